@@ -1,0 +1,1 @@
+"""The outside world behind the ports: NCBI, embedding models, stores and indexes."""

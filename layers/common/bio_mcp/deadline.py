@@ -1,0 +1,29 @@
+"""Time that runs out."""
+
+import time
+from collections.abc import Callable
+
+from bio_mcp.errors import DeadlineExceeded
+
+Clock = Callable[[], float]
+
+
+class Deadline:
+    """A point in time, `seconds` from now by `clock` (monotonic seconds). None: never."""
+
+    def __init__(self, seconds: float | None = None, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._end = None if seconds is None else clock() + seconds
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never below 0; infinite without an end."""
+        return float("inf") if self._end is None else max(0.0, self._end - self._clock())
+
+    def check(self, doing: str) -> None:
+        """Raise `DeadlineExceeded`, naming what was not done, once the time is over."""
+        if self.remaining <= 0:
+            raise DeadlineExceeded(f"out of time before {doing}; ask for less or try again")
+
+
+NEVER = Deadline()

@@ -1,0 +1,33 @@
+"""Failure -> wire code, one table per contract family.
+
+A failure takes the code of its nearest ancestor in the family's table; a bug takes `UNKNOWN`.
+"""
+
+from collections.abc import Mapping
+
+from bio_mcp import errors
+
+Dialect = Mapping[type[errors.Failure], str]
+
+UNKNOWN = "UNKNOWN"
+
+BIO_MCP: Dialect = {
+    errors.InvalidInput: "VALIDATION",
+    errors.NotFound: "NOT_FOUND",
+    errors.ModelMismatch: "INVARIANT_FAILURE",
+    errors.HybridUnavailable: "VALIDATION",
+    errors.Conflict: "STORE",
+    errors.NcbiRateLimited: "RATE_LIMIT",
+    errors.NcbiFailed: "ENTREZ",
+    errors.UpstreamFailed: "UPSTREAM",
+    errors.IndexUnavailable: "WEAVIATE",  # the contract's word for the vector index
+    errors.StoreFailed: "STORE",
+    errors.EmbeddingFailed: "EMBEDDINGS",
+    errors.DeadlineExceeded: "UPSTREAM",
+    errors.Failure: UNKNOWN,
+}
+
+
+def code_for(failure: errors.Failure, dialect: Dialect) -> str:
+    """The code that `dialect` gives to `failure`."""
+    return next(dialect[kind] for kind in type(failure).__mro__ if kind in dialect)

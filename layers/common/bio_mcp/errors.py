@@ -1,0 +1,117 @@
+"""What can go wrong, as exceptions that a caller can act on.
+
+* Failure
+  + InvalidInput            the caller must change the request
+  + NotFound                no such document, job, project or node
+  + ModelMismatch           the index was built by another embedding model
+  + HybridUnavailable       this project has no lexical leg
+  + Conflict                somebody else holds or changed it; the work is safe, try later
+  + UpstreamFailed          a service that we call failed
+    - NcbiFailed            ...NCBI answered badly or not at all
+      . NcbiRateLimited     ...because we asked too fast
+      . NcbiUnreadable      ...with something that cannot be parsed
+      . NcbiQueryRejected   ...because it could not run the query
+  + EmbeddingFailed         the embedding model failed
+  + StoreFailed             documents, checkpoints or jobs cannot be read or written
+  + IndexUnavailable        the passage index is missing or down
+  + DeadlineExceeded        the tool ran out of its time
+
+An exception carries no wire code: `bio_mcp.dialects` has one table per contract family. Its message is
+shown to the caller, so it says what to do next and never holds a key, a path, an address or a URL.
+"""
+
+from typing import Any
+
+
+class Failure(Exception):
+    """A failure that is reported to the caller, not raised as a bug.
+
+    `retryable`: the same call may succeed later. `retry_after_s`: seconds to wait, where known.
+    `details`: JSON values that help a program act; the same secrecy as for the message.
+    """
+
+    retryable = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool | None = None,
+        retry_after_s: float | None = None,
+        **details: Any,
+    ) -> None:
+        super().__init__(message)
+        if retryable is not None:
+            self.retryable = retryable
+        self.retry_after_s = retry_after_s
+        self.details = details
+
+
+class InvalidInput(Failure):
+    """The arguments do not fit the tool's input model, or cannot be acted on."""
+
+
+class NotFound(Failure):
+    """The named document, job, project or node does not exist."""
+
+
+class ModelMismatch(Failure):
+    """The index holds vectors of another embedding model than the one configured."""
+
+
+class HybridUnavailable(Failure):
+    """The project's index has no lexical leg."""
+
+
+class Conflict(Failure):
+    """Another run holds the lease, or the item changed under us."""
+
+    retryable = True
+
+
+class UpstreamFailed(Failure):
+    """A service that we call failed after every retry."""
+
+    retryable = True
+
+
+class NcbiFailed(UpstreamFailed):
+    """NCBI failed after every retry."""
+
+
+class NcbiRateLimited(NcbiFailed):
+    """NCBI refused us for asking too fast."""
+
+
+class NcbiUnreadable(NcbiFailed):
+    """NCBI answered, but what it sent cannot be parsed."""
+
+
+class NcbiQueryRejected(NcbiFailed):
+    """NCBI understood the request and cannot run it; the same request will fail again."""
+
+    retryable = False
+
+
+class EmbeddingFailed(Failure):
+    """The embedding model failed."""
+
+    retryable = True
+
+
+class StoreFailed(Failure):
+    """The document, checkpoint or job store failed."""
+
+    retryable = True
+
+
+class IndexUnavailable(Failure):
+    """The passage index is missing, unreachable or answered in part."""
+
+    retryable = True
+
+
+class DeadlineExceeded(Failure):
+    """The tool ran out of its time; nothing was written after it."""
+
+    retryable = True

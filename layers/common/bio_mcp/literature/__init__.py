@@ -1,0 +1,1 @@
+"""What a paper is: records, identifiers, PubMed XML, quality. Pure."""

@@ -1,0 +1,240 @@
+"""The bibliographic record, named as PubMed and the MEDLINE DTD name it."""
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+
+class RetractionStatus(StrEnum):
+    """What PubMed says of a paper's standing."""
+
+    RETRACTED = "retracted"
+    NOTICE = "notice"  # this record is itself a retraction notice
+    CONCERN = "concern"  # an expression of concern was published
+    CORRECTED = "corrected"  # an erratum was published
+    CLEAR = "clear"
+    UNKNOWN = "unknown"  # not a PubMed record that would say
+
+
+@dataclass(slots=True)
+class PartialDate:
+    """A date at the precision that was printed.
+
+    `text` is the printed form ("1998 Dec-1999 Jan", "2021 Spring", "2021 Jun 7"); year, month and day are
+    its start, None where it does not say.
+    """
+
+    text: str
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    @property
+    def iso(self) -> str | None:
+        """YYYY, YYYY-MM or YYYY-MM-DD, as precise as the record and no more."""
+        parts = [f"{self.year:04}" if self.year else "", *(f"{n:02}" for n in (self.month, self.day) if n)]
+        return "-".join(parts) if self.year else None
+
+
+@dataclass(slots=True)
+class Author:
+    """A person or a group (`collective_name`). `orcid` is bare: 0000-0002-1825-0097."""
+
+    last_name: str | None = None
+    fore_name: str | None = None
+    initials: str | None = None
+    suffix: str | None = None
+    collective_name: str | None = None
+    orcid: str | None = None
+    affiliations: tuple[str, ...] = ()
+    equal_contribution: bool = False
+    valid: bool = True
+
+
+@dataclass(slots=True)
+class AbstractSection:
+    """One AbstractText. `label` as printed, `category` as NLM normalised it (METHODS, ...)."""
+
+    label: str | None
+    category: str | None
+    text: str
+
+
+@dataclass(slots=True)
+class OtherAbstract:
+    """An abstract in another language or of another kind (`plain-language-summary`, `Publisher`)."""
+
+    language: str
+    kind: str
+    sections: tuple[AbstractSection, ...]
+
+
+@dataclass(slots=True)
+class Journal:
+    """`issn` as cited in the record, `issn_l` its linking ISSN, `nlm_id` the NLM unique id."""
+
+    title: str | None = None
+    iso_abbreviation: str | None = None
+    medline_abbreviation: str | None = None
+    nlm_id: str | None = None
+    issn: str | None = None
+    issn_type: str | None = None
+    issn_l: str | None = None
+    country: str | None = None
+    volume: str | None = None
+    issue: str | None = None
+
+
+@dataclass(slots=True)
+class PublicationType:
+    ui: str
+    name: str
+
+
+@dataclass(slots=True)
+class MeshQualifier:
+    ui: str
+    name: str
+    major: bool = False
+
+
+@dataclass(slots=True)
+class MeshHeading:
+    ui: str
+    name: str
+    major: bool = False
+    qualifiers: tuple[MeshQualifier, ...] = ()
+
+
+@dataclass(slots=True)
+class Chemical:
+    ui: str
+    name: str
+    registry_number: str
+
+
+@dataclass(slots=True)
+class Grant:
+    number: str | None = None
+    acronym: str | None = None
+    agency: str | None = None
+    country: str | None = None
+
+
+@dataclass(slots=True)
+class Databank:
+    """Accession numbers in one databank, "ClinicalTrials.gov" for example."""
+
+    name: str
+    accessions: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Reference:
+    """A cited work as the record prints it, with the ids that the record gives."""
+
+    citation: str | None = None
+    pmid: str | None = None
+    doi: str | None = None
+    pmcid: str | None = None
+
+
+@dataclass(slots=True)
+class Correction:
+    """CommentsCorrections. `kind` is the DTD's RefType ("RetractionIn", "ErratumIn", "CommentOn", ...)."""
+
+    kind: str
+    citation: str | None = None
+    pmid: str | None = None
+    note: str | None = None
+
+
+@dataclass(slots=True)
+class Book:
+    """What a PubmedBookArticle has in place of a journal."""
+
+    title: str | None = None
+    publisher: str | None = None
+    place: str | None = None
+    edition: str | None = None
+    isbn: tuple[str, ...] = ()
+    accession: str | None = None  # NBK id
+    editors: tuple[Author, ...] = ()
+    contribution_date: PartialDate | None = None
+
+
+@dataclass(slots=True)
+class Article:
+    """One PubMed citation, treated as immutable.
+
+    Text keeps the record's markup readable: superscripts and subscripts become Unicode where it has them.
+    `edat`, `crdt`, `mhda` are `YYYY-MM-DD` or `YYYY-MM-DDTHH:MM`, US Eastern, from History `pubmed`, `entrez`
+    and `medline`; `date_revised` and `date_completed` are days.
+    """
+
+    pmid: str
+    pmid_version: int = 1
+    status: str | None = None  # MedlineCitation/@Status
+    title: str | None = None  # the vernacular title where PubMed has no other
+    vernacular_title: str | None = None
+    abstract: tuple[AbstractSection, ...] = ()
+    other_abstracts: tuple[OtherAbstract, ...] = ()
+    copyright: str | None = None
+    authors: tuple[Author, ...] = ()
+    authors_complete: bool = True
+    investigators: tuple[Author, ...] = ()
+    journal: Journal | None = None
+    book: Book | None = None
+    pages: str | None = None  # as printed: "737-8", "e58144"
+    languages: tuple[str, ...] = ()
+    publication_types: tuple[PublicationType, ...] = ()
+    mesh: tuple[MeshHeading, ...] = ()
+    chemicals: tuple[Chemical, ...] = ()
+    keywords: tuple[str, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    databanks: tuple[Databank, ...] = ()
+    references: tuple[Reference, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    doi: str | None = None
+    pmcid: str | None = None
+    pii: str | None = None
+    publication_date: PartialDate | None = None
+    electronic_date: PartialDate | None = None
+    edat: str | None = None
+    crdt: str | None = None
+    mhda: str | None = None
+    date_revised: date | None = None
+    date_completed: date | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+@dataclass(slots=True)
+class Deletion:
+    """A PMID that NLM withdrew (DeleteCitation in an update file)."""
+
+    pmid: str
+
+
+@dataclass(slots=True)
+class Document:
+    """An article as the corpus holds it.
+
+    `version` counts our revisions from 1; `indexed_version` is the one whose passages are durable in the index,
+    0 when none is; `content_hash` is what `bio_mcp.literature.fingerprint` made of the article.
+    """
+
+    article: Article
+    content_hash: str
+    version: int = 1
+    indexed_version: int = 0
+
+
+@dataclass(slots=True)
+class Head:
+    """The part of a `Document` that decides whether a fetched record is news."""
+
+    content_hash: str
+    version: int
+    indexed_version: int
+    pmid_version: int
+    date_revised: date | None

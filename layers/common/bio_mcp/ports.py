@@ -1,0 +1,255 @@
+"""What tools and workflows need from the world. Adapters provide it; nobody asks how.
+
+Every method may raise `StoreFailed` (documents, checkpoints, jobs, leases, audit, continuations) or
+`IndexUnavailable` (passages); what else it raises stands with it. Every write is idempotent: the same call
+twice leaves what one call leaves. A write has been made durable when the call returns.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.literature.records import Article, Deletion, Document, Head
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
+
+if TYPE_CHECKING:
+    from bio_mcp.retrieval.passages import Vectors
+
+
+class Documents(Protocol):
+    """Articles, one per PMID."""
+
+    def get(self, pmid: str) -> Document:
+        """The document. Raises `NotFound`, also for a PMID that was deleted."""
+        ...
+
+    def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
+        """Those of `pmids` that exist, by PMID."""
+        ...
+
+    def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
+        """What decides whether a record is news, for those of `pmids` that exist."""
+        ...
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Store each document whose version is above the stored one; leave the others alone."""
+        ...
+
+    def mark_indexed(self, versions: Mapping[str, int]) -> None:
+        """Note that the passages of PMID at this version are durable; never lowers a mark."""
+        ...
+
+    def delete(self, pmids: Sequence[str]) -> int:
+        """Forget the articles; returns how many there were."""
+        ...
+
+    def count(self) -> int: ...
+
+
+class Passages(Protocol):
+    """The searchable passages of every document, with their vectors."""
+
+    def ensure_schema(self, fingerprint: str, dim: int) -> None:
+        """Make the index if there is none. Raises `ModelMismatch` when it holds another model's vectors."""
+        ...
+
+    def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """PMID -> chunk id -> SHA-256 (hex) of the embedded text whose vector is stored."""
+        ...
+
+    def upsert_chunks(self, entries: Sequence[Entry]) -> None:
+        """Replace each document's passages by the entry's, in one step per document; older versions are ignored."""
+        ...
+
+    def delete(self, pmids: Sequence[str]) -> None: ...
+
+    def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
+        """The union of the best `query.depth` documents by BM25 and by cosine of their best window, unordered.
+
+        Ties within a leg: PMID descending (as a number). A partial answer is an error, never a shorter list.
+        """
+        ...
+
+    def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
+        """The passages of each document in the order of the text, with cosines where `vector` is given."""
+        ...
+
+    def count(self) -> tuple[int, int]:
+        """Documents and chunks in the index."""
+        ...
+
+
+class Embeddings(Protocol):
+    """A sentence-embedding model."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever vectors stop being comparable: model, weights, tokenizer, limit, pooling."""
+        ...
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens that the model reads, its special tokens included."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Length of each text in the model's own tokens, its special tokens included, not cut."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> "Vectors":
+        """One unit vector per text, float32, shape (len(texts), dim). Raises `EmbeddingFailed`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """One ESearch answer. `ids` are PMIDs as strings, `warnings` name terms that NCBI dropped."""
+
+    count: int
+    ids: tuple[str, ...]
+    translation: str
+    warnings: tuple[str, ...] = ()
+    web_env: str | None = None
+    query_key: str | None = None
+
+
+class Entrez(Protocol):
+    """PubMed by E-utilities. Raises `NcbiFailed` and its kinds, `DeadlineExceeded`. Calls are paced and retried."""
+
+    def esearch(
+        self,
+        term: str,
+        *,
+        deadline: Deadline,
+        retstart: int = 0,
+        retmax: int = 9_999,
+        sort: str = "pub_date",
+        history: bool = False,
+    ) -> SearchPage:
+        """PMIDs that match `term`; only the first 9,999 of a search can be read."""
+        ...
+
+    def efetch(self, pmids: Sequence[str], *, deadline: Deadline) -> Iterator[Article | Deletion]:
+        """Stream the records of at most 200 PMIDs; those that PubMed does not have are absent.
+
+        Yields nothing before the answer is whole: a cut answer raises and yields nothing.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """How far a named query has been synced. `last_edat` is ISO 8601 UTC.
+
+    `windows` holds one watermark per date field ("edat", "crdt", "mdat"): a day in US Eastern, YYYY-MM-DD.
+    """
+
+    query_key: str
+    last_edat: str | None = None
+    windows: Mapping[str, str] = field(default_factory=dict)
+
+
+class Checkpoints(Protocol):
+    def get(self, query_key: str) -> Checkpoint:
+        """The checkpoint; one with nothing in it when the query was never synced."""
+        ...
+
+    def advance(self, query_key: str, last_edat: str | None, windows: Mapping[str, str]) -> Checkpoint:
+        """Move forward each watermark that is later than the stored one; returns what stands now."""
+        ...
+
+    def set(self, query_key: str, last_edat: str, windows: Mapping[str, str]) -> Checkpoint:
+        """Move the watermarks anywhere, backwards too; returns what stood before."""
+        ...
+
+
+@dataclass(slots=True)
+class Job:
+    """A long piece of work. `cursor` is what a later run needs to go on; `progress` is for people.
+
+    `state`: running, waiting (will be continued), succeeded, failed.
+    """
+
+    job_id: str
+    kind: str
+    state: str
+    created: datetime
+    updated: datetime
+    request: dict[str, Any] = field(default_factory=dict)
+    cursor: dict[str, Any] = field(default_factory=dict)
+    progress: dict[str, Any] = field(default_factory=dict)
+
+
+class Jobs(Protocol):
+    def get(self, job_id: str) -> Job:
+        """Raises `NotFound`."""
+        ...
+
+    def put(self, job: Job) -> None: ...
+
+    def open(self, kind: str, query_key: str) -> Job | None:
+        """The newest job of this kind and `request["query_key"]` that is running or waiting."""
+        ...
+
+
+class Leases(Protocol):
+    """At most one holder per name."""
+
+    def acquire(self, name: str, holder: str, seconds: float) -> bool:
+        """Take or extend the lease; False when another holder's has not run out."""
+        ...
+
+    def release(self, name: str, holder: str) -> None: ...
+
+
+class Continuations(Protocol):
+    """Tool calls to be made later, at least once each."""
+
+    def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
+        """`event` is `{"tool": name, "arguments": {...}}`; an equal event already waiting is not doubled."""
+        ...
+
+
+class Audit(Protocol):
+    def record(self, action: str, subject: str, before: Any, after: Any) -> None:
+        """Append to the log of changes made by hand. Values are JSON."""
+        ...
+
+
+class Backends(Protocol):
+    """Every port, reached lazily: an attribute connects on first use."""
+
+    @property
+    def documents(self) -> Documents: ...
+    @property
+    def passages(self) -> Passages: ...
+    @property
+    def embeddings(self) -> Embeddings: ...
+    @property
+    def entrez(self) -> Entrez: ...
+    @property
+    def checkpoints(self) -> Checkpoints: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def leases(self) -> Leases: ...
+    @property
+    def continuations(self) -> Continuations: ...
+    @property
+    def audit(self) -> Audit: ...
+
+    def today(self) -> date:
+        """The day it is at NCBI (US Eastern)."""
+        ...
+
+    def now(self) -> datetime:
+        """The time it is, UTC."""
+        ...
+
+
+Records = Iterable[Article | Deletion]

@@ -1,0 +1,1 @@
+"""How a paper is found: analysis, chunks, ranking, excerpts. Pure."""

@@ -1,0 +1,125 @@
+"""What goes into the index and what comes out of it."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+from bio_mcp.literature.records import RetractionStatus
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+NAMESPACE = UUID("1b2c3d4e-0000-0000-0000-000000000000")
+
+
+def chunk_uuid(pmid: str, chunk_id: str, namespace: UUID = NAMESPACE) -> str:
+    """The stable id of a chunk: uuid5 over "{pmid}:{chunk_id}"."""
+    return str(uuid5(namespace, f"{pmid}:{chunk_id}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of one abstract.
+
+    `chunk_id` is `s{i}` (a section), `s{i}_{j}` (a window in it) or `w{k}` (a window of an unlabelled abstract).
+    `char_start`, `char_end` are offsets into the abstract as `bio_mcp.retrieval.chunking.abstract_text` joins it;
+    both 0 for a title-only chunk. `text` is the passage itself, without the title. `embedded_text` is what the
+    model is given: title, then passage, never longer than the model reads.
+    """
+
+    chunk_id: str
+    text: str
+    embedded_text: str
+    section: str | None
+    char_start: int
+    char_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class StaticQuality:
+    """The parts of quality that do not move with the calendar. None: not known, which is not 0."""
+
+    design: int | None = None  # 0..3
+    journal: int | None = None  # 0..2
+    human: int | None = None  # 0..2
+
+
+@dataclass(slots=True)
+class Entry:
+    """One document for the index. `vectors[i]` embeds `chunks[i]`; a missing row keeps the vector already stored."""
+
+    pmid: str
+    version: int
+    title: str | None
+    terms: list[str]  # the analysed token stream of title and abstract
+    chunks: tuple[Chunk, ...]
+    vectors: "dict[str, NDArray[np.float32]]"  # chunk_id -> unit vector; absent: text unchanged, keep the stored one
+    year: int | None = None
+    journal: str | None = None
+    journal_nlm_id: str | None = None
+    publication_types: tuple[str, ...] = ()  # UIs
+    tags: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    quality: StaticQuality = field(default_factory=StaticQuality)
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents may be returned. Fields are joined by AND; within a set any member is enough, for tags all.
+
+    Years are inclusive. `journals` are NLM ids or lower-cased journal titles, `publication_types` are UIs.
+    """
+
+    year_from: int | None = None
+    year_to: int | None = None
+    journals: frozenset[str] = frozenset()
+    publication_types: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    project: str | None = None
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuery:
+    """What to look for: `terms` (analysed, with weights) for BM25, `vector` for cosine; an empty leg is skipped."""
+
+    terms: tuple[tuple[str, float], ...]
+    vector: "NDArray[np.float32] | None"
+    filters: Filters = field(default_factory=Filters)
+    depth: int = 200  # documents per leg
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A document that at least one leg returned.
+
+    `bm25` and `sim` are None when that leg did not return it; `chunk_id` is the window with the best cosine, None
+    when only the lexical leg returned it.
+    """
+
+    pmid: str
+    bm25: float | None
+    sim: float | None
+    chunk_id: str | None
+    year: int | None
+    quality: StaticQuality
+    retraction: RetractionStatus
+
+
+@dataclass(slots=True)
+class StoredChunk:
+    """A chunk as the index holds it; `sim` is its cosine to the query's vector, where one was given."""
+
+    pmid: str
+    chunk_id: str
+    text: str
+    section: str | None
+    char_start: int
+    char_end: int
+    sim: float | None = None

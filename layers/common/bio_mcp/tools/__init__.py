@@ -1,0 +1,1 @@
+"""The public operations, one module per Lambda function. Gathered in bio_mcp.catalog."""
