@@ -1,0 +1,140 @@
+"""Run a tool: check the input, run it, account for it, and turn any failure into an error envelope."""
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import rfc8785
+from pydantic import BaseModel, ValidationError
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.dialects import UNKNOWN, Dialect, code_for
+from bio_mcp.errors import Failure, InvalidInput
+from bio_mcp.ports import Backends
+from bio_mcp.tool import Context, Resource, Tool
+
+log = logging.getLogger("bio_mcp.call")
+
+Progress = Callable[[int, int | None, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call produced: the body that goes on the wire, and its audit record."""
+
+    body: dict[str, Any]
+    audit: dict[str, Any]
+
+    @property
+    def failed(self) -> bool:
+        return "error" in self.body
+
+    @property
+    def text(self) -> str:
+        """The body as JSON: what text content carries, equal to the structured content."""
+        return json.dumps(self.body, ensure_ascii=False, separators=(",", ":"))
+
+
+def call(
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    backends: Backends,
+    *,
+    deadline: Deadline | None = None,
+    correlation_id: str | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Call `tool` with JSON `arguments`; never raises. The deadline is the tool's own time-out unless given."""
+    context = Context(correlation_id or uuid4().hex, deadline or Deadline(tool.timeout), progress or _silent)
+
+    def run() -> BaseModel:
+        request = _parse(tool, arguments)
+        return tool.run(request, backends, context) if tool.wants_context else tool.run(request, backends)
+
+    return _account(tool, run, dict(arguments), context)
+
+
+def read(
+    resource: Resource, parameters: Mapping[str, str], backends: Backends, *, correlation_id: str | None = None
+) -> Outcome:
+    """Read `resource`; never raises."""
+    context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout))
+    return _account(resource, lambda: resource.run(backends, **parameters), dict(parameters), context)
+
+
+def _silent(_done: int, _total: int | None, _message: str) -> None:
+    """Nobody is waiting."""
+
+
+def _account(what: Tool | Resource, run: Callable[[], BaseModel], given: Any, context: Context) -> Outcome:
+    started = time.perf_counter()
+    try:
+        body = run().model_dump(mode="json", exclude_unset=True)
+    except Failure as failure:
+        body = envelope(failure, what.family.dialect)
+    except Exception:
+        log.exception("%s failed", what.name, extra={"correlation_id": context.correlation_id})
+        body = bug(context.correlation_id)
+    audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000))
+    if what.family.audited:
+        body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
+    log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **audit})
+    return Outcome(body, audit)
+
+
+def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    try:
+        return tool.input.model_validate(dict(arguments))
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        sentences = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_plain(each, tool)}" for each in problems]
+        raise InvalidInput("; ".join(sentences), problems=problems) from None
+
+
+def _plain(problem: Mapping[str, Any], tool: Tool) -> str:
+    if problem["type"] == "extra_forbidden":
+        return f"not a parameter of {tool.name}; it takes {', '.join(tool.input.model_fields)}"
+    return str(problem["msg"])
+
+
+def envelope(failure: Failure, dialect: Dialect) -> dict[str, Any]:
+    """The error envelope of `failure` in a family's codes."""
+    details = {"retryable": failure.retryable, **failure.details}
+    if failure.retry_after_s is not None:
+        details["retry_after_s"] = failure.retry_after_s
+    return {"error": {"code": code_for(failure, dialect), "message": str(failure), "details": details}}
+
+
+def bug(correlation_id: str) -> dict[str, Any]:
+    """The envelope of a failure that is ours: it says where to look and nothing else."""
+    message = f"internal error; the log has it under correlation id {correlation_id}"
+    return {"error": {"code": UNKNOWN, "message": message, "details": {"retryable": False}}}
+
+
+def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str, Any]:
+    """`seed`: the first 8 bytes of `in_hash` as an integer, beyond 2^53, hence `seed_text`."""
+    in_hash = _sha256(given)
+    seed = int(in_hash[:16], 16)
+    return {
+        "correlation_id": context.correlation_id,
+        "in_hash": in_hash,
+        "out_hash": _sha256(body),
+        "seed": seed,
+        "seed_text": str(seed),
+        "latency_ms": latency_ms,
+        "status": "error" if "error" in body else "ok",
+    }
+
+
+def _sha256(value: Any) -> str:
+    """Over canonical JSON, RFC 8785; sorted JSON where that has no form (2^53 + 1, half a surrogate)."""
+    try:
+        canonical = rfc8785.dumps(value)
+    except (rfc8785.CanonicalizationError, UnicodeError):
+        canonical = json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+    return hashlib.sha256(canonical).hexdigest()

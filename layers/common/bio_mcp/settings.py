@@ -1,0 +1,89 @@
+"""Configuration, read from the environment once. The only module that reads it."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from bio_mcp.errors import InvalidInput
+
+
+def setting(env: str, default: Any, meaning: str, *, secret: bool = False) -> Any:
+    """A field read from the variable `env`; `meaning` gives unit and effect and becomes docs/settings.md."""
+    return field(default=default, metadata={"env": env, "meaning": meaning, "secret": secret}, repr=not secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every setting. Lists are comma-separated, booleans true or false."""
+
+    mode: str = setting("BIO_MCP_MODE", "embedded", "embedded (one data directory) or aws")
+    home: Path = setting("BIO_MCP_HOME", Path("~/.bio-mcp"), "data directory of the embedded mode")
+    models: Path = setting(
+        "BIO_MCP_MODELS", Path(sys.prefix) / "share/bio-mcp/models", "directory that holds the embedding models"
+    )
+    embeddings: str = setting("BIO_MCP_EMBEDDINGS", "onnx", "embedding provider: onnx, hf or openai")
+    embedding_model: str = setting("BIO_MCP_EMBEDDING_MODEL", "all-MiniLM-L6-v2", "model that the provider loads")
+    embedding_dim: int = setting("BIO_MCP_EMBEDDING_DIM", 384, "dimensions of the model, for the openai provider")
+    openai_base_url: str = setting(
+        "OPENAI_BASE_URL", "https://api.openai.com/v1", "any endpoint that speaks OpenAI's embeddings API"
+    )
+    openai_api_key: str = setting("OPENAI_API_KEY", "", "key for that endpoint", secret=True)
+    threads: int = setting("BIO_MCP_THREADS", 0, "threads of the embedding model; 0: one per core")
+    index_name: str = setting("BIO_MCP_INDEX", "pubmed_chunk", "name of the passage index")
+    chunk_namespace: UUID = setting(
+        "BIO_MCP_CHUNK_NAMESPACE", UUID("1b2c3d4e-0000-0000-0000-000000000000"), "UUID namespace of chunk ids"
+    )
+
+    ncbi_base_url: str = setting(
+        "NCBI_BASE_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/", "base URL of the E-utilities"
+    )
+    ncbi_api_key: str = setting("NCBI_API_KEY", "", "NCBI key: 10 requests a second instead of 3", secret=True)
+    ncbi_admin_email: str = setting("NCBI_ADMIN_EMAIL", "", "e-mail that NCBI may write to; sent with each request")
+    ncbi_tool: str = setting("NCBI_TOOL_IDENTIFIER", "bio-mcp", "tool name sent with each request")
+    ncbi_delay_ms: int = setting(
+        "NCBI_REQUEST_DELAY_MS", 0, "least milliseconds between two requests; 0: 110 with a key, 350 without"
+    )
+    ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
+
+    http_host: str = setting("MCP_HTTP_HOST", "127.0.0.1", "address that `serve` listens on")
+    http_port: int = setting("MCP_HTTP_PORT", 3010, "port that `serve` listens on")
+    allowed_hosts: tuple[str, ...] = setting("MCP_ALLOWED_HOSTS", (), "Host headers accepted besides loopback's")
+    allowed_origins: tuple[str, ...] = setting(
+        "MCP_ALLOWED_ORIGINS", (), "Origins of browsers accepted besides loopback's"
+    )
+    tool_names: str = setting("BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract")
+    tool_families: tuple[str, ...] = setting("BIO_MCP_TOOLS", (), "families that tools/list shows; empty: all")
+    log_level: str = setting("MCP_LOG_LEVEL", "info", "debug, info, warning or error")
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] = os.environ) -> "Settings":
+        """Raises `InvalidInput` naming the variable whose value cannot be read."""
+        given = {each.name: _value(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
+        return cls(**given)
+
+
+CHOICES = {
+    "mode": {"embedded"},
+    "embeddings": {"onnx", "hf", "openai"},
+    "tool_names": {"portable", "contract"},
+    "log_level": {"debug", "info", "warning", "error"},
+}
+
+
+def _value(of: Field[Any], text: str) -> Any:
+    name = of.metadata["env"]
+    if of.name in CHOICES and text not in CHOICES[of.name]:
+        raise InvalidInput(f"{name} is {text!r}; it takes {', '.join(sorted(CHOICES[of.name]))}")
+    kind = Path if isinstance(of.default, Path) else type(of.default)
+    if kind is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    if kind is int and not text.isdecimal():
+        raise InvalidInput(f"{name} must be a whole number, 0 or more")
+    try:
+        return kind(text)
+    except ValueError:
+        raise InvalidInput(f"{name} is not a valid {kind.__name__}") from None

@@ -1,0 +1,205 @@
+"""A tool or a resource, declared once.
+
+`@tool` turns a function `(request, backends[, context]) -> response` into a `Tool`; `@resource` turns
+`(backends, **path_parameters) -> response` into a `Resource`. Name, family and time-out are arguments; input and
+output models are read off the annotations; the description is the docstring; the Lambda that serves it is the
+module it lives in (`bio_mcp.tools.search` -> functions/search). Every door, the docs and the contract tests
+follow from the declaration.
+"""
+
+import inspect
+import re
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.dialects import Dialect
+
+
+class Request(BaseModel):
+    """Base of every input model: unknown keys are refused and values are not coerced.
+
+    An optional field is absent, never null: its default may be None, its type is the contract's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Response(BaseModel):
+    """Base of every output model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The tools of one contract document: how they are selected (`?tools=`), and their error codes.
+
+    `prefix` is one that calls may also carry ("tool." for TTM); `audited` bodies carry the audit record.
+    """
+
+    name: str
+    dialect: Dialect
+    prefix: str = ""
+    audited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a running call knows of itself. `progress(done, total, message)` tells whoever waits."""
+
+    correlation_id: str
+    deadline: Deadline
+    progress: Callable[[int, int | None, str], None] = lambda _done, _total, _message: None
+
+
+class _ContractSchema(GenerateJsonSchema):
+    """JSON Schema in the contract's words: no titles, and a defaulted None leaves no default behind."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the signature is pydantic's
+        return False
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        shown = super().default_schema(schema)
+        if shown.get("default", ...) is None:
+            del shown["default"]
+        return shown
+
+
+def _schema(model: type[BaseModel], mode: typing.Literal["validation", "serialization"]) -> dict[str, Any]:
+    schema = model.model_json_schema(schema_generator=_ContractSchema, mode=mode)
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("title", None)
+        part.pop("description", None)
+    return schema
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One public operation. `timeout` is in seconds; `function` is the Lambda that serves it."""
+
+    name: str
+    family: Family
+    description: str
+    function: str
+    timeout: float
+    read_only: bool
+    idempotent: bool
+    input: type[Request]
+    output: type[Response]
+    run: Callable[..., Response] = field(repr=False)
+    wants_context: bool = False
+
+    @property
+    def portable_name(self) -> str:
+        """The name that every client accepts: Claude, Windsurf and Copilot refuse dots."""
+        return self.name.replace(".", "_")
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        return _schema(self.input, "validation")
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        return _schema(self.output, "validation")
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1)."""
+
+    uri: str
+    name: str
+    family: Family
+    description: str
+    function: str
+    timeout: float
+    mime_type: str
+    output: type[Response]
+    run: Callable[..., Response] = field(repr=False)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(re.findall(r"{(\w+)}", self.uri))
+
+    def match(self, uri: str) -> dict[str, str] | None:
+        """The parameters in `uri`, or None. A value is non-empty and holds no slash, dot segment or percent sign."""
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[A-Za-z0-9][A-Za-z0-9._:-]*)", re.escape(self.uri))
+        found = re.fullmatch(pattern, uri, re.ASCII)
+        return found.groupdict() if found else None
+
+
+def tool(
+    name: str, *, family: Family, timeout: float, read_only: bool = True, idempotent: bool = True
+) -> Callable[[Callable[..., Any]], Tool]:
+    """Declare the decorated function as the tool `name`."""
+
+    def declare(run: Callable[..., Any]) -> Tool:
+        types = typing.get_type_hints(run)
+        return Tool(
+            name=name,
+            family=family,
+            description=inspect.getdoc(run) or "",
+            function=run.__module__.rpartition(".")[2],
+            timeout=timeout,
+            read_only=read_only,
+            idempotent=idempotent,
+            input=types["request"],
+            output=types["return"],
+            run=run,
+            wants_context="context" in types,
+        )
+
+    return declare
+
+
+def resource(
+    uri: str, *, name: str, family: Family, timeout: float, mime_type: str = "application/json"
+) -> Callable[[Callable[..., Any]], Resource]:
+    """Declare the decorated function as the resource at the template `uri`."""
+
+    def declare(run: Callable[..., Any]) -> Resource:
+        return Resource(
+            uri=uri,
+            name=name,
+            family=family,
+            description=inspect.getdoc(run) or "",
+            function=run.__module__.rpartition(".")[2],
+            timeout=timeout,
+            mime_type=mime_type,
+            output=typing.get_type_hints(run)["return"],
+            run=run,
+        )
+
+    return declare
+
+
+Declared = typing.TypeVar("Declared", Tool, Resource)
+
+
+def _declared(kind: type[Declared], modules: tuple[ModuleType, ...]) -> Iterator[Declared]:
+    for module in modules:
+        yield from (value for value in vars(module).values() if isinstance(value, kind))
+
+
+def tools_in(*modules: ModuleType) -> dict[str, Tool]:
+    """The tools declared in `modules`, by name, in order of declaration.
+
+    Raises `ValueError` when two would be called by the same name.
+    """
+    found = list(_declared(Tool, modules))
+    portable = [each.portable_name for each in found]
+    if len(set(portable)) < len(portable):
+        raise ValueError(f"two tools share a portable name: {sorted(portable)}")
+    return {each.name: each for each in found}
+
+
+def resources_in(*modules: ModuleType) -> dict[str, Resource]:
+    """The resources declared in `modules`, by URI template."""
+    return {each.uri: each for each in _declared(Resource, modules)}

@@ -1,0 +1,6 @@
+"""The contract families."""
+
+from bio_mcp import dialects
+from bio_mcp.tool import Family
+
+BIO_MCP = Family("rag", dialects.BIO_MCP)
