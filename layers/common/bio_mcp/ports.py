@@ -192,8 +192,8 @@ class Jobs(Protocol):
 
     def put(self, job: Job) -> None: ...
 
-    def open(self, kind: str, query_key: str) -> Job | None:
-        """The newest job of this kind and `request["query_key"]` that is running or waiting."""
+    def latest(self, kind: str, query_key: str) -> Job | None:
+        """The newest job of this kind with this `request["query_key"]`, whatever its state."""
         ...
 
 

@@ -78,7 +78,7 @@ def _value(of: Field[Any], text: str) -> Any:
     name = of.metadata["env"]
     if of.name in CHOICES and text not in CHOICES[of.name]:
         raise InvalidInput(f"{name} is {text!r}; it takes {', '.join(sorted(CHOICES[of.name]))}")
-    kind = Path if isinstance(of.default, Path) else type(of.default)
+    kind: Any = Path if isinstance(of.default, Path) else type(of.default)
     if kind is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if kind is int and not text.isdecimal():

@@ -1,0 +1,103 @@
+"""Making fetched records durable: store, then index, then mark as done, a slice at a time."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from bio_mcp.literature.records import Article, Deletion, Document
+from bio_mcp.ports import Backends
+from bio_mcp.retrieval.chunking import chunks_of, embedded_sha256
+from bio_mcp.retrieval.entries import entry_of
+from bio_mcp.retrieval.passages import Chunk
+from bio_mcp.syncing.revisions import Change, revise
+
+SLICE = 32  # documents embedded and indexed between two looks at the clock
+
+
+@dataclass(slots=True)
+class Settled:
+    """What became of a batch: PMID -> change, in the order in which it became durable; and who was deleted."""
+
+    changes: dict[str, Change] = field(default_factory=dict)
+    deleted: list[str] = field(default_factory=list)
+
+
+def settle(
+    records: Iterable[Article | Deletion],
+    backends: Backends,
+    *,
+    before_slice: Callable[[], bool] = lambda: True,
+) -> Settled:
+    """Bring the corpus to the state that `records` describe; of several versions of a PMID the last one wins.
+
+    Stops early, leaving a consistent corpus, when `before_slice` says False: it is asked before each slice of
+    documents that must be embedded. What is stored but not yet indexed is healed by the next `settle` of the record.
+    """
+    articles, deletions = _last_word(records)
+    settled = Settled()
+    revisions = _revise(articles, backends)
+    settled.changes.update((pmid, Change.SKIPPED) for pmid, (_, document) in revisions.items() if document is None)
+    changed = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
+    backends.documents.put([document for _, document in changed.values()])
+    for part in _slices(list(changed.items())):
+        if not before_slice():
+            break
+        index([document for _, (_, document) in part], backends)
+        settled.changes.update((pmid, change) for pmid, (change, _) in part)
+    if deletions:
+        backends.documents.delete(deletions)
+        backends.passages.delete(deletions)
+        settled.deleted = deletions
+    return settled
+
+
+def _last_word(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], list[str]]:
+    articles: dict[str, Article] = {}
+    deleted: dict[str, None] = {}
+    for record in records:
+        if isinstance(record, Deletion):
+            articles.pop(record.pmid, None)
+            deleted[record.pmid] = None
+        elif record.pmid not in articles or articles[record.pmid].pmid_version <= record.pmid_version:
+            articles[record.pmid] = record
+            deleted.pop(record.pmid, None)
+    return articles, list(deleted)
+
+
+def _revise(articles: dict[str, Article], backends: Backends) -> dict[str, tuple[Change, Document | None]]:
+    heads = backends.documents.heads(list(articles))
+    revisions = {pmid: revise(article, heads.get(pmid)) for pmid, article in articles.items()}
+    return {pmid: (revision.change, revision.document) for pmid, revision in revisions.items()}
+
+
+Item = tuple[str, tuple[Change, Document]]
+
+
+def _slices(items: Sequence[Item]) -> Iterator[list[Item]]:
+    rest = iter(items)
+    while part := list(islice(rest, SLICE)):
+        yield part
+
+
+def index(documents: Sequence[Document], backends: Backends) -> None:
+    """Index the passages of stored documents, embedding only texts whose vector is not there yet."""
+    embeddings, passages = backends.embeddings, backends.passages
+    chunked = chunks_of([document.article for document in documents], embeddings.count_tokens, embeddings.max_tokens)
+    known = passages.chunk_texts([document.article.pmid for document in documents])
+    missing = [
+        (position, chunk)
+        for position, (document, chunks) in enumerate(zip(documents, chunked, strict=True))
+        for chunk in chunks
+        if known.get(document.article.pmid, {}).get(chunk.chunk_id) != embedded_sha256(chunk)
+    ]
+    vectors = embeddings.embed([chunk.embedded_text for _, chunk in missing]) if missing else ()
+    fresh: list[dict[str, object]] = [{} for _ in documents]
+    for (position, chunk), vector in zip(missing, vectors, strict=True):
+        fresh[position][chunk.chunk_id] = vector
+    passages.upsert_chunks(
+        [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]
+    )
+    backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})
+
+
+Chunks = tuple[Chunk, ...]
