@@ -1,6 +1,7 @@
 """What goes into the index and what comes out of it."""
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
@@ -36,6 +37,11 @@ class Chunk:
     section: str | None
     char_start: int
     char_end: int
+
+    @property
+    def embedded_sha256(self) -> str:
+        """SHA-256 (hex) of `embedded_text`: equal for equal vectors of one model."""
+        return sha256(self.embedded_text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,254 @@
 """pubmed.sync_delta: bring the corpus up to what PubMed has for a query, losing nothing on the way.
 
-A run is a job with a cursor. The cursor holds the segments still to be listed, the PMIDs of the one being fetched
-and the counts so far; it is saved after each batch has become durable, so a run that is killed anywhere is taken up
-by the next one. The checkpoint moves last, and only when every record that was listed has been settled.
+A run is a job with a cursor, saved after each batch has become durable: a run that is killed anywhere is taken up by
+the next one. The checkpoint moves last, and only when every record that NCBI counted has been settled. At most one
+run per query key: it holds a lease and renews it at each step.
 """
 
-import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 from uuid import uuid4
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, NcbiFailed, NcbiRateLimited, NcbiUnreadable
-from bio_mcp.literature.dates import utc_from_eastern
+from bio_mcp.errors import (
+    Conflict,
+    DeadlineExceeded,
+    Failure,
+    NcbiFailed,
+    NcbiQueryRejected,
+    NcbiRateLimited,
+    NcbiUnreadable,
+)
+from bio_mcp.literature.clock import eastern_day, instant, utc
 from bio_mcp.literature.records import Article, Deletion
-from bio_mcp.ports import Backends, Job
-from bio_mcp.syncing.revisions import Change
+from bio_mcp.ports import Backends, Checkpoint, Job
+from bio_mcp.syncing.cursor import MISSES, Cursor, named
+from bio_mcp.syncing.pace import Pace
 from bio_mcp.syncing.settling import settle
-from bio_mcp.syncing.windows import FIELDS, LISTABLE, Segment, check_term, windows
+from bio_mcp.syncing.windows import FIELDS, check_term, windows
+
+TOOL = "pubmed.sync_delta"
+KIND = "sync"
+UNFINISHED = ("running", "waiting")
+BATCH = 200  # records that an EFetch returns reliably
+SMALLEST = 25  # an unreadable answer is halved to this, and to single records on the last try
+LEASE_S = 300
+PATIENCE = 3  # batches in a row that may fail before NCBI is taken to be down
+
+Progress = Callable[[int, int | None, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """Where the job stands. `state`: complete, incomplete (the watermark stays), continues (later, by itself), running
+    (by somebody else)."""
+
+    job_id: str
+    state: str
+    inserted: int
+    updated: int
+    skipped: int
+    failed: int
+    processed: int
+    expected: int
+    max_edat: str | None
+    warnings: tuple[str, ...]
+
+
+def lease_name(query_key: str) -> str:
+    """The lease that whoever moves the watermarks of a query holds."""
+    return f"{KIND}:{query_key}"
+
+
+def sync_delta(
+    query_key: str, term: str, overlap_days: int, backends: Backends, deadline: Deadline, progress: Progress
+) -> SyncReport:
+    """Run, or take up, the sync of `query_key` until it is done or the deadline is near.
+
+    Raises `InvalidInput` for a term whose brackets do not close, `NcbiQueryRejected` for one that NCBI cannot run,
+    and the kinds of failure of its ports; the job then waits with its cursor for the next call.
+    """
+    request = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
+    holder = uuid4().hex
+    if not backends.leases.acquire(lease_name(query_key), holder, LEASE_S):
+        return _already_running(query_key, backends)
+    try:
+        return _Run(request, holder, backends, deadline, progress).run()
+    finally:
+        backends.leases.release(lease_name(query_key), holder)
+
+
+def _already_running(query_key: str, backends: Backends) -> SyncReport:
+    job = backends.jobs.latest(KIND, query_key)
+    if job is None:
+        raise Conflict(f"a sync of {query_key!r} is just starting; ask again in a moment", retry_after_s=5)
+    return _report(job, Cursor.from_json(job.cursor), "running", f"{job.job_id} is still running; nothing was started")
+
+
+def _report(job: Job, cursor: Cursor, state: str, *more: str) -> SyncReport:
+    return SyncReport(
+        job_id=job.job_id,
+        state=state,
+        **cursor.counts,
+        failed=len(cursor.failed),
+        processed=cursor.processed,
+        expected=cursor.total,
+        max_edat=utc(cursor.max_edat) if cursor.max_edat else None,
+        warnings=(*cursor.warnings, *more),
+    )
+
+
+class _Run:
+    """One call's share of a job."""
+
+    def __init__(
+        self, request: dict[str, Any], holder: str, backends: Backends, deadline: Deadline, progress: Progress
+    ) -> None:
+        self.request, self.holder, self.backends = request, holder, backends
+        self.deadline, self.progress, self.pace = deadline, progress, Pace()
+        self.job, self.cursor = _take_up(request, backends)
+        self.failures_in_a_row = 0
+
+    def run(self) -> SyncReport:
+        self._save("running")
+        try:
+            while self._has_work():
+                if not self._may_go_on() or not self._step():
+                    return self._continue_later()
+                self._save("running")
+        except DeadlineExceeded:
+            return self._continue_later()
+        except Failure as failure:
+            self._save("waiting" if failure.retryable else "failed")
+            failure.details.setdefault("job_id", self.job.job_id)
+            raise
+        return self._finish()
+
+    def _has_work(self) -> bool:
+        cursor = self.cursor
+        return cursor.done < len(cursor.pmids) or bool(cursor.queue) or cursor.retry_failed()
+
+    def _step(self) -> bool:
+        """List a segment or settle a batch; False when time ran out in the middle of a batch."""
+        cursor = self.cursor
+        if cursor.done < len(cursor.pmids):
+            return self._settle_batch(cursor.pmids[cursor.done : cursor.done + BATCH])
+        segment = cursor.queue[0]
+        page = self.backends.entrez.esearch(segment.term(self.request["term"]), deadline=self.deadline)
+        cursor.warn(*page.warnings)
+        cursor.list_segment(segment, page.count, page.ids)
+        return True
+
+    def _settle_batch(self, batch: list[str]) -> bool:
+        records, lost = self._fetch(batch)
+        self._note_lost(lost, of=batch)
+        settled = settle(records, self.backends, before_slice=self._may_go_on)
+        changes = {**settled.changes, **self.cursor.partial}
+        returned = {record.pmid: record.edat for record in records if isinstance(record, Article)}
+        if returned.keys() - changes.keys():
+            self.cursor.partial = changes
+            return False
+        self.cursor.settle(batch, changes, lost)
+        self.cursor.saw_edat(edat for edat in returned.values() if edat)
+        return True
+
+    def _fetch(self, pmids: list[str]) -> tuple[list[Article | Deletion], list[str]]:
+        """The records, and the PMIDs whose fetch failed. An unreadable answer is halved, down to the bad record."""
+        try:
+            return list(self.backends.entrez.efetch(pmids, deadline=self.deadline)), []
+        except (NcbiRateLimited, NcbiQueryRejected):
+            raise
+        except NcbiUnreadable as failure:
+            self.last_failure: NcbiFailed = failure
+            if len(pmids) <= (1 if self.cursor.last_try else SMALLEST):
+                return [], pmids
+        except NcbiFailed as failure:
+            self.last_failure = failure
+            return [], pmids
+        middle = len(pmids) // 2
+        first, second = self._fetch(pmids[:middle]), self._fetch(pmids[middle:])
+        return first[0] + second[0], first[1] + second[1]
+
+    def _note_lost(self, lost: list[str], of: list[str]) -> None:
+        """Raise what NCBI failed with once whole batches fail one after the other: then it is down."""
+        self.failures_in_a_row = self.failures_in_a_row + 1 if lost == of else 0
+        if self.failures_in_a_row >= PATIENCE:
+            raise self.last_failure
+
+    def _may_go_on(self) -> bool:
+        """Renew the lease, tell who waits, and say whether there is time for one more slice.
+
+        Raises `Conflict` when the lease was lost: somebody else is at work now, and nothing more may be written.
+        """
+        if not self.backends.leases.acquire(lease_name(self.request["query_key"]), self.holder, LEASE_S):
+            raise Conflict(f"another run took over the sync of {self.request['query_key']!r}", job_id=self.job.job_id)
+        self.progress(self.cursor.processed, self.cursor.total, self.job.job_id)
+        return self.pace.allows(self.deadline)
+
+    def _save(self, state: str) -> None:
+        job, cursor = self.job, self.cursor
+        job.state, job.updated, job.cursor = state, self.backends.now(), cursor.to_json()
+        job.progress = {"processed": cursor.processed, "expected": cursor.total}
+        self.backends.jobs.put(job)
+
+    def _continue_later(self) -> SyncReport:
+        self._save("waiting")
+        self.backends.continuations.send({"tool": TOOL, "arguments": self.request})
+        return _report(
+            self.job, self.cursor, "continues", f"{self.job.job_id} goes on by itself; ask again for its result"
+        )
+
+    def _finish(self) -> SyncReport:
+        cursor, key = self.cursor, self.request["query_key"]
+        if cursor.missing:
+            cursor.warn(f"PubMed lists but does not return, asked again next time: {named(cursor.missing)}")
+        shortfalls = cursor.shortfalls()
+        cursor.warn(*shortfalls)
+        if not shortfalls:
+            settled_day = str(cursor.end - timedelta(days=1))  # today is still open
+            newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None
+            self.backends.checkpoints.advance(key, utc(newest) if newest else None, dict.fromkeys(FIELDS, settled_day))
+        self._save("failed" if shortfalls else "succeeded")
+        return _report(self.job, cursor, "incomplete" if shortfalls else "complete")
+
+
+def _take_up(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
+    """The job to work on: the unfinished one of this request, or a new one."""
+    last = backends.jobs.latest(KIND, request["query_key"])
+    if last and last.state in UNFINISHED and last.request == request:
+        return last, Cursor.from_json(last.cursor)
+    abandon(last, backends)
+    cursor = _plan(request, backends)
+    if last:
+        cursor.pmids = [pmid for pmid, misses in last.cursor.get("missing", {}).items() if misses < MISSES]
+        cursor.missing = {pmid: last.cursor["missing"][pmid] for pmid in cursor.pmids}
+        if last.request["term"] != request["term"]:
+            cursor.warn(
+                f"the term of {request['query_key']!r} changed: records before its watermark were chosen by the old "
+                "one; move the watermark back with corpus.checkpoint.set, or use a new query_key"
+            )
+    now = backends.now()
+    job = Job(f"{KIND}_{instant(now)}_{uuid4().hex[:6]}", KIND, "running", now, now, request, cursor.to_json())
+    return job, cursor
+
+
+def abandon(job: Job | None, backends: Backends) -> None:
+    """End an unfinished job: its windows no longer hold."""
+    if job and job.state in UNFINISHED:
+        job.state, job.updated = "failed", backends.now()
+        backends.jobs.put(job)
+
+
+def _plan(request: dict[str, Any], backends: Backends) -> Cursor:
+    checkpoint, today = backends.checkpoints.get(request["query_key"]), backends.today()
+    return Cursor(end=today, queue=windows(_watermarks(checkpoint), request["overlap_days"], today))
+
+
+def _watermarks(checkpoint: Checkpoint) -> dict[str, date | None]:
+    shared = eastern_day(checkpoint.last_edat) if checkpoint.last_edat else None
+    return {
+        field: date.fromisoformat(checkpoint.windows[field]) if field in checkpoint.windows else shared
+        for field in FIELDS
+    }

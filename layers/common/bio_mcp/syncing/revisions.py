@@ -56,4 +56,6 @@ def _older(article: Article, head: Head) -> bool:
 def _newer(article: Article, head: Head) -> bool:
     if article.pmid_version != head.pmid_version:
         return article.pmid_version > head.pmid_version
-    return bool(article.date_revised) and (head.date_revised is None or article.date_revised > head.date_revised)
+    if article.date_revised is None:
+        return False
+    return head.date_revised is None or article.date_revised > head.date_revised

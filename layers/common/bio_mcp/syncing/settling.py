@@ -3,13 +3,19 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from bio_mcp.literature.records import Article, Deletion, Document
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval.chunking import chunks_of, embedded_sha256
+from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.entries import entry_of
-from bio_mcp.retrieval.passages import Chunk
 from bio_mcp.syncing.revisions import Change, revise
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = dict[str, NDArray[np.float32]]
 
 SLICE = 32  # documents embedded and indexed between two looks at the clock
 
@@ -82,22 +88,19 @@ def _slices(items: Sequence[Item]) -> Iterator[list[Item]]:
 def index(documents: Sequence[Document], backends: Backends) -> None:
     """Index the passages of stored documents, embedding only texts whose vector is not there yet."""
     embeddings, passages = backends.embeddings, backends.passages
-    chunked = chunks_of([document.article for document in documents], embeddings.count_tokens, embeddings.max_tokens)
     known = passages.chunk_texts([document.article.pmid for document in documents])
+    chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
     missing = [
         (position, chunk)
         for position, (document, chunks) in enumerate(zip(documents, chunked, strict=True))
         for chunk in chunks
-        if known.get(document.article.pmid, {}).get(chunk.chunk_id) != embedded_sha256(chunk)
+        if known.get(document.article.pmid, {}).get(chunk.chunk_id) != chunk.embedded_sha256
     ]
     vectors = embeddings.embed([chunk.embedded_text for _, chunk in missing]) if missing else ()
-    fresh: list[dict[str, object]] = [{} for _ in documents]
+    fresh: "list[Vectors]" = [{} for _ in documents]
     for (position, chunk), vector in zip(missing, vectors, strict=True):
         fresh[position][chunk.chunk_id] = vector
     passages.upsert_chunks(
         [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]
     )
     backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})
-
-
-Chunks = tuple[Chunk, ...]

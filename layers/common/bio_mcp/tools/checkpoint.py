@@ -1,0 +1,56 @@
+"""Read and move the watermark of a named query."""
+
+from uuid import uuid4
+
+from pydantic import Field
+
+from bio_mcp.errors import Conflict, InvalidInput
+from bio_mcp.literature.clock import eastern_day, instant, moment
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.delta import KIND, LEASE_S, abandon, lease_name
+from bio_mcp.syncing.windows import FIELDS
+from bio_mcp.tool import Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
+
+
+class CheckpointGet(Request):
+    query_key: str = Field(min_length=1)
+
+
+class CheckpointState(Response):
+    query_key: str
+    last_edat: str | None = Field(description="ISO8601 UTC or null")
+
+
+class CheckpointSet(Request):
+    query_key: str
+    last_edat: str = Field(description="ISO8601 UTC")
+
+
+class Done(Response):
+    ok: bool
+
+
+@tool("corpus.checkpoint.get", family=BIO_MCP, timeout=5)
+def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
+    """Tell how far a named query has been synced: the newest entry date that is in the corpus."""
+    checkpoint = backends.checkpoints.get(request.query_key)
+    return CheckpointState(query_key=request.query_key, last_edat=checkpoint.last_edat)
+
+
+@tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False)
+def set_checkpoint(request: CheckpointSet, backends: Backends) -> Done:
+    """Move the watermark of a named query, backwards too: the next sync reads everything since then again."""
+    last_edat, day = instant(moment(request.last_edat)), eastern_day(request.last_edat)
+    if day > backends.today():
+        raise InvalidInput(f"last_edat: {request.last_edat} is in the future; records until then would be lost")
+    lease, holder = lease_name(request.query_key), uuid4().hex
+    if not backends.leases.acquire(lease, holder, LEASE_S):
+        raise Conflict(f"a sync of {request.query_key!r} is running; set the checkpoint when it is done")
+    try:
+        abandon(backends.jobs.latest(KIND, request.query_key), backends)
+        before = backends.checkpoints.set(request.query_key, last_edat, dict.fromkeys(FIELDS, str(day)))
+        backends.audit.record("corpus.checkpoint.set", request.query_key, before.last_edat, last_edat)
+    finally:
+        backends.leases.release(lease, holder)
+    return Done(ok=True)

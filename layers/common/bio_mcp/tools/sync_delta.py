@@ -1,0 +1,50 @@
+"""Bring a corpus up to date with PubMed."""
+
+from pydantic import Field
+
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.delta import TOOL
+from bio_mcp.syncing.delta import sync_delta as sync
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
+
+
+class SyncDelta(Request):
+    query_key: str = Field(min_length=1)
+    term: str = Field(min_length=1)
+    overlap_days: int = Field(default=5, ge=0)
+
+
+class SyncResult(Response):
+    job_id: str
+    inserted: int = Field(ge=0)
+    updated: int = Field(ge=0)
+    skipped: int = Field(ge=0)
+    pmids_processed: int = Field(ge=0)
+    max_edat_seen: str | None = None
+    warnings: list[str] = Field(default_factory=list)
+    failed: int = Field(default=0, ge=0)
+    expected: int = Field(default=0, ge=0)
+    state: str = Field(default="complete", description="complete, incomplete, continues or running")
+
+
+@tool(TOOL, family=BIO_MCP, timeout=25, read_only=False)
+def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> SyncResult:
+    """Bring the corpus up to date with everything in PubMed that matches a term.
+
+    Finds records that are new, were created late or were revised since the last sync of this query_key, and stores
+    and indexes them. Safe to repeat. Large syncs go on by themselves: `state` is then "continues".
+    """
+    report = sync(request.query_key, request.term, request.overlap_days, backends, context.deadline, context.progress)
+    return SyncResult(
+        job_id=report.job_id,
+        inserted=report.inserted,
+        updated=report.updated,
+        skipped=report.skipped,
+        pmids_processed=report.processed,
+        max_edat_seen=report.max_edat,
+        warnings=list(report.warnings),
+        failed=report.failed,
+        expected=report.expected,
+        state=report.state,
+    )
