@@ -1,0 +1,82 @@
+from datetime import date
+
+from bio_mcp.syncing.cursor import Cursor, named
+from bio_mcp.syncing.revisions import Change
+from bio_mcp.syncing.windows import windows
+
+TODAY = date(2021, 6, 8)
+
+
+def cursor(**more):
+    return Cursor(end=TODAY, queue=windows({}, 0, TODAY), **more)
+
+
+def test_a_listed_segment_becomes_the_pmids_to_fetch():
+    it = cursor()
+    it.list_segment(it.queue[0], 3, ["30", "4", "200"])
+    assert it.pmids == ["4", "30", "200"]
+    assert [each.window for each in it.queue] == ["crdt", "mdat"]
+    assert it.total == 3
+
+
+def test_a_segment_that_cannot_be_listed_whole_is_cut_and_the_earlier_half_comes_first():
+    it = cursor()
+    it.list_segment(it.queue[0], 10_000, ["1"])
+    assert it.pmids == []
+    assert [each.window for each in it.queue] == ["edat", "edat", "crdt", "mdat"]
+    assert it.queue[0].within[0].start < it.queue[1].within[0].start
+    assert it.expected == {"edat": 10_000}
+
+
+def test_every_pmid_of_a_batch_is_accounted_for():
+    it = cursor(pmids=["1", "2", "3", "4"])
+    it.settle(["1", "2", "3", "4"], {"1": Change.INSERTED, "2": Change.SKIPPED}, lost=["3"])
+    assert it.counts == {"inserted": 1, "updated": 0, "skipped": 1}
+    assert it.failed == ["3"]
+    assert it.missing == {"4": 1}
+    assert (it.done, it.processed) == (4, 3)
+
+
+def test_what_failed_is_tried_once_more():
+    it = cursor(pmids=["3"], done=1, failed=["3"])
+    assert it.retry_failed()
+    assert (it.pmids, it.done, it.failed) == (["3"], 0, [])
+    it.settle(["3"], {}, lost=["3"])
+    assert not it.retry_failed()
+    assert "could not be fetched" in it.shortfalls()[0]
+
+
+def test_records_counted_but_not_listed_hold_the_watermark():
+    it = cursor(expected={"edat": 10}, listed={"edat": 9})
+    assert it.shortfalls() == ["1 records of the edat window were counted but not listed; the next run asks again"]
+    assert cursor(expected={"edat": 10}, listed={"edat": 11}).shortfalls() == []
+
+
+def test_a_missing_pmid_that_comes_back_is_no_longer_missing():
+    it = cursor(pmids=["4"], missing={"4": 2})
+    it.settle(["4"], {"4": Change.INSERTED}, lost=[])
+    assert it.missing == {}
+
+
+def test_the_newest_entry_date_is_kept():
+    it = cursor()
+    it.saw_edat(["2021-06-01T06:00", "2021-05-30"])
+    it.saw_edat([])
+    it.saw_edat(["2021-05-31"])
+    assert it.max_edat == "2021-06-01T06:00"
+
+
+def test_a_cursor_survives_json():
+    it = cursor(pmids=["1", "2"], done=1, partial={"2": "inserted"}, missing={"7": 1}, warnings=["a"])
+    assert Cursor.from_json(it.to_json()) == it
+
+
+def test_a_warning_is_given_once():
+    it = cursor()
+    it.warn("a", "b")
+    it.warn("a")
+    assert it.warnings == ["a", "b"]
+
+
+def test_long_lists_of_pmids_are_cut_with_their_number():
+    assert named(map(str, range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
