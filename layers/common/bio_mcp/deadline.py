@@ -20,6 +20,10 @@ class Deadline:
         """Seconds left, never below 0; infinite without an end."""
         return float("inf") if self._end is None else max(0.0, self._end - self._clock())
 
+    def expire(self) -> None:
+        """Leave no time from now on: whoever was waiting has gone. May be called from another thread."""
+        self._end = self._clock()
+
     def check(self, doing: str) -> None:
         """Raise `DeadlineExceeded`, naming what was not done, once the time is over."""
         if self.remaining <= 0:

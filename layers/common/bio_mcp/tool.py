@@ -10,7 +10,7 @@ follow from the declaration.
 import inspect
 import re
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -82,7 +82,10 @@ def _schema(model: type[BaseModel], mode: typing.Literal["validation", "serializ
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One public operation. `timeout` is in seconds; `function` is the Lambda that serves it."""
+    """One public operation. `timeout` is in seconds; `function` is the Lambda that serves it.
+
+    `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
+    """
 
     name: str
     family: Family
@@ -91,6 +94,8 @@ class Tool:
     timeout: float
     read_only: bool
     idempotent: bool
+    destructive: bool
+    open_world: bool
     input: type[Request]
     output: type[Response]
     run: Callable[..., Response] = field(repr=False)
@@ -100,6 +105,12 @@ class Tool:
     def portable_name(self) -> str:
         """The name that every client accepts: Claude, Windsurf and Copilot refuse dots."""
         return self.name.replace(".", "_")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a call may use: contract's and portable, each also with the family's prefix."""
+        prefixed = self.family.prefix + self.name
+        return tuple(dict.fromkeys((self.name, self.portable_name, prefixed, prefixed.replace(".", "_"))))
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -136,7 +147,14 @@ class Resource:
 
 
 def tool(
-    name: str, *, family: Family, timeout: float, read_only: bool = True, idempotent: bool = True
+    name: str,
+    *,
+    family: Family,
+    timeout: float,
+    read_only: bool = True,
+    idempotent: bool = True,
+    destructive: bool = False,
+    open_world: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Declare the decorated function as the tool `name`."""
 
@@ -150,6 +168,8 @@ def tool(
             timeout=timeout,
             read_only=read_only,
             idempotent=idempotent,
+            destructive=destructive,
+            open_world=open_world,
             input=types["request"],
             output=types["return"],
             run=run,
@@ -185,19 +205,28 @@ Declared = typing.TypeVar("Declared", Tool, Resource)
 
 def _declared(kind: type[Declared], modules: tuple[ModuleType, ...]) -> Iterator[Declared]:
     for module in modules:
-        yield from (value for value in vars(module).values() if isinstance(value, kind))
+        found = (value for value in vars(module).values() if isinstance(value, kind))
+        yield from (value for value in found if value.run.__module__ == module.__name__)
 
 
 def tools_in(*modules: ModuleType) -> dict[str, Tool]:
     """The tools declared in `modules`, by name, in order of declaration.
 
-    Raises `ValueError` when two would be called by the same name.
+    Raises `ValueError` when two could be called by the same name.
     """
-    found = list(_declared(Tool, modules))
-    portable = [each.portable_name for each in found]
-    if len(set(portable)) < len(portable):
-        raise ValueError(f"two tools share a portable name: {sorted(portable)}")
-    return {each.name: each for each in found}
+    tools = list(_declared(Tool, modules))
+    by_any_name(tools)
+    return {each.name: each for each in tools}
+
+
+def by_any_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """Each of `tools` under every name that a call may use. Raises `ValueError` when two share one."""
+    found: dict[str, Tool] = {}
+    for each in tools:
+        for name in each.names:
+            if found.setdefault(name, each) is not each:
+                raise ValueError(f"{found[name].name} and {each.name} could both be called {name}")
+    return found
 
 
 def resources_in(*modules: ModuleType) -> dict[str, Resource]:
