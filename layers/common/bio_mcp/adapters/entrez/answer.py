@@ -1,0 +1,116 @@
+"""One HTTP answer of the E-utilities."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import Any, TypeVar
+
+from lxml import etree
+
+from bio_mcp.errors import NcbiUnreadable
+
+T = TypeVar("T")
+
+_ERROR = re.compile(rb"<ERROR>\s*([^<]*?)\s*</ERROR>")
+_ROOT = re.compile(rb"\s*(?:<\?[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*)*<([A-Za-z][\w.:-]*)", re.DOTALL)
+_HTML = re.compile(rb"\s*(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`endpoint` is "esearch", "efetch", ...; header names are in lower case; `body` is decompressed."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    endpoint: str
+
+    @property
+    def is_html(self) -> bool:
+        return _HTML.match(self.body) is not None
+
+    @property
+    def is_json(self) -> bool:
+        return self.body.lstrip()[:1] in (b"{", b"[")
+
+    @property
+    def is_xml(self) -> bool:
+        return self.body.lstrip()[:1] == b"<" and not self.is_html
+
+    @cached_property
+    def json(self) -> dict[str, Any]:
+        """The JSON object. NCBI leaves raw newlines in its messages. Raises `NcbiUnreadable`."""
+        try:
+            value = json.loads(self.body, strict=False)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            raise NcbiUnreadable(f"NCBI sent a broken {self.endpoint} answer; try again")
+        return value
+
+    def xml(self) -> Any:
+        """The root element, parsed without network, DTD and entities. Raises `NcbiUnreadable`."""
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        try:
+            root = etree.fromstring(self.body, parser)
+        except etree.XMLSyntaxError:
+            root = None
+        if root is None or any(True for _ in root.iter(etree.Entity)):
+            raise NcbiUnreadable(f"NCBI sent a broken {self.endpoint} answer; try again")
+        return root
+
+    @property
+    def root(self) -> str | None:
+        """The XML root's name; None where there is none, as when the answer ends after its DOCTYPE."""
+        found = _ROOT.match(self.body)
+        return found[1].decode() if found else None
+
+    @property
+    def is_whole_xml(self) -> bool:
+        """Whether the root is closed at the end; what lies between is the parser's to judge."""
+        root = (self.root or "").encode()
+        tail = self.body[-200:].rstrip()
+        closed = re.search(rb"</" + re.escape(root) + rb"\s*>$", tail)
+        return bool(root) and (closed is not None or (tail.endswith(b"/>") and self.body.count(b"<" + root) == 1))
+
+    @property
+    def xml_errors(self) -> list[str]:
+        """The texts of the ERROR elements; character data cannot hold a raw `<`, so an abstract never matches."""
+        if b"<ERROR>" not in self.body:
+            return []
+        return [text.decode("utf-8", "replace") for text in _ERROR.findall(self.body) if text]
+
+    def retry_after_s(self, now: datetime | None = None) -> float | None:
+        """Seconds that `Retry-After` asks for, as a number or a date (by the answer's own Date, else `now`)."""
+        value = self.headers.get("retry-after", "").strip()
+        if re.fullmatch(r"\d{1,9}(?:\.\d+)?", value):
+            return float(value)
+        moment = _moment(value)
+        if moment is None:
+            return None
+        sent = _moment(self.headers.get("date", "")) or now or datetime.now(UTC)
+        return max(0.0, (moment - sent).total_seconds())
+
+
+def _moment(value: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def well_formed(read: Callable[[], T], otherwise: str) -> T:
+    """`read()`; `NcbiUnreadable(otherwise)` when it stumbles over members that are not there or of another type.
+
+    The stumble is not chained: it would quote the answer.
+    """
+    try:
+        return read()
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        pass
+    raise NcbiUnreadable(otherwise)

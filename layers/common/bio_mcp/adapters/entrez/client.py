@@ -1,0 +1,236 @@
+"""PubMed by NCBI's E-utilities."""
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, TypeVar
+
+from bio_mcp.adapters.entrez import links, lookups
+from bio_mcp.adapters.entrez.answer import Answer
+from bio_mcp.adapters.entrez.classify import failure_in
+from bio_mcp.adapters.entrez.faults import AnswerTooLarge, BeyondReach, HistoryLost, Refused, SearchBackendFailed
+from bio_mcp.adapters.entrez.pmids import batches, checked
+from bio_mcp.adapters.entrez.search import REACH, read_search, search_form
+from bio_mcp.adapters.entrez.summaries import BATCH, DocSummary, Summaries, read_summaries
+from bio_mcp.adapters.entrez.wire import Form, Wire
+from bio_mcp.adapters.pace import Pacer
+from bio_mcp.adapters.retry import Backoff, Worth, retry
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
+from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.ports import SearchPage
+
+T = TypeVar("T")
+Parse = Callable[[IO[bytes]], Iterator[Article | Deletion]]
+
+EVERY_TRY = 1_000
+WORTH: Worth = {
+    NcbiFailed: EVERY_TRY,
+    SearchBackendFailed: 3,
+    NcbiQueryRejected: 1,
+    Refused: 1,
+    AnswerTooLarge: 1,
+}
+HISTORY_WORTH: Worth = {**WORTH, HistoryLost: 2}  # seen now and then for a history that is still there
+COOL_DOWN_S = 1.0
+FETCH_BATCH = 200
+POST_BATCH = 10_000
+
+
+class Eutils:
+    """The port `Entrez`, and the other utilities, over one `Wire`, one `Pacer` and one `Backoff`.
+
+    Every request is paced, retried as `WORTH` says and bounded by its deadline, the queue and the pauses included.
+    An answer that is not whole is never a shorter result. Raises, from every method: `InvalidInput`, `NcbiFailed`
+    and its kinds, `DeadlineExceeded`. May be used by several threads.
+    """
+
+    def __init__(self, wire: Wire, *, pacer: Pacer, parse: Parse, backoff: Backoff | None = None) -> None:
+        """`parse` reads a PubmedArticleSet; whatever it finds broken, it reports as `NcbiUnreadable`."""
+        self._wire = wire
+        self._pacer = pacer
+        self._parse = parse
+        self._backoff = backoff or Backoff()
+
+    def esearch(
+        self,
+        term: str,
+        *,
+        deadline: Deadline = NEVER,
+        retstart: int = 0,
+        retmax: int = REACH,
+        sort: str = "pub_date",
+        history: bool = False,
+        dates: tuple[str, str, str] | None = None,
+    ) -> SearchPage:
+        """PMIDs that match `term`; `dates` is (pdat | edat | mdat, first, last), both ends included, YYYY/MM/DD.
+
+        The page holds every PMID that its count promises. What PubMed left out of the query stands in `warnings`.
+        """
+        form = search_form(term, retstart=retstart, retmax=retmax, sort=sort, history=history, dates=dates)
+        return self._ask(
+            "esearch", {"db": "pubmed", **form}, deadline, lambda answer: read_search(answer, retstart, retmax)
+        )
+
+    def esearch_delta(
+        self, term: str, mindate: str, maxdate: str, datetype: str = "edat", *, deadline: Deadline = NEVER
+    ) -> list[str]:
+        """All PMIDs of a window of days. Raises `BeyondReach` when it holds more than can be read: halve it."""
+        page = self.esearch(term, dates=(datetype, mindate, maxdate), deadline=deadline)
+        if page.count > REACH:
+            raise BeyondReach(
+                f"{page.count:,} records are in this window and PubMed gives {REACH:,} at most; ask for fewer days",
+                count=page.count,
+            )
+        return list(page.ids)
+
+    def efetch(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> Iterator[Article | Deletion]:
+        """The records of at most 200 PMIDs; those that PubMed does not have are absent, and the order is PubMed's.
+
+        The request is made at once, and the whole answer parsed before the first record is given out. An answer
+        that is too large is asked for again in halves.
+        """
+        ids = checked(pmids, at_most=FETCH_BATCH)
+        try:
+            return iter(self._records(ids, deadline))
+        except AnswerTooLarge:
+            if len(ids) == 1:
+                raise
+        return iter(
+            [record for half in batches(ids, (len(ids) + 1) // 2) for record in self.efetch(half, deadline=deadline)]
+        )
+
+    def efetch_text(
+        self, pmids: Sequence[str], *, rettype: str = "medline", retmode: str = "text", deadline: Deadline = NEVER
+    ) -> str:
+        """The records of at most 200 PMIDs as NCBI prints them; rettype: medline, abstract or uilist."""
+        form = {
+            "db": "pubmed",
+            "id": ",".join(checked(pmids, at_most=FETCH_BATCH)),
+            "rettype": rettype,
+            "retmode": retmode,
+        }
+        return self._ask("efetch", form, deadline, lambda answer: answer.body.decode("utf-8", "replace"))
+
+    def esummary(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> Summaries:
+        """Summaries in the order of `pmids`, and what PubMed has none of; any number of PMIDs."""
+        summaries = Summaries((), {})
+        for batch in batches(checked(pmids), BATCH):
+            summaries += self._summaries(batch, deadline)
+        return summaries
+
+    def esummary_batch(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> list[DocSummary]:
+        """Summaries in the order of `pmids`; those that PubMed does not have are absent."""
+        return list(self.esummary(pmids, deadline=deadline).found)
+
+    def search_summaries(
+        self,
+        term: str,
+        *,
+        summaries: int,
+        deadline: Deadline = NEVER,
+        retmax: int = REACH,
+        sort: str = "relevance",
+        dates: tuple[str, str, str] | None = None,
+    ) -> tuple[SearchPage, Summaries]:
+        """A search and the summaries of its first hits (at most 500) from NCBI's history; searched anew when lost."""
+        if not 0 < summaries <= 500:
+            raise InvalidInput("between 1 and 500 summaries can be asked for")
+        for last in (False, True):
+            page = self.esearch(term, deadline=deadline, retmax=retmax, sort=sort, history=True, dates=dates)
+            if not page.ids:
+                return page, Summaries((), {})
+            try:
+                return page, self._from_history(page, min(summaries, len(page.ids)), deadline)
+            except HistoryLost:
+                if last:
+                    raise
+        raise AssertionError("the loop returns or raises")
+
+    def elink(
+        self,
+        pmids: Sequence[str],
+        *,
+        link_name: str = links.SIMILAR,
+        command: str = "neighbor",
+        db: str = "pubmed",
+        deadline: Deadline = NEVER,
+    ) -> tuple[links.LinkSet, ...]:
+        """What each PMID is linked with, in the order of `pmids`, uncapped (a paper may have 13,000 citing it).
+
+        `command` neighbor_score adds scores, but NCBI fails at it for much-cited papers: fall back to neighbor.
+        """
+        if command not in links.COMMANDS:
+            raise InvalidInput(f"unknown command '{command}'; choose one of {', '.join(links.COMMANDS)}")
+        ids = checked(pmids, at_most=FETCH_BATCH)
+        form = {"dbfrom": "pubmed", "db": db, "cmd": command, "linkname": link_name, "id": ids}
+        form["retmode"] = "json" if command == "neighbor" else "xml"
+        return self._ask("elink", form, deadline, lambda answer: links.read_links(answer, ids, link_name))
+
+    def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> lookups.DatabaseInfo:
+        """Size, last update, fields and link names of a database; also the cheapest health check."""
+        return self._ask("einfo", {"db": db, "retmode": "json"}, deadline, lookups.read_info)
+
+    def databases(self, *, deadline: Deadline = NEVER) -> tuple[str, ...]:
+        """The names of NCBI's databases."""
+        return self._ask("einfo", {"retmode": "json"}, deadline, lookups.read_databases)
+
+    def epost(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> lookups.History:
+        """Keep at most 10,000 PMIDs on NCBI's history server."""
+        form = {"db": "pubmed", "id": ",".join(checked(pmids, at_most=POST_BATCH))}
+        return self._ask("epost", form, deadline, lookups.read_history)
+
+    def espell(self, term: str, *, deadline: Deadline = NEVER) -> lookups.Spelling:
+        """How PubMed would spell a query."""
+        if not term.strip():
+            raise InvalidInput("the search term is empty; give at least one word")
+        return self._ask("espell", {"db": "pubmed", "term": term}, deadline, lookups.read_spelling)
+
+    def ecitmatch(
+        self, citations: Sequence[lookups.Citation], *, deadline: Deadline = NEVER
+    ) -> list[lookups.CitationMatch]:
+        """The PMID of each citation, in order, or why there is none."""
+        form = {"db": "pubmed", "retmode": "xml", "bdata": lookups.citation_lines(citations)}
+        return self._ask("ecitmatch", form, deadline, lambda answer: lookups.read_matches(answer, citations))
+
+    def _ask(
+        self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T], worth: Worth = WORTH
+    ) -> T:
+        """What `read` makes of the first good answer; what it cannot read is asked for again."""
+
+        def attempt() -> T:
+            self._pacer.wait(deadline)
+            answer = self._wire.send(endpoint, form, deadline)
+            failure = failure_in(answer)
+            if isinstance(failure, NcbiRateLimited):
+                self._pacer.cool_down(failure.retry_after_s or COOL_DOWN_S)
+            if failure is not None:
+                raise failure
+            return read(answer)
+
+        return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff)
+
+    def _records(self, ids: Sequence[str], deadline: Deadline) -> list[Article | Deletion]:
+        def read(answer: Answer) -> list[Article | Deletion]:
+            if answer.root != "PubmedArticleSet":
+                raise NcbiUnreadable("NCBI sent something else than PubMed records; try again")
+            return list(self._parse(io.BytesIO(answer.body)))
+
+        return self._ask("efetch", {"db": "pubmed", "id": ",".join(ids), "retmode": "xml"}, deadline, read)
+
+    def _summaries(self, ids: Sequence[str], deadline: Deadline) -> Summaries:
+        form = {"db": "pubmed", "version": "2.0", "retmode": "json", "id": ",".join(ids)}
+        return self._ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids))
+
+    def _from_history(self, page: SearchPage, many: int, deadline: Deadline) -> Summaries:
+        if not (page.web_env and page.query_key):
+            raise NcbiUnreadable("NCBI did not keep the search; try again")
+        form: Mapping[str, str] = {
+            "db": "pubmed",
+            "version": "2.0",
+            "retmode": "json",
+            "WebEnv": page.web_env,
+            "query_key": page.query_key,
+            "retmax": str(many),
+        }
+        ids = page.ids[:many]
+        return self._ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids), HISTORY_WORTH)

@@ -1,0 +1,74 @@
+"""ELink: which articles PubMed relates to an article."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bio_mcp.adapters.entrez.answer import Answer, well_formed
+from bio_mcp.errors import NcbiUnreadable
+
+SIMILAR = "pubmed_pubmed"
+CITED_IN = "pubmed_pubmed_citedin"
+REFERENCES = "pubmed_pubmed_refs"
+IN_PMC = "pubmed_pmc"
+
+COMMANDS = ("neighbor", "neighbor_score")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`uid` is a PMID where the target database is PubMed. `score` comes with neighbor_score only, raw."""
+
+    uid: str
+    score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSet:
+    """What one article is linked with, in NCBI's order: of "similar" the article itself comes first."""
+
+    pmid: str
+    links: tuple[Link, ...] = ()
+
+
+def read_links(answer: Answer, asked: Sequence[str], link_name: str) -> tuple[LinkSet, ...]:
+    """One set for each PMID asked for, empty where nothing is linked. Raises `NcbiUnreadable` for a missing set."""
+    sets = well_formed(
+        lambda: dict(_json_sets(answer, link_name) if answer.is_json else _xml_sets(answer, link_name)),
+        "NCBI's links are not in their known form; try again",
+    )
+    missing = [pmid for pmid in asked if pmid not in sets]
+    if missing:
+        raise NcbiUnreadable(f"NCBI sent the links of {len(asked) - len(missing)} of {len(asked)} PMIDs; try again")
+    return tuple(LinkSet(pmid, sets[pmid]) for pmid in asked)
+
+
+def _json_sets(answer: Answer, link_name: str) -> Iterable[tuple[str, tuple[Link, ...]]]:
+    for linkset in answer.json["linksets"]:
+        lists = [found for found in linkset.get("linksetdbs", ()) if found["linkname"] == link_name]
+        yield _owner(linkset["ids"]), tuple(_json_link(link) for found in lists for link in found["links"])
+
+
+def _json_link(link: Any) -> Link:
+    if isinstance(link, dict):
+        return Link(str(int(link["id"])), int(link["score"]))
+    return Link(str(int(link)))
+
+
+def _xml_sets(answer: Answer, link_name: str) -> Iterable[tuple[str, tuple[Link, ...]]]:
+    for linkset in answer.xml().iterfind("LinkSet"):
+        owner = _owner([uid.text for uid in linkset.iterfind("IdList/Id")])
+        lists = [found for found in linkset.iterfind("LinkSetDb") if found.findtext("LinkName") == link_name]
+        yield owner, tuple(_xml_link(link) for found in lists for link in found.iterfind("Link"))
+
+
+def _xml_link(link: Any) -> Link:
+    score = link.findtext("Score")
+    return Link(str(link.findtext("Id")).strip(), int(score) if score else None)
+
+
+def _owner(ids: Sequence[Any]) -> str:
+    """Ids are sent one by one, so that NCBI keeps their links apart."""
+    if len(ids) != 1:
+        raise NcbiUnreadable("NCBI joined the links of several PMIDs; try again")
+    return str(ids[0])

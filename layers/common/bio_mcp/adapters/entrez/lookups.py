@@ -1,0 +1,170 @@
+"""The small utilities: EInfo, EPost, ESpell and ECitMatch."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bio_mcp.adapters.entrez.answer import Answer, well_formed
+from bio_mcp.errors import InvalidInput, NcbiUnreadable
+
+
+@dataclass(frozen=True, slots=True)
+class SearchField:
+    """A field of a database: `name` is its tag ("TIAB"), `terms` how many it holds, where known."""
+
+    name: str
+    full_name: str
+    description: str
+    is_date: bool
+    is_numerical: bool
+    is_hidden: bool
+    terms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkName:
+    name: str
+    description: str
+    db_to: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseInfo:
+    """`count` records; `last_update` as NCBI prints it ("2025/06/25 07:12", US Eastern)."""
+
+    name: str
+    menu_name: str
+    description: str
+    count: int
+    last_update: str
+    fields: tuple[SearchField, ...]
+    links: tuple[LinkName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Where NCBI's history server keeps a list of ids, for some hours. `warnings`: ids that it left out."""
+
+    web_env: str
+    query_key: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """`corrected` is None when PubMed would spell nothing differently."""
+
+    query: str
+    corrected: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What is known of a paper; empty where it is not. `author` is "mann bj", `journal` a title or abbreviation."""
+
+    journal: str = ""
+    year: str = ""
+    volume: str = ""
+    first_page: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CitationMatch:
+    """`pmid` of the one paper that fits, or None and why: "NOT_FOUND;INVALID_JOURNAL", "AMBIGUOUS (7 citations)"."""
+
+    citation: Citation
+    pmid: str | None
+    reason: str | None = None
+
+
+def read_info(answer: Answer) -> DatabaseInfo:
+    """Raises `NcbiUnreadable`."""
+    return well_formed(
+        lambda: _info(answer.json["einforesult"]["dbinfo"]),
+        "NCBI's description of the database is not in its known form; try again",
+    )
+
+
+def _info(dbinfo: Any) -> DatabaseInfo:
+    found = dbinfo[0] if isinstance(dbinfo, list) else dbinfo
+    return DatabaseInfo(
+        name=found["dbname"],
+        menu_name=found["menuname"],
+        description=found["description"],
+        count=int(found["count"]),
+        last_update=found["lastupdate"],
+        fields=tuple(_field(field) for field in found["fieldlist"]),
+        links=tuple(LinkName(link["name"], link["description"], link["dbto"]) for link in found.get("linklist") or ()),
+    )
+
+
+def _field(field: Any) -> SearchField:
+    terms = str(field.get("termcount", ""))
+    return SearchField(
+        name=field["name"],
+        full_name=field["fullname"],
+        description=field["description"],
+        is_date=field["isdate"] == "Y",
+        is_numerical=field["isnumerical"] == "Y",
+        is_hidden=field["ishidden"] == "Y",
+        terms=int(terms) if terms.isdecimal() else None,
+    )
+
+
+def read_databases(answer: Answer) -> tuple[str, ...]:
+    """Raises `NcbiUnreadable`."""
+    names = answer.json["einforesult"].get("dblist")
+    if not names:
+        raise NcbiUnreadable("NCBI's list of databases is empty; try again")
+    return tuple(names)
+
+
+def read_history(answer: Answer) -> History:
+    """Raises `NcbiUnreadable`."""
+    root = answer.xml()
+    web_env, query_key = root.findtext("WebEnv"), root.findtext("QueryKey")
+    if not (web_env and query_key):
+        raise NcbiUnreadable("NCBI did not say where it keeps the list of PMIDs; try again")
+    warnings = ("PubMed left out ids that it does not know",) if answer.xml_errors else ()
+    return History(web_env.strip(), query_key.strip(), warnings)
+
+
+def read_spelling(answer: Answer) -> Spelling:
+    """Raises `NcbiUnreadable`."""
+    root = answer.xml()
+    query = root.findtext("Query")
+    if query is None:
+        raise NcbiUnreadable("NCBI's spelling answer does not name the query; try again")
+    corrected = (root.findtext("CorrectedQuery") or "").strip()
+    return Spelling(query, corrected if corrected and corrected != query else None)
+
+
+def citation_lines(citations: Sequence[Citation]) -> str:
+    """ECitMatch's `bdata`: one line per citation, its number as key. Raises `InvalidInput`."""
+    if not citations:
+        raise InvalidInput("no citations were given; give at least one")
+    return "\r".join(_line(number, citation) for number, citation in enumerate(citations))
+
+
+def _line(number: int, citation: Citation) -> str:
+    parts = (citation.journal, citation.year, citation.volume, citation.first_page, citation.author)
+    if any(re.search(r"[|\r\n]", part) for part in parts):
+        raise InvalidInput("a citation cannot contain '|' or a line break")
+    return "|".join((*parts, f"c{number}")) + "|"
+
+
+def read_matches(answer: Answer, citations: Sequence[Citation]) -> list[CitationMatch]:
+    """One match per citation, in order. Raises `NcbiUnreadable` when one was not answered."""
+    lines = answer.body.decode("utf-8", "replace").splitlines()
+    verdicts = {parts[5].strip(): parts[6].strip() for line in lines if len(parts := line.split("|")) >= 7}
+    if any(f"c{number}" not in verdicts for number in range(len(citations))):
+        raise NcbiUnreadable("NCBI did not answer every citation; try again")
+    return [_match(citation, verdicts[f"c{number}"]) for number, citation in enumerate(citations)]
+
+
+def _match(citation: Citation, verdict: str) -> CitationMatch:
+    if verdict.isdecimal():
+        return CitationMatch(citation, verdict)
+    return CitationMatch(citation, None, verdict or "NOT_FOUND")

@@ -1,0 +1,132 @@
+"""ESummary, version 2.0: short descriptions of articles."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bio_mcp.adapters.entrez.answer import Answer
+from bio_mcp.errors import NcbiUnreadable
+
+BATCH = 200
+_MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|mml:[\w]+)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class DocSummary:
+    """What ESummary says of an article.
+
+    `pdat` is the date as printed ("1998 Dec-1999 Jan"), `edat` YYYY-MM-DDTHH:MM (US Eastern). `lr` and `abstract`
+    are in no ESummary answer and always None: fetch the record for them. `journal` is the full name, `source`
+    NLM's abbreviation. `authors` are "Doe J", groups included.
+    """
+
+    pmid: str
+    title: str | None = None
+    journal: str | None = None
+    pub_types: tuple[str, ...] = ()
+    pdat: str | None = None
+    edat: str | None = None
+    lr: str | None = None
+    pmcid: str | None = None
+    authors: tuple[str, ...] = ()
+    abstract: str | None = None
+    source: str | None = None
+    epdat: str | None = None
+    sort_date: str | None = None
+    doi: str | None = None
+    volume: str | None = None
+    issue: str | None = None
+    pages: str | None = None
+    languages: tuple[str, ...] = ()
+    has_abstract: bool = False
+    cited_in_pmc: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """`found` in the order asked for; `missing`: PMID -> why there is no summary."""
+
+    found: tuple[DocSummary, ...]
+    missing: dict[str, str]
+
+    def __add__(self, other: "Summaries") -> "Summaries":
+        return Summaries(self.found + other.found, self.missing | other.missing)
+
+
+def read_summaries(answer: Answer, asked: Sequence[str] | None = None) -> Summaries:
+    """The summaries of `asked`, or all in the answer's order; with a bad id among them the good ones still come.
+
+    Raises `NcbiUnreadable` when an id is passed over in silence: that is an answer cut short, not "not found".
+    """
+    result = answer.json.get("result")
+    if not isinstance(result, dict) or not isinstance(result.get("uids"), list):
+        raise NcbiUnreadable("NCBI's summaries lack their list of PMIDs; try again")
+    found: list[DocSummary] = []
+    missing: dict[str, str] = {}
+    for pmid in asked if asked is not None else [str(uid) for uid in result["uids"]]:
+        entry = result.get(pmid)
+        if isinstance(entry, dict) and "error" not in entry:
+            found.append(_summary(pmid, entry))
+        elif isinstance(entry, dict) or answer.json.get("error"):
+            missing[pmid] = "PubMed has no summary of it"
+        else:
+            raise NcbiUnreadable(f"NCBI's answer passed over PMID {pmid}; try again")
+    return Summaries(tuple(found), missing)
+
+
+def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
+    ids = {item.get("idtype"): item.get("value") for item in _objects(entry.get("articleids"))}
+    history = {item.get("pubstatus"): item.get("date") for item in _objects(entry.get("history"))}
+    return DocSummary(
+        pmid=pmid,
+        title=_text(entry.get("title")) or _text(entry.get("vernaculartitle")) or _text(entry.get("booktitle")),
+        journal=_text(entry.get("fulljournalname")),
+        pub_types=_texts(entry.get("pubtype")),
+        pdat=_text(entry.get("pubdate")),
+        edat=_instant(history.get("pubmed")),
+        pmcid=_pmcid(ids),
+        authors=_texts(author.get("name") for author in _objects(entry.get("authors"))),
+        source=_text(entry.get("source")),
+        epdat=_text(entry.get("epubdate")),
+        sort_date=_instant(entry.get("sortpubdate")),
+        doi=_text(ids.get("doi")),
+        volume=_text(entry.get("volume")),
+        issue=_text(entry.get("issue")),
+        pages=_text(entry.get("pages")),
+        languages=_texts(entry.get("lang")),
+        has_abstract="Has Abstract" in (entry.get("attributes") or ()),
+        cited_in_pmc=_count(entry.get("pmcrefcount")),
+    )
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value or () if isinstance(item, dict)]
+
+
+def _text(value: Any) -> str | None:
+    """Plain text: NCBI escapes markup once more than JSON needs ("&lt;i&gt;")."""
+    return _MARKUP.sub("", html.unescape(value)).strip() or None if isinstance(value, str) else None
+
+
+def _texts(values: Iterable[Any] | None) -> tuple[str, ...]:
+    return tuple(text for value in values or () if (text := _text(value)))
+
+
+def _instant(value: Any) -> str | None:
+    """ "2021/09/28 06:00" -> "2021-09-28T06:00"; None for what is no date."""
+    found = re.match(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", value) if isinstance(value, str) else None
+    if not found:
+        return None
+    day = "-".join(found.groups()[:3])
+    return f"{day}T{found[4]}" if found[4] else day
+
+
+def _pmcid(ids: dict[Any, Any]) -> str | None:
+    found = re.search(r"PMC\d+", f"{ids.get('pmc') or ''} {ids.get('pmcid') or ''}")
+    return found[0] if found else None
+
+
+def _count(value: Any) -> int | None:
+    return int(value) if str(value).isdecimal() else None

@@ -1,0 +1,91 @@
+"""Sending one request to the E-utilities."""
+
+from collections.abc import Mapping, Sequence
+
+import httpx
+
+from bio_mcp.adapters.entrez.answer import Answer
+from bio_mcp.adapters.entrez.faults import AnswerTooLarge, Refused
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import NcbiFailed
+
+Form = Mapping[str, str | Sequence[str]]
+
+NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
+CONNECT_S = 10.0
+READ_S = 30.0
+MAX_BYTES = 64 * 2**20
+
+
+class Wire:
+    """HTTP/1.1 to one base URL: connections are kept, redirects are not followed (they would resend the key).
+
+    Every request is a POST with a form, whatever its size: nothing secret ever stands in a URL, where loggers,
+    proxies and exceptions would pick it up, and no list of ids is too long. Several threads may send at once.
+    """
+
+    def __init__(
+        self,
+        base_url: str = NCBI,
+        *,
+        identity: Mapping[str, str],
+        transport: httpx.BaseTransport | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        """`identity` is sent with every request: tool, email and, where there is one, api_key."""
+        self._base_url = base_url.rstrip("/") + "/"
+        self._identity = dict(identity)
+        self._max_bytes = max_bytes
+        self._client = httpx.Client(
+            transport=transport,
+            follow_redirects=False,
+            headers={"User-Agent": identity.get("tool", "")},
+            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8),
+        )
+
+    def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:
+        """The answer, whole or refused; its meaning is for `failure_in` to say.
+
+        A silent server is given up at the deadline, one that dribbles at the first pause after it. Raises
+        `NcbiFailed` when there is no answer, `AnswerTooLarge`, `DeadlineExceeded`.
+        """
+        deadline.check("asking NCBI")
+        url = f"{self._base_url}{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
+        failure: NcbiFailed
+        try:
+            return self._exchange(url, endpoint, form, deadline)
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL):
+            failure = Refused("NCBI_BASE_URL is not an http address; correct it")
+        except httpx.HTTPError as error:
+            failure = NcbiFailed(f"NCBI could not be reached ({type(error).__name__}); try again in a minute")
+        # Raised here and not in the handler: httpx's exception holds the request, and so the key.
+        deadline.check("NCBI answered")
+        raise failure
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._client.close()
+
+    def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:
+        fields = {key: value if isinstance(value, str) else list(value) for key, value in form.items()}
+        with self._client.stream(
+            "POST", url, data={**fields, **self._identity}, timeout=_timeout(deadline)
+        ) as response:
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            return Answer(response.status_code, headers, self._body(response, deadline), endpoint)
+
+    def _body(self, response: httpx.Response, deadline: Deadline) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        for chunk in response.iter_bytes():
+            deadline.check("NCBI's answer was whole")
+            size += len(chunk)
+            if size > self._max_bytes:
+                raise AnswerTooLarge("NCBI's answer is too long; ask for fewer records at once")
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+
+def _timeout(deadline: Deadline) -> httpx.Timeout:
+    left = deadline.remaining
+    return httpx.Timeout(min(READ_S, left), connect=min(CONNECT_S, left))
