@@ -1,0 +1,41 @@
+"""`python -m tests.eutils_server --port 8010 FILE...`: serve PubMed XML files as NCBI would."""
+
+import argparse
+import contextlib
+from pathlib import Path
+
+from tests.eutils_server.catalogue import Catalogue
+from tests.eutils_server.server import ROOT, Server
+from tests.eutils_server.state import Ncbi
+from tests.eutils_server.traffic import Rules
+
+SAMPLE = Path(__file__).parents[1] / "data" / "pubmed" / "quick600.dev.xml.gz"
+
+
+def main() -> None:
+    options = _options()
+    files = options.files or ([SAMPLE] if SAMPLE.exists() and not options.empty else [])
+    catalogue = Catalogue(files, options.today)
+    rules = Rules(options.rate, options.key_rate, options.strict, options.invalid_key)
+    server = Server(Ncbi(catalogue), rules, options.host, options.port)
+    print(f"{server.address}{ROOT} serves {len(catalogue.visible):,} records", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.serve_forever(poll_interval=0.1)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.eutils_server", description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, help="PubMed XML: plain, .gz, .xz or .tar.xz")
+    parser.add_argument("--empty", action="store_true", help="start without the sample when no file is named")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8010, help="0 takes a free one")
+    parser.add_argument("--rate", type=int, help="requests per second without key; no limit if absent")
+    parser.add_argument("--key-rate", type=int, default=10, help="requests per second with key, if --rate is given")
+    parser.add_argument("--strict", action="store_true", help="demand tool and email")
+    parser.add_argument("--invalid-key", action="append", default=[], help="an api_key to refuse; may be repeated")
+    parser.add_argument("--today", help="the day it is, YYYY/MM/DD; the real one if absent")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""ESearch: a page of PMIDs for a term, never beyond the first 9,999."""
+
+from xml.sax.saxutils import escape
+
+from tests.eutils_server import days
+from tests.eutils_server.answers import Answer, Params, as_json, as_xml, error, header
+from tests.eutils_server.catalogue import Pmids
+from tests.eutils_server.fields import field_of
+from tests.eutils_server.query import Found, Search, SearchBackendFailed, combined
+from tests.eutils_server.records import Record, normalised
+from tests.eutils_server.state import CAP, Ncbi
+
+BEYOND_CAP = (
+    "Search Backend failed: Exception:\n'retstart' cannot be larger than 9998. For PubMed, ESearch can only retrieve"
+    " the first 9,999 records matching the query.\n To obtain more than 9,999 PubMed records, consider using EDirect"
+    " that contains additional logic to batch PubMed search results automatically so that an arbitrary number can be"
+    " retrieved.\n For details see https://www.ncbi.nlm.nih.gov/books/NBK25499/"
+)
+RESTRICTED = "Restrictions achieved: only the first 9,999 records can be retrieved."
+
+
+def esearch(ncbi: Ncbi, params: Params) -> Answer:
+    if params.get("db", "pubmed") != "pubmed":
+        return error("eSearchResult", f"Invalid db name specified: {params.get('db')}", params)
+    term = params.get("term").strip() or (f"#{params.get('query_key')}" if params.has("query_key") else "")
+    if not term:
+        return error("eSearchResult", "Empty term and query_key - nothing todo", params)
+    sets = ncbi.history.sets(params.get("WebEnv"))
+    search = Search(ncbi.catalogue, {key: frozenset(pmids) for key, pmids in sets.items()})
+    try:
+        found = search.run(term)
+    except SearchBackendFailed as failure:
+        return error("eSearchResult", f"Search Backend failed: {failure}", params)
+    found = within_dates(ncbi, params, found)
+    ordered = in_order(ncbi, found.pmids or frozenset(), params.get("sort"), term)
+    retstart = params.number("retstart", 0)
+    if retstart > CAP - 1 and len(ordered) > CAP:
+        return error("eSearchResult", BEYOND_CAP, params)
+    return _page(ncbi, params, search, found.translation, ordered, retstart)
+
+
+def within_dates(ncbi: Ncbi, params: Params, found: Found) -> Found:
+    """The part in `mindate`..`maxdate` (both or neither, inclusive) or the last `reldate` days, by `datetype`."""
+    chosen = field_of(params.get("datetype"))
+    if chosen is None or chosen.kind not in ("edat", "mdat", "pdat"):
+        chosen = field_of("edat")
+    first, last = params.get("mindate"), params.get("maxdate")
+    if params.get("reldate").isdigit():
+        last = ncbi.catalogue.today
+        first = days.minus(last, int(params.get("reldate")))
+    start, end = days.span(first), days.span(last)
+    if not start or not end or not chosen:
+        return found
+    window = ncbi.catalogue.between(chosen.kind, start[0], end[1])
+    return combined(found, "AND", Found(window, f"{first}:{last}[{chosen.name}]"))
+
+
+def in_order(ncbi: Ncbi, pmids: Pmids, sort: str, term: str) -> list[int]:
+    """Newest PMID first unless a sort is named, although the documentation promises relevance."""
+    newest = sorted(pmids, reverse=True)
+    visible = ncbi.catalogue.visible
+    name = sort.lower().replace("_", " ").replace("+", " ")
+    if name == "pub date":
+        return sorted(newest, key=lambda pmid: max(visible[pmid].dates.get("pdat", ("",))), reverse=True)
+    if name == "relevance":
+        words = normalised(term).split()
+        return sorted(newest, key=lambda pmid: relevance(visible[pmid], words), reverse=True)
+    if name in ("author", "first author"):
+        return sorted(newest, key=lambda pmid: (visible[pmid].authors or ["~"])[0].lower())
+    if name in ("journal", "journalname"):
+        return sorted(newest, key=lambda pmid: (visible[pmid].elements("MedlineTA") or ["~"])[0].lower())
+    return newest
+
+
+def relevance(record: Record, words: list[str]) -> int:
+    """How often the words stand in the title: nothing like Best Match, but an order of its own."""
+    title = normalised(record.title)
+    return sum(title.count(f" {word} ") for word in words)
+
+
+def _page(ncbi: Ncbi, params: Params, search: Search, translation: str, ordered: list[int], retstart: int) -> Answer:
+    retmax = params.number("retmax", 20)
+    page = ordered[retstart : min(retstart + retmax, CAP)]
+    if params.repeats:
+        page += page[:1]
+    content = {"count": str(len(ordered)), "retmax": str(len(page)), "retstart": str(retstart)}
+    if params.get("usehistory").lower() == "y":
+        webenv, key = ncbi.history.keep(ordered, params.get("WebEnv"))
+        content |= {"querykey": str(key), "webenv": webenv}
+    messages = [] if ordered else ["No items found."]
+    if len(ordered) > CAP and retstart + retmax > CAP:
+        messages.append(RESTRICTED)
+    if params.get("rettype") == "count":
+        return _counted(params, content["count"])
+    if params.wants_json:
+        return as_json(
+            {"header": header("esearch"), "esearchresult": _json(content, page, translation, search, messages)}
+        )
+    return as_xml("eSearchResult", _xml(content, page, translation, search, messages))
+
+
+def _counted(params: Params, count: str) -> Answer:
+    if params.wants_json:
+        return as_json({"header": header("esearch"), "esearchresult": {"count": count}})
+    return as_xml("eSearchResult", f"\n\t<Count>{count}</Count>\n")
+
+
+def _json(content: dict[str, str], page: list[int], translation: str, search: Search, messages: list[str]) -> dict:
+    notes = search.notes
+    result: dict = content | {"idlist": [str(pmid) for pmid in page], "translationset": []}
+    result["querytranslation"] = translation
+    if notes.phrases_not_found or notes.fields_not_found:
+        result["errorlist"] = {"phrasesnotfound": notes.phrases_not_found, "fieldsnotfound": notes.fields_not_found}
+    if messages or notes.phrases_ignored or notes.quoted_not_found:
+        result["warninglist"] = {
+            "phrasesignored": notes.phrases_ignored,
+            "quotedphrasesnotfound": notes.quoted_not_found,
+            "outputmessages": messages,
+        }
+    return result
+
+
+def _xml(content: dict[str, str], page: list[int], translation: str, search: Search, messages: list[str]) -> str:
+    notes = search.notes
+    names = {"count": "Count", "retmax": "RetMax", "retstart": "RetStart", "querykey": "QueryKey", "webenv": "WebEnv"}
+    inner = "".join(_element(names[key], value) for key, value in content.items())
+    ids = "".join(f"<Id>{pmid}</Id>\n" for pmid in page)
+    inner += f"<IdList>\n{ids}</IdList>" if page else "<IdList/>"
+    inner += "<TranslationSet/>" + _element("QueryTranslation", translation)
+    inner += _list("ErrorList", PhraseNotFound=notes.phrases_not_found, FieldNotFound=notes.fields_not_found)
+    return inner + _list(
+        "WarningList",
+        PhraseIgnored=notes.phrases_ignored,
+        QuotedPhraseNotFound=notes.quoted_not_found,
+        OutputMessage=messages,
+    )
+
+
+def _list(name: str, **items: list[str]) -> str:
+    inner = "".join(_element(tag, text) for tag, texts in items.items() for text in texts)
+    return f"<{name}>{inner}</{name}>" if inner else ""
+
+
+def _element(name: str, text: str) -> str:
+    return f"<{name}>{escape(text)}</{name}>"
