@@ -1,0 +1,148 @@
+"""From text to search terms: one analysis for documents and queries, in every engine.
+
+Folds width, accents, super- and subscripts ("m²" = "m2", "H₂O" = "H2O"); spells Greek letters and joins the parts of
+names with digits, Greek letters or single letters, keeping the parts ("IL-6" gives il6, il, 6 and so meets "IL6" and
+"IL 6"; "TNF-α" = "TNFα" = "TNF-alpha"); brings British spellings and Latin plurals to one form; drops stop words that
+are not written as names ("NO", "AS"); stems with Porter. Scripts without spaces give overlapping n-grams. A term
+holds no white space. Each choice was measured (docs/benchmarks.md).
+"""
+
+import re
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+import Stemmer
+
+from bio_mcp.retrieval.spelling import GREEK, GREEK_NAMES, QUERY_STOP_WORDS, SEPARATORS, STOP_WORDS, one_spelling
+
+ANALYSIS_VERSION = 1
+QUERY_TERMS = 128  # distinct terms of a query that are looked up, its first ones
+TERM_LENGTH = 100  # characters of a term that count
+NAME_PARTS = 4  # joined at most
+
+_LETTER = r"[^\W_]"
+_MARKS = r"ְ-ֽؐ-ًؚ-ٰٟऀ-ॣ०-෿ั-ฺ็-๎ັ-ໍ༘-ྼါ-႟ា-៝"  # vowels and tones that \w leaves out
+_ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['-][^\W_]+)*")
+_WORD = re.compile(rf"\d+(?:[.,]\d+)+|(?:{_LETTER}|[{_MARKS}])+(?:['-](?:{_LETTER}|[{_MARKS}])+)*")
+_PART = re.compile(r"['-]")
+_POSSESSIVE = re.compile(r"'[sS]\b")
+_GREEK_LETTER = re.compile("[α-ω]", re.IGNORECASE)
+_MICRO = re.compile(r"[µμ](?=[a-zA-Z])")
+_GLUED_GREEK = re.compile(r"(?<=[A-Z0-9])-?(alpha|beta|gamma|delta|kappa)(?![a-z])")
+_HYPHENS = re.compile(r"-{2,}")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_SPACED_NAME = re.compile(r"\b([A-Z][A-Za-z]{0,4}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
+_SPACED_NAME_ASKED = re.compile(r"\b([A-Z][A-Za-z]{0,4}|[a-z]{2,3}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
+_SCRIPT_RUN = re.compile(
+    "(?P<han>[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+)"
+    "|(?P<thai>[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"
+    "|(?P<other>[^\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"
+)
+_PREFIXES = frozenset(["anti", "co", "non", "post", "pre", "pro"])
+_GRAM = {"han": 2, "thai": 3}
+
+_local = threading.local()
+
+
+def analyse(text: str) -> list[str]:
+    """The terms of a document, in its order and with repetitions. Only stop words: those words."""
+    folded = fold(text)
+    terms = list(_terms(folded, STOP_WORDS, _SPACED_NAME))
+    return terms or list(_terms(folded, frozenset(), _SPACED_NAME))
+
+
+def query_terms(
+    text: str, expand: Callable[[list[str]], Iterable[tuple[str, float]]] | None = None
+) -> tuple[tuple[str, float], ...]:
+    """The terms of a query with their weights, each once: at most `QUERY_TERMS`, the first ones.
+
+    A term's weight is how often the query says it. `expand` may add terms; one already there keeps its weight.
+    A query of stop words only is looked up by its words.
+    """
+    folded = fold(text)
+    terms = list(_terms(folded, QUERY_STOP_WORDS, _SPACED_NAME_ASKED))
+    terms = terms or list(_terms(folded, frozenset(), _SPACED_NAME))
+    weights: dict[str, float] = dict(list(Counter(terms).items())[:QUERY_TERMS])
+    for term, weight in expand(terms) if expand else ():
+        weights.setdefault(term, weight)
+    return tuple(weights.items())
+
+
+def fold(text: str) -> str:
+    """`text` with one form for each character, Greek letters spelled and set off by hyphens; case is kept."""
+    if not text.isascii():
+        text = _MICRO.sub("micro", text)
+        text = unicodedata.normalize("NFKD", text.translate(SEPARATORS))
+        text = unicodedata.normalize("NFC", _ACCENTS.sub("", text)).translate(SEPARATORS)
+        text = _GREEK_LETTER.sub(lambda found: f"-{GREEK[found.group().lower()]}-", text)
+    text = _GLUED_GREEK.sub(r"-\1-", text)
+    return _POSSESSIVE.sub("", _HYPHENS.sub("-", text))
+
+
+def _terms(folded: str, stop: frozenset[str], spaced: re.Pattern[str]) -> Iterator[str]:
+    for found in spaced.findall(folded):
+        yield from _joined(found)
+    shouted = folded.isupper()
+    for word in (_ASCII_WORD if folded.isascii() else _WORD).findall(folded):
+        lower = word.lower()
+        if "-" in word or "'" in word:
+            yield from _compound(word, stop, shouted)
+        elif lower not in stop or (word.isupper() and len(word) > 1 and not shouted):
+            yield from _normal(lower)
+
+
+def _compound(word: str, stop: frozenset[str], shouted: bool) -> Iterator[str]:
+    parts = _PART.split(word.lower())
+    if name := _name(parts):
+        yield from _joined(name)
+    for part, written in zip(parts, _PART.split(word), strict=True):
+        if part not in stop or (written.isupper() and len(part) > 1 and not shouted):
+            yield from _normal(part)
+
+
+def _name(parts: Sequence[str]) -> Sequence[str]:
+    """Those of hyphenated parts that are one name: up to the last with a digit, a Greek or a single letter.
+
+    "anti-tnf-alpha-induced" holds tnf, alpha; "t-cell-mediated" t, cell; "10-15" and "double-blind" none.
+    """
+    parts = parts[1:] if parts[0] in _PREFIXES else parts
+    marks = [at for at, part in enumerate(parts) if len(part) == 1 or part in GREEK_NAMES or not part.isalpha()]
+    if not marks or len(parts) < 2 or all(part.isdecimal() for part in parts):
+        return ()
+    name = parts[: max(marks[-1], 1) + 1]
+    return name if len(name) <= NAME_PARTS else ()
+
+
+def _joined(parts: Iterable[str]) -> tuple[str, ...]:
+    return _normal("".join(parts).lower().replace("kappab", "kb"))
+
+
+@lru_cache(maxsize=1 << 17)
+def _normal(word: str) -> tuple[str, ...]:
+    """The terms of one lower-cased word: its stem, the number without separators, or n-grams."""
+    if word.isascii():
+        number = word.replace(",", "") if word[0].isdecimal() else word
+        return (_stem(one_spelling(number[:TERM_LENGTH])),)
+    return tuple(term for found in _SCRIPT_RUN.finditer(word) for term in _grams(found.group(), str(found.lastgroup)))
+
+
+def _grams(run: str, script: str) -> Iterator[str]:
+    size = _GRAM.get(script)
+    if size is None:
+        yield run[:TERM_LENGTH]
+    elif len(run) <= size:
+        yield run
+    else:
+        yield from (run[at : at + size] for at in range(len(run) - size + 1))
+
+
+def _stem(word: str) -> str:
+    """By Porter. A stemmer belongs to one thread."""
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:
+        stemmer = _local.stemmer = Stemmer.Stemmer("porter", 0)
+    return str(stemmer.stemWord(word))

@@ -1,0 +1,181 @@
+"""Cut an article into passages that the embedding model can read whole.
+
+A window is the title and three sentences, with a stride of two: on SciFact and NFCorpus the best window ranks
+better than one vector per abstract (docs/benchmarks.md). Sections come from the record's AbstractText elements.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bio_mcp.literature.records import AbstractSection, Article
+from bio_mcp.retrieval.passages import Chunk
+from bio_mcp.retrieval.sentences import Span, sentence_spans
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+
+SENTENCES = 3
+STRIDE = 2
+TITLE_SHARE = 0.5  # of the model's tokens, at most
+SAFE_SHARE = 0.9  # of the model's tokens; a sum of parts beyond it is counted as a whole
+
+_NO_LABEL = {"", "UNLABELLED", "UNLABELED", "UNASSIGNED"}
+_SPACE = re.compile(r"\s+")
+
+
+def abstract_text(article: Article) -> str:
+    """The abstract as one text, each labelled section led by its label: "BACKGROUND: ... METHODS: ..."."""
+    return " ".join(_section_text(section) for section in article.abstract)
+
+
+def _section_text(section: AbstractSection) -> str:
+    label = (section.label or "").strip()
+    return section.text if label.upper() in _NO_LABEL else f"{label}: {section.text}"
+
+
+def _sections(article: Article) -> Iterator[tuple[AbstractSection, Span]]:
+    start = 0
+    for section in article.abstract:
+        end = start + len(_section_text(section))
+        yield section, (start, end)
+        start = end + 1
+
+
+def chunks_of(article: Article, count_tokens: CountTokens, max_tokens: int) -> tuple[Chunk, ...]:
+    """The passages of `article`, in order; together they hold every character of its abstract that is no space.
+
+    `count_tokens` counts in the model's own tokens with its special ones; no `embedded_text` is longer than
+    `max_tokens`. Without an abstract there is one chunk, the title; without a title, the journal or the PMID.
+    """
+    text = abstract_text(article)
+    fit = _Fitting(text, article.title or "", count_tokens, max_tokens)
+    chunks: list[Chunk] = []
+    labelled = any((each.label or "").strip().upper() not in _NO_LABEL for each in article.abstract)
+    sections = _sections(article) if labelled else [(None, (0, len(text)))]
+    for number, (section, span) in enumerate(sections):
+        windows = fit.windows(span)
+        for place, (start, end) in enumerate(windows):
+            within = f"s{number}" if len(windows) == 1 else f"s{number}_{place}"
+            chunk_id = within if labelled else f"w{place}"
+            passage = text[start:end]
+            chunks.append(Chunk(chunk_id, passage, fit.embedded(passage), _name(section), start, end))
+    return tuple(chunks) or (_title_chunk(article, count_tokens, max_tokens),)
+
+
+def _name(section: AbstractSection | None) -> str | None:
+    if section is None or (section.label or "").strip().upper() in _NO_LABEL:
+        return None
+    return section.label
+
+
+def _title_chunk(article: Article, count_tokens: CountTokens, max_tokens: int) -> Chunk:
+    journal = article.journal.title if article.journal else None
+    shown = article.title or journal or f"PMID {article.pmid}"
+    return Chunk("w0", "", cut_to(shown, count_tokens, max_tokens), None, 0, 0)
+
+
+def cut_to(text: str, count_tokens: CountTokens, limit: int) -> str:
+    """`text`, or as many of its leading words (characters, in a script without spaces) as `limit` tokens hold."""
+    length = count_tokens([text])[0]
+    while length > limit and len(text) > 1:
+        shorter = text[: max(1, min(len(text) - 1, len(text) * limit // length))]
+        at_word = shorter.rpartition(" ")[0]
+        text = at_word if len(at_word) > len(shorter) // 2 else shorter
+        length = count_tokens([text])[0]
+    return text.rstrip()
+
+
+@dataclass(slots=True)
+class _Sized:
+    """A sentence, or a piece of one, with its length in tokens, special ones apart."""
+
+    start: int
+    end: int
+    tokens: int
+
+
+class _Fitting:
+    """Windows of one abstract that fit the model together with the title."""
+
+    def __init__(self, text: str, title: str, count_tokens: CountTokens, max_tokens: int) -> None:
+        self._text, self._count, self._limit = text, count_tokens, max_tokens
+        self._special = 0
+        self._title, self._title_tokens = title, 0
+        if text:
+            self._special, total = count_tokens(["", title])
+            self._title_tokens = total - self._special
+            if self._title_tokens > max_tokens * TITLE_SHARE:
+                self._title = cut_to(title, count_tokens, int(max_tokens * TITLE_SHARE))
+                self._title_tokens = count_tokens([self._title])[0] - self._special
+
+    def embedded(self, passage: str) -> str:
+        return f"{self._title} {passage}" if self._title else passage
+
+    def windows(self, span: Span) -> list[Span]:
+        """Windows over the sentences in `span`, in order."""
+        offset = span[0]
+        spans = [(offset + start, offset + end) for start, end in sentence_spans(self._text[slice(*span)])]
+        room = self._limit - self._special - self._title_tokens
+        sentences = [piece for each in self._sized(spans) for piece in self._pieces(each, room)]
+        return self._verified(list(_grouped(sentences, room)))
+
+    def _sized(self, spans: Sequence[Span]) -> list[_Sized]:
+        counts = self._count([self._text[start:end] for start, end in spans]) if spans else []
+        return [_Sized(*span, count - self._special) for span, count in zip(spans, counts, strict=True)]
+
+    def _pieces(self, sentence: _Sized, room: int) -> list[_Sized]:
+        """The sentence, halved near its middle until each piece fits."""
+        if sentence.tokens <= room or sentence.end - sentence.start < 2:
+            return [sentence]
+        middle = _cut_near_middle(self._text, sentence.start, sentence.end)
+        halves = [_trim(self._text, sentence.start, middle), _trim(self._text, middle, sentence.end)]
+        return [piece for half in self._sized(halves) for piece in self._pieces(half, room)]
+
+    def _verified(self, groups: list[list[_Sized]]) -> list[Span]:
+        """Spans of the groups; one that is close to the limit is counted whole, and split when it is over."""
+        room = self._limit - self._special - self._title_tokens
+        spans: list[Span] = []
+        for group in groups:
+            span = (group[0].start, group[-1].end)
+            total = sum(each.tokens for each in group)
+            if total > room - self._limit * (1 - SAFE_SHARE) and self._over(span):
+                spans += self._split(group)
+            else:
+                spans.append(span)
+        return spans
+
+    def _over(self, span: Span) -> bool:
+        return self._count([self.embedded(self._text[slice(*span)])])[0] > self._limit
+
+    def _split(self, group: list[_Sized]) -> list[Span]:
+        if len(group) > 1:
+            half = len(group) // 2
+            return self._verified([group[:half], group[half:]])
+        tighter = max(1, group[0].tokens - 1)
+        return [(piece.start, piece.end) for piece in self._pieces(group[0], tighter)]
+
+
+def _grouped(sentences: Sequence[_Sized], room: int) -> Iterator[list[_Sized]]:
+    """Runs of at most `SENTENCES` that fit `room`, each beginning `STRIDE` after the last one where that skips none."""
+    start = 0
+    while start < len(sentences):
+        end, total = start + 1, sentences[start].tokens
+        while end < min(start + SENTENCES, len(sentences)) and total + sentences[end].tokens <= room:
+            total += sentences[end].tokens
+            end += 1
+        yield list(sentences[start:end])
+        if end == len(sentences):
+            return
+        start = min(start + STRIDE, end)
+
+
+def _cut_near_middle(text: str, start: int, end: int) -> int:
+    """The space nearest to the middle of the span; the middle itself in a script without spaces."""
+    middle = (start + end) // 2
+    spaces = [found.start() for found in _SPACE.finditer(text, start + 1, end - 1)]
+    return min(spaces, key=lambda at: abs(at - middle)) if spaces else middle
+
+
+def _trim(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())

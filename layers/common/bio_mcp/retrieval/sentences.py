@@ -1,0 +1,122 @@
+"""Sentences of a biomedical abstract, as character spans."""
+
+import re
+from itertools import pairwise
+
+Span = tuple[int, int]
+
+ABBREVIATIONS = frozenset(
+    [
+        "al",
+        "approx",
+        "assoc",
+        "ca",
+        "cf",
+        "co",
+        "dept",
+        "diam",
+        "dr",
+        "e.g",
+        "eg",
+        "eq",
+        "eqs",
+        "etc",
+        "exp",
+        "ext",
+        "fig",
+        "figs",
+        "i.e",
+        "ie",
+        "inc",
+        "incl",
+        "ltd",
+        "max",
+        "min",
+        "mr",
+        "mrs",
+        "ms",
+        "nr",
+        "ns",
+        "no",
+        "nos",
+        "p.o",
+        "prof",
+        "ref",
+        "refs",
+        "resp",
+        "sec",
+        "sp",
+        "spp",
+        "ssp",
+        "st",
+        "subsp",
+        "subspp",
+        "suppl",
+        "tab",
+        "u.s",
+        "u.k",
+        "univ",
+        "var",
+        "viz",
+        "vol",
+        "vs",
+        "wt",
+        "yr",
+        "yrs",
+        "i.v",
+        "i.p",
+        "i.m",
+        "s.c",
+        "b.i.d",
+        "t.i.d",
+        "q.i.d",
+    ]
+)
+
+# a full stop, with what closes the sentence after it; then either space and something that can begin a sentence
+# ("p53", "mRNA", "α-tubulin" too) or, as in texts whose sections were glued together, a capitalised word at once
+_END = re.compile(
+    r"""(?:
+          [.!?]+ ['"”’)\]]* (?: \s+ (?= ['"“‘(\[]* (?: [^\W_a-z] | [a-z]{0,3}[A-Z0-9-]) )
+                              | (?<= [a-zα-ω0-9%)\]][.!?] ) (?= [A-Z][a-z]+ [\s,-] ) )
+        | [。！？]+ \s*
+        | \s* \n \s*
+        )""",
+    re.VERBOSE,
+)
+_LAST_WORD = re.compile(r"[^\s(\[]+\Z")
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """(start, end) of each sentence, in order, without the space around it.
+
+    The spans do not overlap and hold every character of `text` that is not a space.
+    """
+    cuts = [0, *(found.end() for found in _END.finditer(text) if _ends(text, found)), len(text)]
+    spans = (_trimmed(text, start, end) for start, end in pairwise(cuts))
+    return [span for span in spans if span[0] < span[1]]
+
+
+def _ends(text: str, found: re.Match[str]) -> bool:
+    """Whether this full stop ends a sentence and not an abbreviation or an initial."""
+    if text[found.start()] != ".":
+        return True
+    last = _LAST_WORD.search(text, max(0, found.start() - 24), found.start())
+    word = last.group() if last else ""
+    if word.lower() in ABBREVIATIONS:
+        return False
+    glued = not found.group()[-1].isspace()
+    initial = len(word) == 1 and word.isupper()
+    if not initial:
+        return not (glued and len(word) == 1)
+    return not glued and not _begins_or_follows_initial(text, found.start() - 1)
+
+
+def _begins_or_follows_initial(text: str, at: int) -> bool:
+    before = text[:at].rstrip()
+    return not before or before.endswith(".")
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
