@@ -1,0 +1,63 @@
+# bio-mcp. `make run` is all it takes; `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SAMPLE := samples/pubmed.xml.gz
+INSTALL := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --python $(BIN)/python
+LOCK := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+  --no-annotate --no-header --no-emit-index-url
+MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
+SOURCES := layers/common tests benchmarks functions
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-all check bench docs demo-ncbi prove-hf lock clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+setup: $(VENV)/.run $(MODEL) ## create .venv, install what is locked, build the embedding model
+
+run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:3010/mcp
+	$(BIN)/bio-mcp import --if-empty $(SAMPLE)
+	$(BIN)/bio-mcp serve
+
+test: setup $(VENV)/.dev ## everything that needs only Python
+	$(BIN)/python -m pytest -q -n 2 --ignore=tests/all --ignore=tests/live
+
+check: setup $(VENV)/.dev ## lint, format, types, generated pages
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/python -m bio_mcp.doors.docs --check
+
+docs: setup ## write the generated pages anew
+	$(BIN)/python -m bio_mcp.doors.docs
+
+clean: ## remove everything that was made here
+	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/uv: requirements/uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bio-mcp needs Python 3.11 or later: make PYTHON=/path/to/python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.run: requirements/run.txt pyproject.toml $(BIN)/uv
+	$(INSTALL) --require-hashes -r $<
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	$(INSTALL) --require-hashes -r $<
+	@touch $@
+
+$(MODEL): $(VENV)/.run
+	$(BIN)/python -m bio_mcp.adapters.embedders.build --into $(@D)
+	@touch -c $@
+
+lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise versions
+	$(LOCK) $(UPGRADE) pyproject.toml requirements/setup.in --extra local --extra model --extra dev -o requirements/dev.txt
+	$(LOCK) pyproject.toml requirements/setup.in --extra local --extra model -c requirements/dev.txt -o requirements/run.txt
+	$(LOCK) pyproject.toml requirements/setup.in --extra local --extra model --extra dev --extra hf -c requirements/dev.txt -o requirements/hf.txt
+	$(LOCK) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
+	$(LOCK) $(UPGRADE) requirements/node.in -o requirements/node.txt
