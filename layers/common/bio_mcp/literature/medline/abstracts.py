@@ -1,0 +1,28 @@
+"""Abstract, OtherAbstract and the copyright line that belongs to neither."""
+
+from lxml import etree
+
+from bio_mcp.literature.medline.markup import plain
+from bio_mcp.literature.records import AbstractSection, OtherAbstract
+
+
+def sections(element: etree._Element) -> tuple[AbstractSection, ...]:
+    """The AbstractText elements in order. A section with a label keeps it even when its text is empty."""
+    found = [_section(child) for child in element if child.tag == "AbstractText"]
+    return tuple([section for section in found if section.text or section.label])
+
+
+def copyright_line(element: etree._Element) -> str | None:
+    """CopyrightInformation, None when the abstract has none."""
+    line = element.find("CopyrightInformation")
+    return None if line is None else plain(line) or None
+
+
+def other_abstract(element: etree._Element) -> OtherAbstract:
+    """An abstract in another language or for other readers; `eng` is the DTD's default language."""
+    return OtherAbstract(element.get("Language") or "eng", element.get("Type") or "", sections(element))
+
+
+def _section(element: etree._Element) -> AbstractSection:
+    label = element.get("Label")
+    return AbstractSection(label.strip() or None if label else None, element.get("NlmCategory"), plain(element))

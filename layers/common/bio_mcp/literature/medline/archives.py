@@ -1,0 +1,37 @@
+"""PubMed XML in a file: plain, gzip or xz, told apart by their first bytes, not by their names."""
+
+import gzip
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+from bio_mcp.errors import InvalidInput, NcbiUnreadable
+from bio_mcp.literature.medline.stream import parse
+from bio_mcp.literature.records import Article, Deletion
+
+_GZIP = b"\x1f\x8b"
+_XZ = b"\xfd7zXZ\x00"
+
+
+def open_records(path: Path) -> Iterator[Article | Deletion]:
+    """The records of one file. Raises `InvalidInput` for a file that cannot be read or an archive that is damaged.
+
+    Decompression streams; a cut archive yields what stands whole before the cut, like `parse`.
+    """
+    try:
+        with path.open("rb") as file:
+            yield from parse(_unpacked(file))
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise NcbiUnreadable("The archive is damaged or cut short; download it again.", retryable=False) from error
+    except OSError as error:
+        raise InvalidInput("The file cannot be read; check that it exists and is a readable file.") from error
+
+
+def _unpacked(file: IO[bytes]) -> IO[bytes]:
+    magic = file.read(6)
+    file.seek(0)
+    if magic.startswith(_GZIP):
+        return cast(IO[bytes], gzip.open(file))
+    return lzma.open(file) if magic == _XZ else file

@@ -1,0 +1,131 @@
+"""Dates as PubMed prints them, at their true precision; a date that no calendar has is read as far as it is one.
+
+MedlineDate is free text. Forms seen: `1998 Dec-1999 Jan`, `2021 May-Jun`, `1977-1978`, `1977-1978 Dec-Jan`,
+`1977 Apr 17-21`, `2021 Apr-Jun 01`, `2021 3rd Quarter`, `1979 Mar/Apr`, `2000 Spring-Summer`; its start counts.
+A season gives no month: it names other months on the other half of the globe.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import date
+from functools import lru_cache
+
+from lxml import etree
+
+from bio_mcp.literature.records import PartialDate
+
+_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTHS = {name.lower(): number for number, name in enumerate(_NAMES, 1)}
+_YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|2[01]\d\d)(?!\d)(?:\s*[-/–]\s*\d{4}(?!\d))?")
+_MONTH_DAY = re.compile(r"\W*([A-Za-z]{3,9})\b\.?(?:\s+(\d{1,2})(?!\d))?")
+_QUARTER = re.compile(r"([1-4])(?:st|nd|rd|th)\s+(?:Quart|Trimes)", re.IGNORECASE)
+_LONG = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+         "november", "december")  # fmt: skip
+
+
+def printed(element: etree._Element) -> PartialDate | None:
+    """PubDate, ArticleDate, ContributionDate and their like; None when empty."""
+    parts: dict[str, str] = {}
+    for child in element:
+        text = child.text
+        if text:
+            parts[child.tag] = text.strip()
+    if "MedlineDate" in parts:
+        return medline_date(parts["MedlineDate"])
+    return _partial(parts.get("Year"), parts.get("Month"), parts.get("Day"), parts.get("Season"))
+
+
+def medline_date(text: str) -> PartialDate:
+    """Free text, its start understood as far as it says."""
+    text = " ".join(text.split())
+    found = _YEAR.search(text)
+    if not found:
+        return PartialDate(text)
+    year = int(found[1])
+    month, day = _month_day(text[found.end() :])
+    if month is None and found.start():
+        month, day = _month_day(text[: found.start()])
+    return PartialDate(text, year, month, _day_of(year, month, day))
+
+
+def calendar_day(element: etree._Element) -> date | None:
+    """DateRevised and DateCompleted; None when no calendar has that day."""
+    year, month, day = _three(element)
+    return _calendar_day(year, month, day)
+
+
+def stamp(element: etree._Element) -> str | None:
+    """PubMedPubDate -> `YYYY-MM-DDTHH:MM`, or `YYYY-MM-DD` where no hour is given; None when impossible."""
+    return _stamp(*[child.text for child in element])
+
+
+def _three(element: etree._Element) -> tuple[str | None, str | None, str | None]:
+    texts = [child.text for child in element]
+    year, month, day = (*texts, None, None, None)[:3]
+    return year, month, day
+
+
+@lru_cache(maxsize=8192)
+def _calendar_day(year: str | None, month: str | None, day: str | None) -> date | None:
+    return _made(date, _number(year), month_number(month), _number(day))
+
+
+@lru_cache(maxsize=8192)
+def _stamp(*parts: str | None) -> str | None:
+    year, month, day, hour, minute = (*parts, None, None, None, None, None)[:5]
+    on = _calendar_day(year, month, day)
+    if on is None or hour is None:
+        return on and on.isoformat()
+    h, m = _number(hour), _number(minute) or 0
+    return f"{on}T{h:02}:{m:02}" if h is not None and h < 24 and m < 60 else on.isoformat()
+
+
+@lru_cache(maxsize=8192)
+def _partial(year: str | None, month: str | None, day: str | None, season: str | None) -> PartialDate | None:
+    if not year:
+        return None
+    number = month_number(month)
+    name = _NAMES[number - 1] if number else month
+    text = " ".join(part for part in (year, season, name, day and (day.lstrip("0") or day)) if part)
+    in_year = _number(year)
+    if not in_year:
+        return PartialDate(text)
+    return PartialDate(text, in_year, number, _day_of(in_year, number, _number(day)))
+
+
+def month_number(text: str | None) -> int | None:
+    """`Jun`, `June`, `06` and `6` -> 6; None for anything else."""
+    if not text:
+        return None
+    named = _MONTHS.get(text[:3].lower())
+    if named:
+        return named if _LONG[named - 1].startswith(text.lower()) or text.lower() == "sept" else None
+    number = _number(text)
+    return number if number and number <= 12 else None
+
+
+def _month_day(text: str) -> tuple[int | None, int | None]:
+    quarter = _QUARTER.search(text)
+    if quarter:
+        return 3 * int(quarter[1]) - 2, None
+    found = _MONTH_DAY.match(text)
+    month = month_number(found[1]) if found else None
+    return (month, _number(found[2])) if found and month else (None, None)
+
+
+def _day_of(year: int, month: int | None, day: int | None) -> int | None:
+    return day if _made(date, year, month, day) else None
+
+
+def _number(text: str | None) -> int | None:
+    text = text.strip() if text else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else None
+
+
+def _made(make: Callable[[int, int, int], date], year: int | None, month: int | None, day: int | None) -> date | None:
+    if not (year and month and day):
+        return None
+    try:
+        return make(year, month, day)
+    except ValueError:
+        return None

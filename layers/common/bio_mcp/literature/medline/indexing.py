@@ -1,0 +1,99 @@
+"""What NLM and publishers attach to a citation: types, MeSH, chemicals, keywords, grants, databanks."""
+
+from functools import lru_cache
+
+from lxml import etree
+
+from bio_mcp.literature.medline.markup import leaf, plain
+from bio_mcp.literature.records import Chemical, Databank, Grant, MeshHeading, MeshQualifier, PublicationType
+
+
+def publication_types(element: etree._Element) -> tuple[PublicationType, ...]:
+    """PublicationTypeList, each with its MeSH UI."""
+    return tuple([_publication_type(child.get("UI", ""), child.text or "") for child in element])
+
+
+def publication_type(element: etree._Element) -> PublicationType:
+    """One PublicationType, as a BookDocument has it without a list."""
+    return _publication_type(element.get("UI", ""), element.text or "")
+
+
+def mesh_headings(element: etree._Element) -> tuple[MeshHeading, ...]:
+    """MeshHeadingList in the record's order."""
+    return tuple([heading for heading in map(_mesh_heading, element) if heading])
+
+
+def chemicals(element: etree._Element) -> tuple[Chemical, ...]:
+    """ChemicalList; registry number "0" where the substance has none."""
+    return tuple(map(_chemical, element))
+
+
+def keywords(element: etree._Element) -> list[str]:
+    """One KeywordList, empty ones left out."""
+    return [word for word in map(plain, element) if word]
+
+
+def grants(element: etree._Element) -> tuple[Grant, ...]:
+    """GrantList. `&amp;` that was escaped twice on the way to NLM is read once more."""
+    return tuple(map(_grant, element))
+
+
+def databanks(element: etree._Element) -> tuple[Databank, ...]:
+    """DataBankList with the accession numbers of each bank."""
+    return tuple(map(_databank, element))
+
+
+@lru_cache(maxsize=1024)
+def _publication_type(ui: str, name: str) -> PublicationType:
+    return PublicationType(ui, name.strip())
+
+
+@lru_cache(maxsize=8192)
+def _qualifier(ui: str, name: str, major: bool) -> MeshQualifier:
+    return MeshQualifier(ui, name.strip(), major)
+
+
+def _mesh_heading(element: etree._Element) -> MeshHeading | None:
+    heading = None
+    qualifiers: list[MeshQualifier] = []
+    for child in element:
+        ui, name, major = child.get("UI", ""), child.text or "", child.get("MajorTopicYN") == "Y"
+        if child.tag == "DescriptorName":
+            heading = MeshHeading(ui, name.strip(), major)
+        elif child.tag == "QualifierName":
+            qualifiers.append(_qualifier(ui, name, major))
+    if heading and qualifiers:
+        heading.qualifiers = tuple(qualifiers)
+    return heading
+
+
+def _chemical(element: etree._Element) -> Chemical:
+    ui = name = number = ""
+    for child in element:
+        if child.tag == "RegistryNumber":
+            number = leaf(child) or ""
+        elif child.tag == "NameOfSubstance":
+            ui, name = child.get("UI", ""), leaf(child) or ""
+    return Chemical(ui, name, number)
+
+
+def _grant(element: etree._Element) -> Grant:
+    found = {child.tag: leaf(child) for child in element}
+    number, agency = found.get("GrantID"), found.get("Agency")
+    return Grant(
+        number and number.replace("&amp;", "&"),
+        found.get("Acronym"),
+        agency and agency.replace("&amp;", "&"),
+        found.get("Country"),
+    )
+
+
+def _databank(element: etree._Element) -> Databank:
+    name = ""
+    accessions: list[str] = []
+    for child in element:
+        if child.tag == "DataBankName":
+            name = leaf(child) or ""
+        elif child.tag == "AccessionNumberList":
+            accessions.extend(filter(None, map(leaf, child)))
+    return Databank(name, tuple(accessions))

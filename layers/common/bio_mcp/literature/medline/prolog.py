@@ -1,0 +1,61 @@
+"""The head of a PubMed file, judged before anything in it is believed.
+
+All real PubMed XML names an external DTD; it is accepted and never loaded. None has an internal subset, the place
+where entities are declared: a file with one is refused, since it can make a parser read files or fill memory.
+"""
+
+from lxml import etree
+
+from bio_mcp.errors import NcbiUnreadable
+
+ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "BookDocumentSet", "DeleteCitation", "DeleteDocument"})
+_RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle"})
+_STEP = 512
+
+
+def sealed_parser(*tags: str, event: str = "end") -> etree.XMLPullParser:
+    """A pull parser that loads no DTD, opens no connection, expands no entity and keeps libxml2's size limits."""
+    return etree.XMLPullParser(
+        events=(event,),
+        tag=tags or None,
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        collect_ids=False,
+    )
+
+
+def judge(head: bytes) -> None:
+    """Raise `NcbiUnreadable` unless `head` opens PubMed XML without declarations of its own."""
+    if not head.strip():
+        raise NcbiUnreadable("The PubMed XML is empty; fetch it again.")
+    root = _root(head)
+    if root is None:
+        raise NcbiUnreadable("This is not PubMed XML: no root element in its first bytes; fetch it again.")
+    subset = root.getroottree().docinfo.internalDTD
+    if subset is not None and (any(subset.iterentities()) or any(subset.iterelements())):
+        raise NcbiUnreadable("The XML declares entities or elements of its own, which PubMed never does; refused.")
+    if root.tag not in ROOTS and root.tag not in _RECORDS:
+        raise NcbiUnreadable("This is not PubMed XML: its root element is not PubmedArticleSet; check the source.")
+
+
+def _root(head: bytes) -> etree._Element | None:
+    parser = sealed_parser(event="start")
+    for start in range(0, len(head), _STEP):
+        try:
+            parser.feed(head[start : start + _STEP])
+        except etree.XMLSyntaxError as error:
+            raise unreadable(error) from error
+        for _, element in parser.read_events():
+            return element
+    return None
+
+
+def unreadable(error: etree.XMLSyntaxError) -> NcbiUnreadable:
+    """What the parser found wrong, with the line, and without the file's name."""
+    reason = (error.msg or "it ends too early").partition("(<string>")[0].rstrip(" ,.")
+    where = f" at line {error.lineno}" if error.lineno else ""
+    return NcbiUnreadable(f"The PubMed XML is broken or cut short{where}: {reason}. Fetch it again.")

@@ -1,0 +1,56 @@
+"""Whether a paper still stands, from its publication types and CommentsCorrections.
+
+The gravest finding wins: retracted, notice, concern, corrected, clear.
+
+| finding | evidence in the record | why |
+|---|---|---|
+| retracted | type D016441; RetractionIn, RetractedandRepublishedIn | the published version was withdrawn |
+| retracted | PartialRetractionIn | part was withdrawn; PubMed does not say which |
+| notice | type D016440; RetractionOf, PartialRetractionOf | it withdraws another paper and reports nothing itself |
+| concern | ExpressionOfConcernIn | the journal doubts it |
+| corrected | ErratumIn, CorrectedandRepublishedIn | read it with its correction |
+| corrected | RepublishedIn | the older DTDs' word for corrected and republished |
+| clear | ExpressionOfConcernFor, type D000075742; ErratumFor, type D016425 | it speaks about another paper |
+| clear | RetractedandRepublishedFrom, CorrectedandRepublishedFrom, RepublishedFrom | this is the mended version |
+| clear | UpdateIn, UpdateOf | newer evidence, not an error |
+| clear | CommentIn, CommentOn, ReprintIn, ReprintOf, OriginalReportIn, SummaryForPatientsIn, Cites | not about standing |
+| clear | AssociatedDataset, AssociatedPublication | not about standing |
+
+`unknown` is for records that do not come from PubMed. RefTypes are those of the DTD of 2025-01-01, and the two
+partial ones of earlier years.
+"""
+
+from collections.abc import Iterable
+
+from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
+
+_TYPE_UIS = {"D016441": RetractionStatus.RETRACTED, "D016440": RetractionStatus.NOTICE}
+_TYPE_NAMES = {
+    "Retracted Publication": RetractionStatus.RETRACTED,
+    "Retraction of Publication": RetractionStatus.NOTICE,
+    "Retraction Notice": RetractionStatus.NOTICE,
+}
+_REF_TYPES = {
+    "RetractionIn": RetractionStatus.RETRACTED,
+    "RetractedandRepublishedIn": RetractionStatus.RETRACTED,
+    "PartialRetractionIn": RetractionStatus.RETRACTED,
+    "RetractionOf": RetractionStatus.NOTICE,
+    "PartialRetractionOf": RetractionStatus.NOTICE,
+    "ExpressionOfConcernIn": RetractionStatus.CONCERN,
+    "ErratumIn": RetractionStatus.CORRECTED,
+    "CorrectedandRepublishedIn": RetractionStatus.CORRECTED,
+    "RepublishedIn": RetractionStatus.CORRECTED,
+}
+_GRAVITY = (
+    RetractionStatus.RETRACTED,
+    RetractionStatus.NOTICE,
+    RetractionStatus.CONCERN,
+    RetractionStatus.CORRECTED,
+)
+
+
+def standing(types: Iterable[PublicationType], corrections: Iterable[Correction]) -> RetractionStatus:
+    """The gravest finding that the record itself gives; `clear` when there is none."""
+    found = {_TYPE_UIS.get(kind.ui) or _TYPE_NAMES.get(kind.name) for kind in types}
+    found.update(_REF_TYPES.get(correction.kind) for correction in corrections)
+    return next((status for status in _GRAVITY if status in found), RetractionStatus.CLEAR)
