@@ -1,0 +1,56 @@
+"""What of a document goes into the passage index."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from bio_mcp.literature import quality
+from bio_mcp.literature.records import Article, Document
+from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.retrieval.passages import Chunk, Entry, StaticQuality
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def entry_of(
+    document: Document,
+    chunks: Sequence[Chunk],
+    vectors: "Mapping[str, NDArray[np.float32]]",
+    *,
+    tags: Sequence[str] = (),
+    projects: Sequence[str] = (),
+) -> Entry:
+    """The index entry of `document`; `vectors` holds the chunks that were embedded, by chunk id."""
+    article = document.article
+    return Entry(
+        pmid=article.pmid,
+        version=document.version,
+        title=article.title,
+        terms=analyse(searchable_text(article)),
+        chunks=tuple(chunks),
+        vectors=dict(vectors),
+        year=quality.year(article),
+        journal=article.journal.title if article.journal else None,
+        journal_nlm_id=article.journal.nlm_id if article.journal else None,
+        publication_types=tuple(each.ui for each in article.publication_types),
+        tags=tuple(tags),
+        projects=tuple(projects),
+        quality=static_quality(article),
+        retraction=article.retraction,
+    )
+
+
+def searchable_text(article: Article) -> str:
+    """Title and abstract. Not MeSH, keywords or chemicals: 98 % of fresh records have no MeSH yet, so their words
+    would make a paper's rank depend on NLM's indexing queue, and no judged set here could show a gain.
+    """
+    return " ".join(part for part in (article.title, abstract_text(article)) if part) or article.pmid
+
+
+def static_quality(article: Article) -> StaticQuality:
+    """The components of quality that the calendar does not move."""
+    return StaticQuality(
+        design=quality.design(article), journal=quality.journal_rank(article.journal), human=quality.human(article)
+    )
