@@ -1,0 +1,1 @@
+"""Everything on one machine: SQLite keeps it, numpy answers queries over it."""

@@ -1,0 +1,34 @@
+"""The log of changes made by hand, in the corpus file."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from bio_mcp.adapters.embedded.database import Database
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class SqliteAudit:
+    """`bio_mcp.ports.Audit` over the corpus file."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime] = _utc_now) -> None:
+        self._database = database
+        self._now = now
+
+    def record(self, action: str, subject: str, before: Any, after: Any) -> None:
+        row = (self._now().isoformat(), action, subject, json.dumps(before), json.dumps(after))
+        with self._database.writing() as connection:
+            connection.execute("INSERT INTO audit (at, action, subject, before, after) VALUES (?, ?, ?, ?, ?)", row)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Every change, oldest first: at (ISO 8601), action, subject, before, after."""
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT at, action, subject, before, after FROM audit ORDER BY id").fetchall()
+        return [
+            {"at": at, "action": action, "subject": subject, "before": json.loads(before), "after": json.loads(after)}
+            for at, action, subject, before, after in rows
+        ]

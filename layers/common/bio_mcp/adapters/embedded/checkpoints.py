@@ -1,0 +1,61 @@
+"""How far each query has been synced, in the corpus file."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.ports import Checkpoint
+
+
+class SqliteCheckpoints:
+    """`bio_mcp.ports.Checkpoints` over the corpus file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, query_key: str) -> Checkpoint:
+        with self._database.reading() as connection:
+            return _read(connection, query_key)
+
+    def advance(self, query_key: str, last_edat: str | None, windows: Mapping[str, str]) -> Checkpoint:
+        with self._database.writing() as connection:
+            stood = _read(connection, query_key)
+            stands = Checkpoint(
+                query_key,
+                later(stood.last_edat, last_edat),
+                {**stood.windows, **{f: later(stood.windows.get(f), day) or day for f, day in windows.items()}},
+            )
+            _write(connection, stands)
+            return stands
+
+    def set(self, query_key: str, last_edat: str, windows: Mapping[str, str]) -> Checkpoint:
+        with self._database.writing() as connection:
+            stood = _read(connection, query_key)
+            _write(connection, Checkpoint(query_key, last_edat, windows))
+            return stood
+
+
+def later(one: str | None, other: str | None) -> str | None:
+    """The later of two ISO 8601 times or days, in its own spelling; `one` when they are the same moment."""
+    if one is None or other is None:
+        return one if other is None else other
+    return other if _moment(other) > _moment(one) else one
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _read(connection: sqlite3.Connection, query_key: str) -> Checkpoint:
+    row = connection.execute("SELECT last_edat, windows FROM checkpoints WHERE query_key = ?", (query_key,)).fetchone()
+    return Checkpoint(query_key, row[0], json.loads(row[1])) if row else Checkpoint(query_key)
+
+
+def _write(connection: sqlite3.Connection, checkpoint: Checkpoint) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?)",
+        (checkpoint.query_key, checkpoint.last_edat, json.dumps(dict(checkpoint.windows), sort_keys=True)),
+    )

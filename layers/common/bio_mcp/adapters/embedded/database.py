@@ -1,0 +1,163 @@
+"""The corpus file: one SQLite database, shared by every process that uses the data directory."""
+
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bio_mcp.adapters.embedded.failures import READ_ONLY, translated
+from bio_mcp.adapters.embedded.schema import APPLICATION_ID, MIGRATIONS
+from bio_mcp.errors import Failure, StoreFailed
+
+FILE = "corpus.sqlite3"
+PAGE_BYTES = 16_384  # two documents' vectors per page: the scan at start-up follows no overflow chain
+LOG_BYTES = 64 << 20
+
+
+class Database:
+    """Connections to the corpus file in `directory`, made on first use and kept for the next caller.
+
+    A write transaction is durable when its block ends: the write-ahead log is synced at every commit, so neither
+    a killed process nor a power cut loses it. `busy_timeout_s` is how long a writer waits for another one;
+    `max_pages` limits the file, in pages of 16 KiB.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        busy_timeout_s: float = 10.0,
+        migrations: Sequence[str] = MIGRATIONS,
+        max_pages: int | None = None,
+    ) -> None:
+        self._directory = directory
+        self._busy_timeout_s = busy_timeout_s
+        self._migrations = migrations
+        self._max_pages = max_pages
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._ready = False
+
+    @contextmanager
+    def reading(self, failure: type[Failure] = StoreFailed) -> Iterator[sqlite3.Connection]:
+        """A connection that sees one state of the corpus until the block ends."""
+        with self._transaction("BEGIN", failure) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, failure: type[Failure] = StoreFailed) -> Iterator[sqlite3.Connection]:
+        """A connection that holds the only write lock; the block is stored whole at its end, or not at all."""
+        with self._transaction("BEGIN IMMEDIATE", failure) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close the connections that nobody uses at the moment."""
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def _transaction(self, begin: str, failure: type[Failure]) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._idle.pop() if self._idle else self._connect()
+            try:
+                connection.execute(begin)
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                self._hand_back(connection)
+        except sqlite3.Error as error:
+            known = translated(error, failure)
+            if known is None:
+                raise
+            raise known from error
+
+    def _hand_back(self, connection: sqlite3.Connection) -> None:
+        """Keep a connection for the next caller, unless it cannot even undo what it began."""
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            connection.close()
+        else:
+            self._idle.append(connection)
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreFailed(READ_ONLY, retryable=False) from error
+        connection = sqlite3.connect(
+            self._directory / FILE,
+            timeout=self._busy_timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        if not self._ready:
+            self._recognise(connection)
+        for pragma in ("synchronous = FULL", "fullfsync = ON", f"journal_size_limit = {LOG_BYTES}"):
+            connection.execute(f"PRAGMA {pragma}")
+        if self._max_pages is not None:
+            connection.execute(f"PRAGMA max_page_count = {self._max_pages}")
+        self._ready = True
+
+    def _recognise(self, connection: sqlite3.Connection) -> None:
+        """Make a new file ours, bring an older one up to date, refuse a foreign or a newer one."""
+        application, version = _marks(connection)
+        if application not in (0, APPLICATION_ID) or (application == 0 and not _is_empty(connection)):
+            raise StoreFailed(
+                "The corpus file belongs to another program; choose another data directory.", retryable=False
+            )
+        if version > len(self._migrations):
+            raise StoreFailed(
+                f"The corpus was written by a newer bio-mcp (schema {version}, here {len(self._migrations)}); "
+                "install that version.",
+                retryable=False,
+            )
+        if version < len(self._migrations) or application == 0:
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            self._log_ahead(connection)
+            self._migrate(connection)
+
+    def _log_ahead(self, connection: sqlite3.Connection) -> None:
+        """Turn on the write-ahead log, which SQLite does not wait for when another process is doing the same."""
+        end = time.monotonic() + self._busy_timeout_s
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        _, version = _marks(connection)
+        for step in self._migrations[version:]:
+            for statement in step.split(";\n"):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {max(version, len(self._migrations))}")
+        connection.execute("COMMIT")
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+    """The file's application id and schema version."""
+    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return application, version
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    tables: int = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    return tables == 0

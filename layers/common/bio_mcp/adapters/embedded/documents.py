@@ -1,0 +1,111 @@
+"""Articles in the corpus file."""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any, Protocol
+
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.pmids import key, number, numbers
+from bio_mcp.errors import NotFound
+from bio_mcp.literature.records import Article, Document, Head
+
+
+class Codec(Protocol):
+    """How an article becomes bytes and comes back equal."""
+
+    def dumps(self, article: Article, /) -> bytes: ...
+    def loads(self, blob: bytes, /) -> Article: ...
+
+
+class SqliteDocuments:
+    """`bio_mcp.ports.Documents` over the corpus file."""
+
+    def __init__(self, database: Database, codec: Codec) -> None:
+        self._database = database
+        self._codec = codec
+
+    def get(self, pmid: str) -> Document:
+        found = self.get_many([pmid])
+        if pmid not in found:
+            raise NotFound(f"PMID {pmid} is not in the corpus; sync or import it first")
+        return found[pmid]
+
+    def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
+        with self._database.reading() as connection:
+            rows = list(
+                _selected(
+                    connection,
+                    "SELECT pmid, article, content_hash, version, indexed_version "
+                    "FROM heads JOIN articles USING (pmid) WHERE pmid IN (SELECT value FROM json_each(?))",
+                    pmids,
+                )
+            )
+        return {str(row[0]): Document(self._codec.loads(row[1]), *row[2:]) for row in rows}
+
+    def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
+        with self._database.reading() as connection:
+            rows = _selected(
+                connection,
+                "SELECT pmid, content_hash, version, indexed_version, pmid_version, date_revised "
+                "FROM heads WHERE pmid IN (SELECT value FROM json_each(?))",
+                pmids,
+            )
+            return {str(row[0]): Head(row[1], row[2], row[3], row[4], _day(row[5])) for row in rows}
+
+    def put(self, documents: Sequence[Document]) -> None:
+        rows = [(key(document.article.pmid), self._codec.dumps(document.article), document) for document in documents]
+        with self._database.writing() as connection:
+            for pmid, article, document in rows:
+                if _put_head(connection, pmid, document):
+                    connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?)", (pmid, article))
+
+    def mark_indexed(self, versions: Mapping[str, int]) -> None:
+        with self._database.writing() as connection:
+            connection.executemany(
+                "UPDATE heads SET indexed_version = ?2 WHERE pmid = ?1 AND indexed_version < ?2",
+                [(number(pmid), version) for pmid, version in versions.items()],
+            )
+
+    def delete(self, pmids: Sequence[str]) -> int:
+        wanted = [(n,) for n in numbers(pmids)]
+        with self._database.writing() as connection:
+            connection.executemany("DELETE FROM articles WHERE pmid = ?", wanted)
+            return connection.executemany("DELETE FROM heads WHERE pmid = ?", wanted).rowcount if wanted else 0
+
+    def count(self) -> int:
+        with self._database.reading() as connection:
+            found: int = connection.execute("SELECT count(*) FROM heads").fetchone()[0]
+            return found
+
+
+def _selected(connection: sqlite3.Connection, sql: str, pmids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    return connection.execute(sql, (json.dumps(numbers(pmids)),))
+
+
+def _put_head(connection: sqlite3.Connection, pmid: int, document: Document) -> bool:
+    """Write the head if its version is above the stored one; says whether it was."""
+    revised = document.article.date_revised
+    return (
+        connection.execute(
+            "INSERT INTO heads VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (pmid) DO UPDATE SET "
+            "content_hash = excluded.content_hash, version = excluded.version, "
+            "indexed_version = max(indexed_version, excluded.indexed_version), "
+            "pmid_version = excluded.pmid_version, date_revised = excluded.date_revised "
+            "WHERE excluded.version > version",
+            (
+                pmid,
+                document.content_hash,
+                document.version,
+                document.indexed_version,
+                document.article.pmid_version,
+                revised.isoformat() if revised else None,
+            ),
+        ).rowcount
+        > 0
+    )
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None

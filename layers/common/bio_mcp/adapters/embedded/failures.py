@@ -1,0 +1,45 @@
+"""What SQLite says went wrong, as a failure whose sentence helps."""
+
+import sqlite3
+
+from bio_mcp.errors import Failure
+
+DAMAGED = (
+    "The corpus file is damaged; it has been left as it is. Run `bio-mcp doctor`; "
+    "put back a copy of the file, or move it away, import and sync again."
+)
+FULL = (
+    "No space is left on the disk of the corpus. Nothing of this batch was stored and all earlier ones are intact; "
+    "free some space and repeat the call."
+)
+BUSY = "Another program has been writing to the corpus for too long. Nothing was changed; try again."
+READ_ONLY = "The corpus cannot be written: make its data directory writable for this user, or choose another one."
+CLOSED = "The corpus cannot be opened: check that its data directory exists and that this user may read and write it."
+DISK = (
+    "The disk of the corpus failed to read or write. Nothing of this batch was stored; try again, then check the disk."
+)
+
+SENTENCES: dict[int, tuple[str, bool]] = {
+    sqlite3.SQLITE_BUSY: (BUSY, True),
+    sqlite3.SQLITE_LOCKED: (BUSY, True),
+    sqlite3.SQLITE_FULL: (FULL, True),
+    sqlite3.SQLITE_CORRUPT: (DAMAGED, False),
+    sqlite3.SQLITE_NOTADB: (DAMAGED, False),
+    sqlite3.SQLITE_READONLY: (READ_ONLY, False),
+    sqlite3.SQLITE_PERM: (READ_ONLY, False),
+    sqlite3.SQLITE_CANTOPEN: (CLOSED, False),
+    sqlite3.SQLITE_IOERR: (DISK, True),
+    sqlite3.SQLITE_IOERR_SHMSIZE: (FULL, True),  # the write-ahead log's shared memory found no room
+}
+
+
+def translated(error: sqlite3.Error, kind: type[Failure]) -> Failure | None:
+    """The failure of this `kind` that says what `error` means; None when it is a mistake in our own SQL."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return None
+    found = SENTENCES.get(code) or SENTENCES.get(code & 0xFF)
+    if found is None:
+        return None
+    sentence, retryable = found
+    return kind(sentence, retryable=retryable)

@@ -1,0 +1,54 @@
+"""Long pieces of work, in the corpus file."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.errors import NotFound
+from bio_mcp.ports import Job
+
+_SELECT = "SELECT job_id, kind, state, created, updated, request, cursor, progress FROM jobs "
+
+
+class SqliteJobs:
+    """`bio_mcp.ports.Jobs` over the corpus file. Times without a zone are taken as UTC."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, job_id: str) -> Job:
+        with self._database.reading() as connection:
+            row = connection.execute(_SELECT + "WHERE job_id = ?", (job_id,)).fetchone()
+        if row is None:
+            raise NotFound(f"There is no job {job_id!r}")
+        return _job(row)
+
+    def put(self, job: Job) -> None:
+        row = (job.job_id, job.kind, job.state, job.request.get("query_key"), _iso(job.created), _iso(job.updated))
+        rest = (json.dumps(job.request), json.dumps(job.cursor), json.dumps(job.progress))
+        with self._database.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row + rest)
+
+    def open(self, kind: str, query_key: str) -> Job | None:
+        with self._database.reading() as connection:
+            row = connection.execute(
+                _SELECT + "WHERE kind = ? AND query_key = ? AND state IN ('running', 'waiting') "
+                "ORDER BY created DESC, job_id DESC LIMIT 1",
+                (kind, query_key),
+            ).fetchone()
+        return _job(row) if row else None
+
+
+def _iso(moment: datetime) -> str:
+    """The moment in UTC, always with microseconds, so that text sorts as time."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _job(row: tuple[Any, ...]) -> Job:
+    job_id, kind, state, created, updated, *rest = row
+    request, cursor, progress = map(json.loads, rest)
+    return Job(
+        job_id, kind, state, datetime.fromisoformat(created), datetime.fromisoformat(updated), request, cursor, progress
+    )

@@ -1,0 +1,56 @@
+"""The tables of the corpus file, as steps from an empty file to today's.
+
+A step, once released, never changes: `PRAGMA user_version` counts those that a file has been through.
+
+`heads` stands apart from `articles` so that asking what is known of 200 PMIDs reads small rows only. `entries`,
+`chunks` and `vectors` have one row per document: a document is replaced in three writes, and the index is loaded
+by three scans. `change` numbers the batch that wrote a row last, which is how a process that holds the index in
+memory finds what another one has written; `removed` keeps the number of a deletion for the same reason.
+Terms and facets are numbered once and never renumbered.
+"""
+
+APPLICATION_ID = 0x62696F31  # "bio1"; tells this file from any other SQLite database
+
+MIGRATIONS = (
+    """
+    CREATE TABLE heads (
+        pmid INTEGER PRIMARY KEY, content_hash TEXT NOT NULL, version INTEGER NOT NULL,
+        indexed_version INTEGER NOT NULL, pmid_version INTEGER NOT NULL, date_revised TEXT
+    );
+    CREATE TABLE articles (pmid INTEGER PRIMARY KEY, article BLOB NOT NULL);
+
+    CREATE TABLE settings (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+    CREATE TABLE entries (
+        pmid INTEGER PRIMARY KEY, version INTEGER NOT NULL, change INTEGER NOT NULL,
+        year INTEGER, journal TEXT, design INTEGER, journal_rank INTEGER, human INTEGER, retraction TEXT NOT NULL,
+        length INTEGER NOT NULL, term_ids BLOB NOT NULL, frequencies BLOB NOT NULL, facet_ids BLOB NOT NULL,
+        chunk_ids TEXT NOT NULL
+    );
+    CREATE INDEX entries_by_change ON entries (change);
+    CREATE TABLE chunks (pmid INTEGER PRIMARY KEY, chunks TEXT NOT NULL);
+    CREATE TABLE vectors (pmid INTEGER PRIMARY KEY, vectors BLOB NOT NULL);
+    CREATE TABLE removed (pmid INTEGER PRIMARY KEY, change INTEGER NOT NULL);
+    CREATE INDEX removed_by_change ON removed (change);
+    CREATE TABLE terms (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE);
+    CREATE TABLE facets (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (kind, value));
+
+    CREATE TABLE checkpoints (query_key TEXT PRIMARY KEY, last_edat TEXT, windows TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE jobs (
+        job_id TEXT PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, query_key TEXT,
+        created TEXT NOT NULL, updated TEXT NOT NULL,
+        request TEXT NOT NULL, cursor TEXT NOT NULL, progress TEXT NOT NULL
+    );
+    CREATE INDEX jobs_by_query ON jobs (kind, query_key, created);
+    CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID;
+    CREATE TABLE continuations (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, state TEXT NOT NULL, due REAL NOT NULL,
+        attempts INTEGER NOT NULL, reason TEXT
+    );
+    CREATE UNIQUE INDEX continuations_waiting ON continuations (event) WHERE state = 'waiting';
+    CREATE INDEX continuations_due ON continuations (due) WHERE state <> 'dead';
+    CREATE TABLE audit (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL,
+        before TEXT NOT NULL, after TEXT NOT NULL
+    );
+    """,
+)
