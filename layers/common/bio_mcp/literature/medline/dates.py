@@ -75,7 +75,7 @@ def _stamp(*parts: str | None) -> str | None:
     year, month, day, hour, minute = (*parts, None, None, None, None, None)[:5]
     on = _calendar_day(year, month, day)
     if on is None or hour is None:
-        return on and on.isoformat()
+        return on.isoformat() if on else None
     h, m = _number(hour), _number(minute) or 0
     return f"{on}T{h:02}:{m:02}" if h is not None and h < 24 and m < 60 else on.isoformat()
 

@@ -31,7 +31,7 @@ def _row(element: etree._Element) -> str:
 
 
 def _token(element: etree._Element) -> str:
-    return " ".join("".join(element.itertext()).translate(_INVISIBLE).split(" ")).strip("\t\r\n")
+    return " ".join("".join(map(str, element.itertext())).translate(_INVISIBLE).split(" ")).strip("\t\r\n")
 
 
 def _text(element: etree._Element) -> str:

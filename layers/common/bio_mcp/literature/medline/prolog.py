@@ -4,6 +4,9 @@ All real PubMed XML names an external DTD; it is accepted and never loaded. None
 where entities are declared: a file with one is refused, since it can make a parser read files or fill memory.
 """
 
+from collections.abc import Iterator
+from typing import Any, Literal, cast
+
 from lxml import etree
 
 from bio_mcp.errors import NcbiUnreadable
@@ -13,8 +16,11 @@ _RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle"})
 _STEP = 512
 
 
-def sealed_parser(*tags: str, event: str = "end") -> etree.XMLPullParser:
-    """A pull parser that loads no DTD, opens no connection, expands no entity and keeps libxml2's size limits."""
+def sealed_parser(*tags: str, event: Literal["start", "end"] = "end") -> etree.XMLPullParser:
+    """A pull parser that loads no DTD, opens no connection, expands no entity and keeps libxml2's size limits.
+
+    `collect_ids` stays at its default: lxml 6.1 turns False into a flag that makes libxml2 load the DTD.
+    """
     return etree.XMLPullParser(
         events=(event,),
         tag=tags or None,
@@ -24,7 +30,6 @@ def sealed_parser(*tags: str, event: str = "end") -> etree.XMLPullParser:
         huge_tree=False,
         remove_comments=True,
         remove_pis=True,
-        collect_ids=False,
     )
 
 
@@ -35,7 +40,7 @@ def judge(head: bytes) -> None:
     root = _root(head)
     if root is None:
         raise NcbiUnreadable("This is not PubMed XML: no root element in its first bytes; fetch it again.")
-    subset = root.getroottree().docinfo.internalDTD
+    subset: Any = root.getroottree().docinfo.internalDTD  # the stubs do not know what a DTD holds
     if subset is not None and (any(subset.iterentities()) or any(subset.iterelements())):
         raise NcbiUnreadable("The XML declares entities or elements of its own, which PubMed never does; refused.")
     if root.tag not in ROOTS and root.tag not in _RECORDS:
@@ -49,9 +54,15 @@ def _root(head: bytes) -> etree._Element | None:
             parser.feed(head[start : start + _STEP])
         except etree.XMLSyntaxError as error:
             raise unreadable(error) from error
-        for _, element in parser.read_events():
-            return element
+        for event in finished(parser):
+            return event
     return None
+
+
+def finished(parser: etree.XMLPullParser) -> Iterator[etree._Element]:
+    """The elements whose event has come."""
+    for _, element in parser.read_events():
+        yield cast(etree._Element, element)
 
 
 def unreadable(error: etree.XMLSyntaxError) -> NcbiUnreadable:

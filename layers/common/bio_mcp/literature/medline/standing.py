@@ -13,8 +13,8 @@ The gravest finding wins: retracted, notice, concern, corrected, clear.
 | clear | ExpressionOfConcernFor, type D000075742; ErratumFor, type D016425 | it speaks about another paper |
 | clear | RetractedandRepublishedFrom, CorrectedandRepublishedFrom, RepublishedFrom | this is the mended version |
 | clear | UpdateIn, UpdateOf | newer evidence, not an error |
-| clear | CommentIn, CommentOn, ReprintIn, ReprintOf, OriginalReportIn, SummaryForPatientsIn, Cites | not about standing |
-| clear | AssociatedDataset, AssociatedPublication | not about standing |
+| clear | CommentIn, CommentOn, ReprintIn, ReprintOf, OriginalReportIn, SummaryForPatientsIn | not about standing |
+| clear | Cites, AssociatedDataset, AssociatedPublication | not about standing |
 
 `unknown` is for records that do not come from PubMed. RefTypes are those of the DTD of 2025-01-01, and the two
 partial ones of earlier years.

@@ -8,7 +8,7 @@ from lxml import etree
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.medline.books import chapter
 from bio_mcp.literature.medline.citations import article
-from bio_mcp.literature.medline.prolog import judge, sealed_parser, unreadable
+from bio_mcp.literature.medline.prolog import finished, judge, sealed_parser, unreadable
 from bio_mcp.literature.records import Article, Deletion
 
 CHUNK = 1 << 16
@@ -49,7 +49,7 @@ def newest(records: Iterable[Article | Deletion]) -> dict[str, Article | Deletio
 
 
 def _finished(parser: etree.XMLPullParser) -> Iterator[Article | Deletion]:
-    for _, element in parser.read_events():
+    for element in finished(parser):
         reader = _RECORDS.get(element.tag)
         if reader is not None:
             yield reader(element)
@@ -67,7 +67,7 @@ def _deleted(element: etree._Element) -> Iterator[Deletion]:
 
 def _forget(element: etree._Element) -> None:
     """Free a finished record. It stays the last child itself: libxml2 may still write its tail."""
-    element.clear(keep_tail=True)
+    element.clear()
     before = element.getprevious()
     parent = element.getparent()
     if before is not None and parent is not None:
