@@ -22,7 +22,7 @@ SHAPES = {
     "espell": ("espellresult", "eSpellResult"),
 }
 _PLAIN_TEXT = ("efetch", "ecitmatch")
-_HARMLESS = ("Some IDs have invalid value and were omitted",)  # EPost says so beside the key of the other ids
+_HARMLESS = "Some IDs have invalid value and were omitted"  # when EPost kept the other ids
 _REST = "PubMed gives the first 9,999 records of a search only; narrow it, for example by date, and ask in parts"
 
 
@@ -50,7 +50,8 @@ def _errors(answer: Answer) -> list[str]:
     if answer.is_json:
         return _json_errors(answer)
     if answer.is_xml:
-        return [error for error in answer.xml_errors if not error.startswith(_HARMLESS)]
+        kept = b"<WebEnv>" in answer.body
+        return [error for error in answer.xml_errors if not (kept and error.startswith(_HARMLESS))]
     if answer.status != 200 or answer.endpoint not in _PLAIN_TEXT or _ROUTING.match(answer.body):
         return [answer.body[:4096].decode("utf-8", "replace")]
     return []
@@ -127,7 +128,8 @@ def _by_phrase(errors: list[str], answer: Answer) -> Failure | None:
         for error in errors:
             if re.search(phrase, error, re.IGNORECASE):
                 return make(error)
-    return _troubled("") if errors and answer.status == 200 else None
+    unknown = errors and answer.status == 200 and (answer.is_json or answer.is_xml)
+    return _troubled("") if unknown else None
 
 
 def _by_status(answer: Answer) -> Failure | None:

@@ -78,7 +78,7 @@ def read_search(answer: Answer, retstart: int, retmax: int) -> SearchPage:
 def _page(result: Any) -> SearchPage:
     return SearchPage(
         count=int(result["count"]),
-        ids=tuple(str(int(pmid)) for pmid in result["idlist"]),
+        ids=tuple(dict.fromkeys(str(int(pmid)) for pmid in result["idlist"])),
         translation=str(result.get("querytranslation") or ""),
         warnings=tuple(dict.fromkeys(_warnings(result))),
         web_env=result.get("webenv"),

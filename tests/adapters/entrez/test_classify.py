@@ -1,0 +1,212 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bio_mcp.adapters.entrez.answer import Answer
+from bio_mcp.adapters.entrez.classify import SHAPES, failure_in
+from bio_mcp.adapters.entrez.faults import BeyondReach, HistoryLost, KeyRejected, Refused, SearchBackendFailed
+from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiRateLimited, NcbiUnreadable
+from tests.adapters.entrez.recordings import answer, entries
+
+KEY = "0123456789abcdef0123456789abcdef0123"
+
+FAULTS = {
+    "errors/200_efetch_unable_to_obtain_query.xml": HistoryLost,
+    "errors/200_elink_resolve_fail.xml": NcbiFailed,
+    "errors/200_elink_txclient_eof.json": NcbiFailed,
+    "errors/200_esearch_bad_syntax.json": SearchBackendFailed,
+    "errors/200_esearch_empty_term.json": InvalidInput,
+    "errors/200_esearch_position_old.xml": BeyondReach,
+    "errors/200_esearch_retstart_9999.xml": BeyondReach,
+    "errors/200_esummary_cxx_exception.xml": NcbiFailed,
+    "errors/200_esummary_empty_ids.json": InvalidInput,
+    "errors/200_esummary_expired.json": HistoryLost,
+    "errors/200_maintenance_interstitial.html": NcbiFailed,
+    "errors/400_efetch_history_retstart.xml": BeyondReach,
+    "errors/414_uri_too_long.html": Refused,
+    "errors/429_ip_form.json": NcbiRateLimited,
+    "errors/429_with_key_doc.json": NcbiRateLimited,
+    "errors/500_diagnostic.html": NcbiFailed,
+    "errors/500_forwarding_ip.json": NcbiFailed,
+    "errors/503_unable_to_route.txt": NcbiFailed,
+    "errors/biomcp_429_rate_limit.json": NcbiRateLimited,
+    "efetch/sul_Pubmed_MapPubHash_source_as_hash_DOI_extraction_constructs_a_URL_based_0.xml": InvalidInput,
+    "einfo/kl_einfo.error.xml": InvalidInput,
+    "epost/bp_epost2.xml": InvalidInput,
+    "esearch/kl_esearch.baderror.xml": InvalidInput,
+    "esummary/bp_esummary8.xml": InvalidInput,
+    "esummary/kl_esummary.error.xml": InvalidInput,
+}
+
+# What is reported but was not recorded: status, endpoint, body, class.
+REPORTED = [
+    (
+        200,
+        "efetch",
+        b'{"error":"API rate limit exceeded","api-key":"203.0.113.7","count":"4","limit":"3"}',
+        NcbiRateLimited,
+    ),
+    (429, "efetch", b"", NcbiRateLimited),
+    (429, "efetch", b"<html>slow down</html>", NcbiRateLimited),
+    (
+        400,
+        "esearch",
+        b'{"error":"API key invalid","api-key":"%s","type":"invalid",\n"status":"unknown"}' % KEY.encode(),
+        KeyRejected,
+    ),
+    (500, "esearch", b"", NcbiFailed),
+    (502, "efetch", b"<html><body>Bad Gateway</body></html>", NcbiFailed),
+    (503, "einfo", b"Service Unavailable", NcbiFailed),
+    (504, "einfo", b"", NcbiFailed),
+    (200, "esummary", b'{"header":{},"error":"error forwarding request"}', NcbiFailed),
+    (200, "efetch", b"<eFetchResult><ERROR>/lbsm/eutils_lb -> Neg</ERROR></eFetchResult>", NcbiFailed),
+    (200, "efetch", b"Unable to route request!\n\nservice name: /http/service/ratecontrol", NcbiFailed),
+    (
+        400,
+        "efetch",
+        b"<eFetchResult><ERROR>External viewer error: x Status: Timeout</ERROR></eFetchResult>",
+        NcbiFailed,
+    ),
+    (
+        200,
+        "efetch",
+        b'<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD" "https://x/y.dtd">\n',
+        NcbiUnreadable,
+    ),
+    (200, "efetch", b"<PubmedArticleSet><PubmedArticle><MedlineCitation>", NcbiUnreadable),
+    (200, "efetch", b"", NcbiUnreadable),
+    (200, "esearch", b"  \n", NcbiUnreadable),
+    (200, "esearch", b"{", NcbiUnreadable),
+    (200, "esearch", b"null", NcbiUnreadable),
+    (200, "esearch", b'{"header":{"type":"esearch","version":"0.3"}}', NcbiUnreadable),
+    (200, "esearch", b"<eSummaryResult></eSummaryResult>", NcbiUnreadable),
+    (200, "ecitmatch", b"<html>moved</html>", NcbiFailed),
+    (
+        200,
+        "esearch",
+        b'{"esearchresult":{"ERROR":"Search Backend failed: Exception:\n\'retstart\' cannot be larger than 9998. For"}}',
+        BeyondReach,
+    ),
+    (400, "esummary", b"<r><ERROR>Cannot retrieve history data</ERROR></r>", HistoryLost),
+    (400, "esearch", b"<html>Bad Request</html>", SearchBackendFailed),
+    (200, "esummary", b'{"header":{},"error":"Too many UIDs in request. Maximum is 500."}', InvalidInput),
+    (200, "esummary", b'{"header":{},"error":"Invalid uid abc at position=0","result":{"uids":[]}}', InvalidInput),
+    (
+        200,
+        "epost",
+        b"<ePostResult><ERROR>Some IDs have invalid value and were omitted</ERROR>"
+        b"<ERROR>Empty ID list</ERROR></ePostResult>",
+        InvalidInput,
+    ),
+    (301, "esearch", b"", Refused),
+    (403, "esearch", b"<html>Forbidden</html>", Refused),
+    (404, "esearch", b"not found", Refused),
+    (200, "einfo", b'{"einforesult":{"ERROR":"a message nobody has seen before"}}', NcbiFailed),
+]
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry["file"])
+def test_every_recorded_answer_is_classified(entry):
+    failure = failure_in(answer(entry["file"]))
+    expected = FAULTS.get(entry["file"])
+    assert type(failure) is (expected or type(None))
+
+
+def test_every_recorded_error_has_a_class():
+    assert {entry["file"] for entry in entries() if entry["file"].startswith("errors/")} <= FAULTS.keys()
+
+
+@pytest.mark.parametrize(("status", "endpoint", "body", "expected"), REPORTED, ids=lambda value: str(value)[:60])
+def test_every_reported_answer_is_classified(status, endpoint, body, expected):
+    assert type(failure_in(Answer(status, {}, body, endpoint))) is expected
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "body"),
+    [
+        ("esearch", b'{"esearchresult":{"count":"0","retmax":"0","retstart":"0","idlist":[]}}'),
+        ("efetch", b'<?xml version="1.0" ?>\n<PubmedArticleSet>\n\n</PubmedArticleSet>'),
+        ("efetch", b"<PubmedArticleSet/>\n"),
+        ("esummary", b'{"result":{"uids":["1"],"1":{"uid":"1","error":"cannot get document summary"}}}'),
+        ("esummary", b'{"error":"Invalid uid x at position=2","result":{"uids":["1"],"1":{"uid":"1"}}}'),
+        ("elink", b'{"linksets":[{"dbfrom":"pubmed","ids":["1"]}]}'),
+        ("espell", b"<eSpellResult><Query>asthma</Query><CorrectedQuery/><ERROR/></eSpellResult>"),
+        (
+            "epost",
+            b"<ePostResult><ERROR>Some IDs have invalid value and were omitted</ERROR>"
+            b"<QueryKey>1</QueryKey><WebEnv>MCID_1</WebEnv></ePostResult>",
+        ),
+    ],
+)
+def test_nothing_found_is_not_a_failure(endpoint, body):
+    assert failure_in(Answer(200, {}, body, endpoint)) is None
+
+
+def test_words_of_a_paper_are_not_taken_for_an_error():
+    record = b"PMID- 1\nTI  - API rate limit exceeded: Search Backend failed and NCBI C++ Exception\n"
+    assert failure_in(Answer(200, {}, record, "efetch")) is None
+    echoed = b'{"esearchresult":{"count":"0","idlist":[],"querytranslation":"API rate limit exceeded"}}'
+    assert failure_in(Answer(200, {}, echoed, "esearch")) is None
+
+
+def test_a_doctype_with_entities_of_its_own_is_refused():
+    bomb = b'<!DOCTYPE eSpellResult [<!ENTITY a "b">]>\n<eSpellResult><Query>&a;</Query></eSpellResult>'
+    assert type(failure_in(Answer(200, {}, bomb, "espell"))) is NcbiUnreadable
+
+
+@given(st.sampled_from(sorted(SHAPES)), st.binary(max_size=80), st.sampled_from([200, 400, 429, 500]))
+def test_no_bytes_break_the_classification(endpoint, body, status):
+    failure = failure_in(Answer(status, {}, body, endpoint))
+    assert failure is not None  # no short random body is an answer
+
+
+@pytest.mark.parametrize("cut", range(0, 3890, 97))
+def test_a_cut_record_set_is_never_whole(cut):
+    whole = answer("efetch/bc_test_efetch_0.xml").body
+    assert isinstance(failure_in(Answer(200, {}, whole[:cut], "efetch")), NcbiFailed)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "Fri, 12 Apr 2024 18:50:10 GMT", "date": "Fri, 12 Apr 2024 18:49:55 GMT"}, 15),
+        ({"retry-after": "Fri, 12 Apr 2024 18:50:10 GMT"}, 10),
+        ({"retry-after": "Fri, 12 Apr 2024 18:00:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_seconds_and_as_a_date(headers, seconds):
+    failure = failure_in(Answer(429, headers, b"", "esearch"), now=datetime(2024, 4, 12, 18, 50, 0, tzinfo=UTC))
+    assert failure.retry_after_s == seconds
+
+
+def test_a_rejected_query_says_what_to_check():
+    body = b'{"esearchresult":{"ERROR":"Search Backend failed: Exception:\\nunbalanced (( at /entrez/srv/a.cpp"}}'
+    failure = failure_in(Answer(200, {}, body, "esearch"))
+    assert str(failure) == (
+        "PubMed could not run the query: unbalanced (( at [removed]. Check brackets, quotes and field tags"
+    )
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [KEY, "203.0.113.7", "2001:db8::1", "me@example.org", "/pubmed_gen/rbuild/x.cpp", "https://a.gov/?api_key=1"],
+)
+def test_no_failure_repeats_a_secret_that_ncbi_echoes(secret):
+    bodies = [
+        (f'{{"error":"API key invalid","api-key":"{secret}"}}', 400, "esearch"),
+        (f'{{"error":"API rate limit exceeded","api-key":"{secret}"}}', 429, "esearch"),
+        (f'{{"esearchresult":{{"ERROR":"Search Backend failed: for {secret} at x"}}}}', 200, "esearch"),
+        (f"<eSummaryResult><ERROR>NCBI C++ Exception: {secret}</ERROR></eSummaryResult>", 200, "esummary"),
+        (f"<html>URL: {secret}</html>", 500, "efetch"),
+        (f"{secret}", 500, "efetch"),
+    ]
+    for body, status, endpoint in bodies:
+        failure = failure_in(Answer(status, {}, body.encode(), endpoint))
+        assert secret not in f"{failure} {failure!r} {failure.details} {failure.__dict__}"
