@@ -32,7 +32,11 @@ def work_once(queue: Queue, tools: Mapping[str, Tool], backends: Backends) -> bo
     if message is None:
         return False
     message_id, event = message
-    outcome = call(tools[event["tool"]], event["arguments"], backends, deadline=Deadline(CALL_S))
+    tool = tools.get(event["tool"])
+    if tool is None:
+        queue.fail(message_id, f"there is no tool {event['tool']}")
+        return True
+    outcome = call(tool, event["arguments"], backends, deadline=Deadline(CALL_S))
     if outcome.failed:
         queue.fail(message_id, outcome.body["error"]["message"])
     else:

@@ -1,0 +1,152 @@
+"""The composition root: the only module that names an adapter. Each port is made on first use, once per process."""
+
+import os
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.literature.clock import EASTERN
+from bio_mcp.settings import Settings
+
+if TYPE_CHECKING:
+    from bio_mcp.adapters.embedded.continuations import SqliteContinuations
+    from bio_mcp.adapters.embedded.database import Database
+    from bio_mcp.ports import Audit, Backends, Checkpoints, Documents, Embeddings, Entrez, Jobs, Leases, Passages
+
+
+class Embedded:
+    """Everything in one SQLite file and in memory: no server, no credentials; the only network is NCBI's.
+
+    Threads may share it: an attribute that two ask for at once is still made once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._database = Once(lambda: _database(settings))
+        self._documents = Once(self._make_documents)
+        self._passages = Once(self._make_passages)
+        self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
+        self._entrez = Once(lambda: _entrez(settings))
+
+    @property
+    def database(self) -> "Database":
+        return self._database()
+
+    @property
+    def documents(self) -> "Documents":
+        return self._documents()
+
+    @property
+    def passages(self) -> "Passages":
+        return self._passages()
+
+    @property
+    def embeddings(self) -> "Embeddings":
+        return self._embeddings()
+
+    @property
+    def entrez(self) -> "Entrez":
+        return self._entrez()
+
+    @property
+    def checkpoints(self) -> "Checkpoints":
+        from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
+
+        return SqliteCheckpoints(self.database)
+
+    @property
+    def jobs(self) -> "Jobs":
+        from bio_mcp.adapters.embedded.jobs import SqliteJobs
+
+        return SqliteJobs(self.database)
+
+    @property
+    def leases(self) -> "Leases":
+        from bio_mcp.adapters.embedded.leases import SqliteLeases
+
+        return SqliteLeases(self.database)
+
+    @property
+    def continuations(self) -> "SqliteContinuations":
+        from bio_mcp.adapters.embedded.continuations import SqliteContinuations
+
+        return SqliteContinuations(self.database)
+
+    @property
+    def audit(self) -> "Audit":
+        from bio_mcp.adapters.embedded.audit import SqliteAudit
+
+        return SqliteAudit(self.database)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def today(self) -> date:
+        return datetime.now(EASTERN).date()
+
+    def _make_documents(self) -> "Documents":
+        from bio_mcp.adapters.embedded.documents import SqliteDocuments
+        from bio_mcp.literature import serial
+
+        return SqliteDocuments(self.database, serial)
+
+    def _make_passages(self) -> "Passages":
+        from bio_mcp.adapters.embedded.passages import SqlitePassages
+
+        return SqlitePassages(self.database)
+
+
+def _database(settings: Settings) -> "Database":
+    from bio_mcp.adapters.embedded.database import Database
+
+    return Database(settings.home.expanduser())
+
+
+def _entrez(settings: Settings) -> "Entrez":
+    from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.adapters.entrez.wire import Wire
+    from bio_mcp.adapters.pace import Pace, gap_s
+    from bio_mcp.adapters.retry import Backoff
+    from bio_mcp.literature.medline import parse
+
+    named = {"tool": settings.ncbi_tool, "email": settings.ncbi_admin_email, "api_key": settings.ncbi_api_key}
+    wire = Wire(settings.ncbi_base_url, identity={key: value for key, value in named.items() if value})
+    pacer = Pace(gap_s(bool(settings.ncbi_api_key), settings.ncbi_delay_ms))
+    return Eutils(wire, pacer=pacer, parse=parse, backoff=Backoff(tries=settings.ncbi_max_retries + 1))
+
+
+def _onnx(settings: Settings) -> "Embeddings":
+    from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
+
+    threads = settings.threads or os.cpu_count() or 1
+    return OnnxEmbeddings(settings.models.expanduser() / settings.embedding_model, threads=threads)
+
+
+def _hf(settings: Settings) -> "Embeddings":
+    from bio_mcp.adapters.embedders.hf import HfEmbeddings
+
+    return HfEmbeddings(settings.models.expanduser() / settings.embedding_model)
+
+
+def _openai(settings: Settings) -> "Embeddings":
+    from bio_mcp.adapters.embedders.openai import OpenAiEmbeddings
+
+    return OpenAiEmbeddings(
+        base_url=settings.openai_base_url,
+        api_key=settings.openai_api_key,
+        model=settings.embedding_model,
+        dim=settings.embedding_dim,
+    )
+
+
+EMBEDDINGS: dict[str, Callable[[Settings], "Embeddings"]] = {"onnx": _onnx, "hf": _hf, "openai": _openai}
+MODES: dict[str, Callable[[Settings], "Backends"]] = {"embedded": Embedded}
+
+
+@cache
+def backends() -> "Backends":
+    """The process's backends, as the environment configures them."""
+    settings = Settings.from_env()
+    return MODES[settings.mode](settings)
