@@ -3,7 +3,7 @@
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
@@ -15,14 +15,17 @@ _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 
 
-def open_records(path: Path) -> Iterator[Article | Deletion]:
+def open_records(path: Path, read: Callable[[int], None] = lambda _bytes: None) -> Iterator[Article | Deletion]:
     """The records of one file. Raises `InvalidInput` for a file that cannot be read or an archive that is damaged.
 
-    Decompression streams; a cut archive yields what stands whole before the cut, like `parse`.
+    Decompression streams; a cut archive yields what stands whole before the cut, like `parse`. `read` is told, with
+    each record, how many bytes of the file have been consumed.
     """
     try:
         with path.open("rb") as file:
-            yield from parse(_unpacked(file))
+            for record in parse(_unpacked(file)):
+                read(file.tell())
+                yield record
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise NcbiUnreadable("The archive is damaged or cut short; download it again.", retryable=False) from error
     except OSError as error:
