@@ -15,6 +15,9 @@ from bio_mcp.literature.records import Article, Deletion, Document, Head
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from bio_mcp.retrieval.passages import Vectors
 
 
@@ -70,6 +73,10 @@ class Passages(Protocol):
 
         Ties within a leg: PMID descending (as a number). A partial answer is an error, never a shorter list.
         """
+        ...
+
+    def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
+        """The mean of each document's passage vectors, as a unit vector of shape (dim,); unknown PMIDs are absent."""
         ...
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:

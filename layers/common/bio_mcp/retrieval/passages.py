@@ -93,12 +93,16 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class PassageQuery:
-    """What to look for: `terms` (analysed, with weights) for BM25, `vector` for cosine; an empty leg is skipped."""
+    """What to look for: `terms` (analysed, with weights) for BM25, `vector` for cosine; an empty leg is skipped.
+
+    With `within`, only those PMIDs are looked at, whose passages are few enough to be scored one by one.
+    """
 
     terms: tuple[tuple[str, float], ...]
     vector: "NDArray[np.float32] | None"
     filters: Filters = field(default_factory=Filters)
     depth: int = 200  # documents per leg
+    within: frozenset[str] | None = None
 
 
 @dataclass(slots=True)
