@@ -78,8 +78,9 @@ def as_xml(root: str, inner: str, status: int = 200) -> Answer:
     """`inner` inside `root`, under the declaration and DOCTYPE of that utility."""
     name, day = _DTDS[root]
     file = name.replace(" ", "-")
+    named = "eEfetchResult" if root == "eFetchResult" else root  # as recorded: NCBI's DOCTYPE misspells its own root
     doctype = (
-        f'<!DOCTYPE {root} PUBLIC "-//NLM//DTD {name} {day}//EN" '
+        f'<!DOCTYPE {named} PUBLIC "-//NLM//DTD {name} {day}//EN" '
         f'"https://eutils.ncbi.nlm.nih.gov/eutils/dtd/{day}/{file}.dtd">\n'
     )
     return Answer(f"{XML_HEAD}{doctype}<{root}>{inner}</{root}>\n".encode(), status=status)

@@ -26,6 +26,7 @@ class Catalogue:
         self._lock = threading.RLock()
         self._records: dict[int, Record] = {}
         self._today = self._first_today = today
+        self._changed()
         for path in files:
             for xml in read_files(path):
                 self.load(xml)

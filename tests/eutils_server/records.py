@@ -78,6 +78,11 @@ class Record:
         return author_names(self.citation)
 
     @cached_property
+    def subjects(self) -> frozenset[str]:
+        """MeSH headings and keywords in lower case."""
+        return frozenset(text.lower() for text in self.elements("DescriptorName|Keyword"))
+
+    @cached_property
     def own_ids(self) -> dict[str, str]:
         """ArticleIdList of the record itself (not those of its references), by IdType."""
         data = self.xml[max(self.xml.find(b"<PubmedData>"), self.xml.find(b"<PubmedBookData>"), 0) :]

@@ -14,14 +14,26 @@ from tests.eutils_server import control
 from tests.eutils_server.answers import Answer, Params, recorded
 from tests.eutils_server.faults import Fault, FaultScript
 from tests.eutils_server.fetching import efetch
+from tests.eutils_server.links import einfo, elink
+from tests.eutils_server.posting import ecitmatch, epost, espell
 from tests.eutils_server.searching import esearch
 from tests.eutils_server.state import Ncbi
+from tests.eutils_server.summaries import esummary
 from tests.eutils_server.traffic import Log, Meter, Rules, refusal
 
 ROOT = "/entrez/eutils/"
 LONGEST_URL = 3_000
 """Characters of a request line that pass; about 250 PMIDs. NCBI asks for POST above 200 ids."""
-UTILITIES: dict[str, Callable[[Ncbi, Params], Answer]] = {"esearch": esearch, "efetch": efetch}
+UTILITIES: dict[str, Callable[[Ncbi, Params], Answer]] = {
+    "esearch": esearch,
+    "efetch": efetch,
+    "esummary": esummary,
+    "elink": elink,
+    "einfo": einfo,
+    "epost": epost,
+    "espell": espell,
+    "ecitmatch": ecitmatch,
+}
 
 
 class Server(ThreadingHTTPServer):

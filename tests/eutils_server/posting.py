@@ -1,0 +1,78 @@
+"""The small utilities: EPost (ids into history), ESpell (a likelier word), ECitMatch (a citation's PMID)."""
+
+import difflib
+from xml.sax.saxutils import escape
+
+from tests.eutils_server.answers import Answer, Params, as_text, as_xml, error
+from tests.eutils_server.catalogue import Catalogue
+from tests.eutils_server.fields import ALL, field_of, matcher, words_of
+from tests.eutils_server.records import Record, normalised
+from tests.eutils_server.state import Ncbi
+
+MOST = 10_000
+LARGEST_UID = 2**64 - 1
+
+
+def epost(ncbi: Ncbi, params: Params) -> Answer:
+    """PMIDs under a query key; whether they exist is not checked. Malformed ones are named and left out."""
+    if params.get("db", "pubmed") != "pubmed":
+        return error("ePostResult", f"Invalid db name specified: {params.get('db')}", params)
+    good = [int(one) for one in params.ids if one.isdigit() and int(one) <= LARGEST_UID]
+    bad = [one for one in params.ids if not (one.isdigit() and int(one) <= LARGEST_UID)]
+    if len(params.ids) > MOST:
+        return error("ePostResult", f"Too many UIDs in request: at most {MOST}", params, status=400)
+    inner = "".join(f"\n\t\t<Id>{escape(one)}</Id>" for one in bad)
+    inner = f"\n\t<InvalidIdList>{inner}\n\t</InvalidIdList>" if bad else ""
+    if bad:
+        sentence = f"Some IDs have invalid value and were omitted. Maximum ID value {LARGEST_UID}"
+        inner += f"\n\t<ERROR>{sentence}</ERROR>"
+    if not good:
+        return as_xml("ePostResult", f"{inner}\n\t<ERROR>Empty ID list</ERROR>\n")
+    webenv, key = ncbi.history.keep(list(dict.fromkeys(good)), params.get("WebEnv"))
+    return as_xml("ePostResult", f"{inner}\n\t<QueryKey>{key}</QueryKey>\n\t<WebEnv>{webenv}</WebEnv>\n")
+
+
+def espell(ncbi: Ncbi, params: Params) -> Answer:
+    """The query with each unknown word exchanged for the nearest one of the titles; empty if there is none."""
+    known = title_words(ncbi.catalogue)
+    corrected = [word if word in known else nearest(word, known) for word in normalised(params.get("term")).split()]
+    text = " ".join(corrected)
+    changed = text if text != normalised(params.get("term")).strip() else ""
+    inner = f"<Database>pubmed</Database><Query>{escape(params.get('term'))}</Query>"
+    return as_xml("eSpellResult", f"{inner}<CorrectedQuery>{escape(changed)}</CorrectedQuery><SpelledQuery/><ERROR/>")
+
+
+def title_words(catalogue: Catalogue) -> set[str]:
+    return {word for record in catalogue.visible.values() for word in normalised(record.title).split()}
+
+
+def nearest(word: str, known: set[str]) -> str:
+    alike = [one for one in known if one[:1] == word[:1] and abs(len(one) - len(word)) < 3]
+    return next(iter(difflib.get_close_matches(word, sorted(alike), 1, 0.8)), word)
+
+
+def ecitmatch(ncbi: Ncbi, params: Params) -> Answer:
+    """Lines `journal|year|volume|page|author|key|`, answered with the PMID, NOT_FOUND or AMBIGUOUS behind."""
+    lines = [line for line in params.get("bdata").replace("\r", "\n").split("\n") if line.strip()]
+    return as_text("".join(f"{line.rstrip('|')}|{_match(ncbi.catalogue, line)}\n" for line in lines))
+
+
+def _match(catalogue: Catalogue, line: str) -> str:
+    journal, year, volume, page, author, *_ = [*line.split("|"), "", "", "", "", ""]
+    in_journal = matcher(field_of("ta") or ALL, journal)
+    if not catalogue.matching(("Journal", journal.lower()), in_journal):
+        return "NOT_FOUND;INVALID_JOURNAL"
+    found = [
+        record for record in catalogue.visible.values() if in_journal(record) and _fits(record, year, volume, page)
+    ]
+    found = [record for record in found if not author or normalised(author).strip() in words_of(record, ALL)]
+    if not found:
+        return "NOT_FOUND"
+    return str(found[0].pmid) if len(found) == 1 else f"AMBIGUOUS ({len(found)} citations)"
+
+
+def _fits(record: Record, year: str, volume: str, page: str) -> bool:
+    pages = "".join(record.elements("MedlinePgn")[:1]).split("-")[0]
+    years = [day[:4] for day in record.dates.get("pdat", ())]
+    volumes = record.elements("Volume")
+    return (not year or year in years) and (not volume or volume in volumes) and (not page or page == pages)
