@@ -16,11 +16,17 @@ from tempfile import mkdtemp
 from bio_mcp.adapters.embedders import graph, weights
 from bio_mcp.adapters.embedders.golden import TOLERANCE, largest_difference
 from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
-from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, default_model_dir, read_manifest, write_manifest
+from bio_mcp.adapters.embedders.installed import (
+    GRAPH,
+    TOKENIZER,
+    TORCH_FILES,
+    default_model_dir,
+    read_manifest,
+    write_manifest,
+)
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.errors import EmbeddingFailed
 
-TORCH_FILES = "sentence-transformers"  # the subdirectory that HfEmbeddings reads
 NOTICE = """\
 all-MiniLM-L6-v2, by the sentence-transformers authors (Nils Reimers, Iryna Gurevych and contributors),
 is licensed under the Apache License 2.0; see LICENSE beside this file.

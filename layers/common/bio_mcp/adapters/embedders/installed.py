@@ -11,6 +11,7 @@ from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2, Identity
 from bio_mcp.errors import EmbeddingFailed
 
 MANIFEST, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
+TORCH_FILES = "sentence-transformers"  # subdirectory with the files as published, where they were kept
 
 
 def default_model_dir() -> Path:

@@ -12,11 +12,10 @@ from tokenizers import Tokenizer
 from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, damaged, read_manifest
 from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.adapters.embedders.tokens import cut, load_tokenizer, token_ids
 from bio_mcp.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding
-
     from bio_mcp.retrieval.passages import Vectors
 
 TOKENS_PER_BATCH = 1_024
@@ -54,24 +53,18 @@ class OnnxEmbeddings:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, [CLS] and [SEP] included, not cut. About 0.6 million tokens per CPU-second."""
-        return [len(encoding) for encoding in self._encode(texts)]
+        return [len(ids) for ids in self._ids(texts)]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are cut."""
-        ids = [self._cut(encoding) for encoding in self._encode(texts)]
+        ids = [cut(row, self.max_tokens) for row in self._ids(texts)]
         vectors = np.empty((len(ids), self.dim), dtype=np.float32)
         for batch in batches([len(row) for row in ids], self._budget):
             vectors[batch] = self._run([ids[index] for index in batch])
         return vectors
 
-    def _encode(self, texts: Sequence[str]) -> "list[Encoding]":
-        # A lone surrogate, as broken JSON brings them, is no text to the tokenizer.
-        clean = [f"{self._identity.prefix}{text}".encode("utf-8", "replace").decode() for text in texts]
-        return self._tokenizer().encode_batch_fast(clean)
-
-    def _cut(self, encoding: "Encoding") -> list[int]:
-        ids: list[int] = encoding.ids
-        return ids if len(ids) <= self.max_tokens else [*ids[: self.max_tokens - 1], ids[-1]]
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return token_ids(self._tokenizer(), [self._identity.prefix + text for text in texts])
 
     def _run(self, rows: list[list[int]]) -> "Vectors":
         ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
@@ -79,6 +72,7 @@ class OnnxEmbeddings:
         for index, row in enumerate(rows):
             ids[index, : len(row)] = row
             mask[index, : len(row)] = 1
+        vectors: Vectors
         try:
             (vectors,) = self._session().run(None, {"input_ids": ids, "attention_mask": mask})
         except BAD_RUN as failure:
@@ -86,12 +80,8 @@ class OnnxEmbeddings:
         return vectors
 
     def _load_tokenizer(self) -> Tokenizer:
-        """Cuts and pads nothing: tokenizer.json asks for 128 tokens, less than the model reads."""
         self._check(TOKENIZER)
-        tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER))
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return tokenizer
+        return load_tokenizer(self._directory / TOKENIZER)
 
     def _load_session(self) -> onnxruntime.InferenceSession:
         options = onnxruntime.SessionOptions()

