@@ -7,6 +7,7 @@ module it lives in (`bio_mcp.tools.search` -> functions/search). Every door, the
 follow from the declaration.
 """
 
+import functools
 import inspect
 import re
 import typing
@@ -59,6 +60,20 @@ class Context:
     progress: Callable[[int, int | None, str], None] = lambda _done, _total, _message: None
 
 
+_HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+AUDIT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "in_hash": _HASH,
+        "out_hash": _HASH,
+        "latency_ms": {"type": "integer"},
+        "seed": {"type": "integer"},
+        "status": {"enum": ["ok", "error"]},
+    },
+    "required": ["in_hash", "out_hash", "latency_ms", "seed", "status"],
+}
+
+
 class _ContractSchema(GenerateJsonSchema):
     """JSON Schema in the contract's words: no titles, and a defaulted None leaves no default behind."""
 
@@ -72,6 +87,7 @@ class _ContractSchema(GenerateJsonSchema):
         return shown
 
 
+@functools.cache
 def _schema(model: type[BaseModel], mode: typing.Literal["validation", "serialization"]) -> dict[str, Any]:
     schema = model.model_json_schema(schema_generator=_ContractSchema, mode=mode)
     for part in (schema, *schema.get("$defs", {}).values()):
@@ -118,7 +134,11 @@ class Tool:
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        return _schema(self.output, "validation")
+        schema = _schema(self.output, "validation")
+        if not self.family.audited:
+            return schema
+        required = [*schema.get("required", ()), "audit"]
+        return {**schema, "properties": {**schema["properties"], "audit": AUDIT_SCHEMA}, "required": required}
 
 
 @dataclass(frozen=True, slots=True)

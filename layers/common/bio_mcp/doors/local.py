@@ -1,0 +1,71 @@
+"""Serve an ASGI application on this machine until told to stop."""
+
+import errno
+import ipaddress
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from bio_mcp.errors import InvalidInput
+
+GRACE_S = 10  # for the requests in flight when told to stop
+
+
+def serve_locally(app: ASGIApp, host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT, then let requests in flight finish and return. Port 0: any free one.
+
+    `announce` is given the base URL once the port is open. Raises `InvalidInput` when `host` is not this machine's
+    loopback interface or the port is taken: without access tokens nobody else may be let in.
+    """
+    if not is_loopback(host):
+        raise InvalidInput(
+            f"{host} is not a loopback address and there are no access tokens yet: anyone who reaches it could use "
+            "it. Serve on 127.0.0.1 and put a proxy that authenticates in front"
+        )
+    opened = _open(host, port)
+    name = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S)
+    with opened, _signals_end_quietly():
+        announce(f"http://{name}:{opened.getsockname()[1]}")
+        uvicorn.Server(config).run(sockets=[opened])
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _open(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OverflowError:
+        raise InvalidInput(f"port {port} does not exist; take one from 0 (any) to 65535") from None
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InvalidInput(
+                f"port {port} on {host} is taken, perhaps by another bio-mcp serve; stop that one or choose another "
+                "port with --port or MCP_HTTP_PORT"
+            ) from None
+        raise InvalidInput(f"cannot listen on {host} port {port}: {error.strerror}") from None
+
+
+@contextmanager
+def _signals_end_quietly() -> Iterator[None]:
+    """uvicorn raises the signal that stopped it once more: swallow it, so that what stands around us is closed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, lambda _number, _frame: None) for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

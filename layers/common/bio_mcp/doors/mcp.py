@@ -1,0 +1,240 @@
+"""MCP, whatever carries it: one server over the tools and resources.
+
+Names are listed in the portable form (`pubmed_sync_delta`), since several clients refuse a whole server for one
+dot; the contract's name stands in `title` and `_meta`, and a call may use either. A tool's failure is a result with
+`isError`, so that the model reads it; only what is not there at all is a JSON-RPC error.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from bio_mcp import __version__
+from bio_mcp.call import Outcome, call, read
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput
+from bio_mcp.ports import Backends
+from bio_mcp.tool import Context, Resource, Tool, by_any_name
+
+META = "io.github.bio-mcp/"
+INSTRUCTIONS = (
+    "Biomedical literature from PubMed, held in a local index. Search with rag_search (a question or key terms; each "
+    "hit names a paper by doc_id, such as pmid:12345), then read a paper with rag_get before citing it: give its PMID, "
+    "and never rest a claim on one whose retraction status is retracted. If the corpus lacks a topic, "
+    "pubmed_sync_delta brings in what PubMed has on it; running it again only adds what is new. "
+    "An error's message says what to change; details.retryable says whether the same call may work later."
+)
+CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
+LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
+
+Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
+Asked = ServerRequestContext[Any, Any]
+
+
+def in_process(backends: Backends) -> Invoke:
+    """Run tools and resources here, over `backends`."""
+
+    def invoke(what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
+        if isinstance(what, Resource):
+            return read(what, arguments, backends, correlation_id=context.correlation_id)
+        return call(
+            what,
+            arguments,
+            backends,
+            deadline=context.deadline,
+            correlation_id=context.correlation_id,
+            progress=context.progress,
+        )
+
+    return invoke
+
+
+def server(
+    tools: Iterable[Tool],
+    resources: Iterable[Resource],
+    invoke: Invoke,
+    *,
+    names: str = "portable",
+    families: Sequence[str] = (),
+) -> Server[Any]:
+    """An MCP server, without a transport. `names` (portable or contract) and `families` are what is listed unless the
+    endpoint's query says otherwise. Raises `InvalidInput` when a family does not exist."""
+    listing = Listing(tuple(tools), names, tuple(families))
+    reading = Reading(tuple(resources), invoke)
+    calling = Calling(by_any_name(listing.tools), invoke)
+    return Server(
+        "bio-mcp",
+        version=__version__,
+        title="bio-mcp: biomedical literature",
+        instructions=INSTRUCTIONS,
+        cache_hints={
+            "tools/list": LIST_FOR,
+            "resources/list": LIST_FOR,
+            "resources/templates/list": LIST_FOR,
+            "server/discover": LIST_FOR,
+        },
+        get_tool_input_schema=calling.input_schema,
+        on_list_tools=listing.list_tools,
+        on_call_tool=calling.call_tool,
+        on_list_resources=reading.list_resources,
+        on_list_resource_templates=reading.list_templates,
+        on_read_resource=reading.read_resource,
+    )
+
+
+@dataclass(frozen=True)
+class Listing:
+    """`tools/list`: which tools, under which of their names."""
+
+    tools: tuple[Tool, ...]
+    names: str = "portable"
+    families: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.select(self.names, self.families)
+
+    def select(self, names: str, families: Sequence[str]) -> list[types.Tool]:
+        """Raises `InvalidInput` naming the choices."""
+        known = list(dict.fromkeys(each.family.name for each in self.tools))
+        if unknown := [name for name in families if name not in known]:
+            raise InvalidInput(f"there is no tool family {unknown[0]!r}; tools takes {', '.join(known)}")
+        if names not in ("portable", "contract"):
+            raise InvalidInput(f"names takes portable or contract, not {names!r}")
+        shown = [each for each in self.tools if not families or each.family.name in families]
+        return [described(each, each.name if names == "contract" else each.portable_name) for each in shown]
+
+    async def list_tools(self, asked: Asked, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        query = getattr(asked.request, "query_params", None) or {}
+        families = [name for name in query.get("tools", "").split(",") if name] or self.families
+        try:
+            return types.ListToolsResult(tools=self.select(query.get("names") or self.names, families))
+        except InvalidInput as problem:
+            raise MCPError(types.INVALID_PARAMS, str(problem)) from None
+
+
+def described(tool: Tool, name: str) -> types.Tool:
+    """`tool` as `tools/list` shows it under `name`."""
+    return types.Tool(
+        name=name,
+        title=tool.name,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.read_only,
+            idempotent_hint=tool.idempotent,
+            destructive_hint=tool.destructive,
+            open_world_hint=tool.open_world,
+        ),
+        _meta={META + "name": tool.name},
+    )
+
+
+@dataclass(frozen=True)
+class Calling:
+    """`tools/call`, in a worker thread."""
+
+    tools: Mapping[str, Tool]
+    invoke: Invoke
+
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        return self.tools[name].input_schema if name in self.tools else None
+
+    async def call_tool(self, asked: Asked, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if (tool := self.tools.get(params.name)) is None:
+            known = list(dict.fromkeys(each.portable_name for each in self.tools.values()))
+            message = f"Unknown tool: {params.name}. Available tools: {', '.join(known)}"
+            raise MCPError(types.INVALID_PARAMS, message, {"tool": params.name, "available": known})
+        outcome = await run(self.invoke, tool, params.arguments or {}, asked)
+        return types.CallToolResult(
+            content=[types.TextContent(text=outcome.text)],
+            structured_content=outcome.body,
+            is_error=outcome.failed,
+            _meta={META + "audit": outcome.audit},
+        )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`resources/list`, `resources/templates/list` and `resources/read`."""
+
+    resources: tuple[Resource, ...]
+    invoke: Invoke
+
+    async def list_resources(
+        self, _asked: Asked, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        plain = [
+            types.Resource(uri=each.uri, name=each.name, description=each.description, mime_type=each.mime_type)
+            for each in self.resources
+            if not each.parameters
+        ]
+        return types.ListResourcesResult(resources=plain)
+
+    async def list_templates(
+        self, _asked: Asked, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        templates = [
+            types.ResourceTemplate(
+                uri_template=each.uri, name=each.name, description=each.description, mime_type=each.mime_type
+            )
+            for each in self.resources
+            if each.parameters
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
+
+    async def read_resource(self, asked: Asked, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        for resource in self.resources:
+            if (parameters := resource.match(params.uri)) is not None:
+                return await self._read(resource, parameters, params.uri, asked)
+        known = [each.uri for each in self.resources]
+        message = f"Unknown resource. Available: {', '.join(known)}"
+        raise MCPError(types.INVALID_PARAMS, message, {"uri": params.uri, "available": known})
+
+    async def _read(
+        self, resource: Resource, parameters: Mapping[str, str], uri: str, asked: Asked
+    ) -> types.ReadResourceResult:
+        outcome = await run(self.invoke, resource, parameters, asked)
+        if outcome.failed:
+            error = outcome.body["error"]
+            code = types.INVALID_PARAMS if error["code"] in CALLERS_FAULT else types.INTERNAL_ERROR
+            raise MCPError(code, error["message"], {"uri": uri, **outcome.body})
+        text = types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=outcome.text)
+        return types.ReadResourceResult(contents=[text], _meta={META + "audit": outcome.audit})
+
+
+async def run(invoke: Invoke, what: Tool | Resource, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
+    """Invoke in a worker thread. When the caller goes away, the call's deadline is over at once."""
+    deadline = Deadline(what.timeout)
+    context = Context(uuid4().hex, deadline, _progress(asked, deadline))
+    try:
+        return await anyio.to_thread.run_sync(partial(invoke, what, arguments, context), abandon_on_cancel=True)
+    except anyio.get_cancelled_exc_class():
+        deadline.expire()
+        raise
+
+
+def _progress(asked: Asked, deadline: Deadline) -> Callable[[int, int | None, str], None]:
+    """Progress from the worker thread; what nobody asked for, or can receive any more, is dropped."""
+
+    async def report(done: int, total: int | None, message: str) -> None:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            await asked.session.report_progress(done, total, message)
+
+    def progress(done: int, total: int | None, message: str) -> None:
+        if deadline.remaining > 0:
+            anyio.from_thread.run(report, done, total, message)
+
+    return progress

@@ -1,0 +1,42 @@
+"""The sample tools behind each HTTP door: uvicorn, and Lambda behind a bridge."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any, cast
+
+import pytest
+from mangum import Mangum
+
+from bio_mcp.doors import mcp, mcp_http
+from bio_mcp.ports import Backends
+from bio_mcp.tool import resources_in, tools_in
+from tests.doors import sample
+from tests.doors.lambda_bridge import bridge
+from tests.doors.serving import running
+
+NO_BACKENDS = cast(Backends, object())
+
+
+def sample_app(**settings: Any) -> Any:
+    tools, resources = tools_in(sample).values(), resources_in(sample).values()
+    server = mcp.server(tools, resources, mcp.in_process(NO_BACKENDS))
+    return mcp_http.serving(server, **settings)
+
+
+@pytest.fixture(scope="session", params=["uvicorn", "lambda"])
+def base(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The base URL of a server of the sample tools."""
+    app = sample_app(allowed_hosts=["mcp.example.org"], allowed_origins=["https://app.example.org"])
+    made = nullcontext(app) if request.param == "uvicorn" else bridge(lambda: Mangum(app, lifespan="off"))
+    with made as served, running(served) as url:
+        yield url
+
+
+@pytest.fixture
+def url(base: str) -> str:
+    return f"{base}/mcp"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

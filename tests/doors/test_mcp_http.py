@@ -1,0 +1,123 @@
+"""The sample tools over real HTTP, by the official client in both protocol eras."""
+
+import json
+
+import pytest
+from mcp import MCPError
+from mcp.client import Client
+
+pytestmark = pytest.mark.anyio
+ERAS = ["2026-07-28", "legacy"]
+
+
+@pytest.fixture(params=ERAS)
+def era(request):
+    return request.param
+
+
+async def test_the_official_client_lists_portable_names_with_the_contracts_in_title_and_meta(url, era):
+    async with Client(url, mode=era) as client:
+        tools = (await client.list_tools()).tools
+    assert [each.name for each in tools] == ["sample_echo", "sample_fail", "sample_walk", "sample_wait", "kept"]
+    assert [each.title for each in tools] == ["sample.echo", "sample.fail", "sample.walk", "sample.wait", "kept"]
+    assert tools[0].meta["io.github.bio-mcp/name"] == "sample.echo"
+
+
+async def test_annotations_say_what_a_tool_may_do(url, era):
+    async with Client(url, mode=era) as client:
+        echo, fail = (await client.list_tools()).tools[:2]
+    assert echo.annotations.model_dump(exclude_none=True) == {
+        "read_only_hint": True,
+        "destructive_hint": False,
+        "idempotent_hint": True,
+        "open_world_hint": False,
+    }
+    assert fail.annotations.destructive_hint
+    assert fail.annotations.open_world_hint
+
+
+async def test_the_query_of_the_endpoint_lists_contract_names(url, era):
+    async with Client(f"{url}?names=contract", mode=era) as client:
+        assert (await client.list_tools()).tools[0].name == "sample.echo"
+
+
+async def test_the_query_of_the_endpoint_lists_only_some_families(url, era):
+    async with Client(f"{url}?tools=audited", mode=era) as client:
+        assert [each.name for each in (await client.list_tools()).tools] == ["kept"]
+
+
+async def test_an_unknown_family_in_the_query_is_answered_with_the_families(url, era):
+    async with Client(f"{url}?tools=nonsense", mode=era) as client:
+        with pytest.raises(MCPError, match="no tool family 'nonsense'; tools takes plain, audited"):
+            await client.list_tools()
+
+
+@pytest.mark.parametrize("name", ["sample.echo", "sample_echo"])
+async def test_a_call_takes_either_name_and_its_text_is_its_structured_content(url, era, name):
+    async with Client(url, mode=era) as client:
+        result = await client.call_tool(name, {"text": "m² über TNF-α", "times": 2})
+    assert not result.is_error
+    assert result.structured_content == {"texts": ["m² über TNF-α"] * 2, "nothing": None}
+    assert json.loads(result.content[0].text) == result.structured_content
+
+
+@pytest.mark.parametrize("name", ["kept", "tool.kept", "tool_kept"])
+async def test_a_familys_prefix_is_accepted(url, era, name):
+    async with Client(url, mode=era) as client:
+        result = await client.call_tool(name, {"text": "x"})
+    assert set(result.structured_content["audit"]) == {"in_hash", "out_hash", "latency_ms", "seed", "status"}
+
+
+async def test_meta_carries_the_audit_record(url, era):
+    async with Client(url, mode=era) as client:
+        audit = (await client.call_tool("sample_echo", {"text": "x"})).meta["io.github.bio-mcp/audit"]
+    assert audit["in_hash"] == "fcd1ccec08db6f78a81fee6c26da9e6b8d0d3ba58b4403713fffebcfaa6cf119"
+    assert int(audit["seed_text"]) == int(audit["in_hash"][:16], 16)
+    assert audit["status"] == "ok"
+    assert audit["latency_ms"] >= 0
+    assert len(audit["correlation_id"]) == 32
+
+
+async def test_a_failure_is_a_result_that_says_what_to_do(url, era):
+    async with Client(url, mode=era) as client:
+        result = await client.call_tool("sample_fail", {})
+    assert result.is_error
+    assert result.structured_content["error"] == {
+        "code": "STORE",
+        "message": "the store is locked; try again",
+        "details": {"retryable": True, "table": "documents", "retry_after_s": 2},
+    }
+    assert json.loads(result.content[0].text) == result.structured_content
+
+
+async def test_a_bug_leaks_nothing(url, era):
+    async with Client(url, mode=era) as client:
+        result = await client.call_tool("sample_fail", {"how": "bug"})
+    assert result.structured_content["error"]["code"] == "UNKNOWN"
+    assert "secret" not in result.content[0].text
+    assert result.meta["io.github.bio-mcp/audit"]["correlation_id"] in result.content[0].text
+
+
+async def test_bad_arguments_are_a_result_that_names_the_parameters(url, era):
+    async with Client(url, mode=era) as client:
+        result = await client.call_tool("sample_echo", {"text": "x", "time": 2})
+    assert result.is_error
+    assert result.structured_content["error"]["code"] == "VALIDATION"
+    assert "time: not a parameter of sample.echo; it takes text, times" in result.structured_content["error"]["message"]
+
+
+async def test_an_unknown_tool_is_answered_with_the_tools(url, era):
+    async with Client(url, mode=era) as client:
+        with pytest.raises(MCPError, match=r"Unknown tool: sample_ecko\. Available tools: sample_echo, sample_fail"):
+            await client.call_tool("sample_ecko", {})
+
+
+async def test_resources_are_listed_and_read(url, era):
+    async with Client(url, mode=era) as client:
+        assert [each.uri for each in (await client.list_resources()).resources] == ["sample://info"]
+        templates = (await client.list_resource_templates()).resource_templates
+        result = await client.read_resource("sample://paper/7")
+    assert [each.uri_template for each in templates] == ["sample://paper/{pmid}"]
+    assert json.loads(result.contents[0].text) == {"pmid": "7", "abstract": None}
+    assert result.contents[0].mime_type == "application/json"
+    assert result.meta["io.github.bio-mcp/audit"]["status"] == "ok"
