@@ -1,0 +1,278 @@
+"""Syncs of real records from the local NCBI into a real corpus."""
+
+import itertools
+from datetime import date
+
+import pytest
+
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NotFound
+from bio_mcp.syncing.delta import lease_name, sync_delta
+from tests.corpus import Corpus
+
+EVERYTHING = "all[sb]"
+DAY = date(2026, 1, 1)
+TRIES = 6  # of one request, before it counts as failed
+NOTHING = "<?xml version='1.0'?><PubmedArticleSet></PubmedArticleSet>"
+
+
+@pytest.fixture
+def corpus(tmp_path, ncbi):
+    ncbi.control.set_today("2026/01/01")
+    return Corpus(tmp_path, ncbi.base_url, DAY)
+
+
+def run(corpus, term=EVERYTHING, key="k", overlap=5, deadline=NEVER):
+    return sync_delta(key, term, overlap, corpus, deadline, lambda *_: None)
+
+
+def everything(ncbi):
+    return {str(pmid) for pmid in ncbi.control.pmids()}
+
+
+def short(ncbi):
+    """Records without an abstract: cheap to copy by the thousand."""
+    return [pmid for pmid in ncbi.control.pmids()[:80] if "<Abstract>" not in ncbi.control.record(pmid)]
+
+
+def heads(corpus, ncbi):
+    return corpus.documents.heads(sorted(everything(ncbi)))
+
+
+def test_a_first_sync_brings_every_record_exactly_once(corpus, ncbi):
+    report = run(corpus)
+    wanted = everything(ncbi)
+    assert (report.state, report.inserted, report.updated, report.failed) == ("complete", len(wanted), 0, 0)
+    assert report.processed == len(wanted)
+    found = heads(corpus, ncbi)
+    assert found.keys() == wanted
+    assert {(head.version, head.indexed_version) for head in found.values()} == {(1, 1)}
+    assert corpus.passages.count()[0] == len(wanted)
+
+
+def test_a_second_run_changes_nothing(corpus, ncbi):
+    run(corpus)
+    before, checkpoint, embedded = heads(corpus, ncbi), corpus.checkpoints.get("k"), corpus.model.embedded
+    report = run(corpus, overlap=10_000)
+    assert (report.inserted, report.updated, report.failed) == (0, 0, 0)
+    assert report.skipped == report.processed == len(before)
+    assert heads(corpus, ncbi) == before
+    assert corpus.checkpoints.get("k") == checkpoint
+    assert corpus.model.embedded == embedded
+
+
+def test_the_public_watermark_is_the_newest_entry_date_and_the_windows_close_yesterday(corpus, ncbi):
+    report = run(corpus)
+    checkpoint = corpus.checkpoints.get("k")
+    assert checkpoint.last_edat == report.max_edat
+    assert checkpoint.last_edat.endswith("Z")
+    assert dict(checkpoint.windows) == dict.fromkeys(("edat", "crdt", "mdat"), "2025-12-31")
+
+
+def test_records_created_long_after_their_entry_date_are_found(tmp_path, ncbi):
+    """EDAT is set to the publication date when PubMed creates a record a year late: [edat] alone never sees it."""
+    ncbi.control.set_today("2024/04/24")
+    run(Corpus(tmp_path, ncbi.base_url, date(2024, 4, 24)))
+    ncbi.control.set_today("2026/01/01")
+    created = set(ncbi.control.pmids("crdt", "2024/04/25", "2026/01/01"))
+    late = created & set(ncbi.control.pmids("edat", "1900/01/01", "2024/04/01"))
+    assert late
+    corpus = Corpus(tmp_path, ncbi.base_url, DAY)
+    assert run(corpus, overlap=0).inserted == len(created)
+    assert heads(corpus, ncbi).keys() == everything(ncbi)
+
+
+def test_a_revision_date_alone_raises_the_version_and_embeds_nothing(corpus, ncbi):
+    run(corpus)
+    pmid = min(everything(ncbi), key=int)
+    embedded = corpus.model.embedded
+    ncbi.control.revise(int(pmid), "2025/12/31")
+    report = run(corpus, overlap=0)
+    assert (report.updated, report.inserted) == (1, 0)
+    assert corpus.documents.heads([pmid])[pmid].version == 2
+    assert corpus.model.embedded == embedded
+
+
+def test_changed_text_raises_the_version_once_and_embeds_only_what_changed(corpus, ncbi):
+    run(corpus)
+    pmid, windows = longest(corpus, ncbi)
+    embedded = corpus.model.embedded
+    word = windows[-1].text.split()[-1]
+    ncbi.control.revise(int(pmid), "2025/12/31", {windows[-1].text[-40:]: f"{windows[-1].text[-40:-1]} zyzzyva."})
+    report = run(corpus, overlap=0)
+    assert report.updated == 1
+    assert corpus.documents.heads([pmid])[pmid].version == 2
+    assert 1 <= corpus.model.embedded - embedded < len(windows), word
+    assert "zyzzyva" in corpus.passages.chunks([pmid])[pmid][-1].text
+    assert run(corpus, overlap=10).updated == 0
+
+
+def longest(corpus, ncbi):
+    chunks = corpus.passages.chunks(sorted(everything(ncbi)))
+    return max(chunks.items(), key=lambda item: len(item[1]))
+
+
+def test_a_paper_that_gets_retracted_is_marked_in_the_next_sync(corpus, ncbi):
+    run(corpus)
+    pmid = next(
+        pmid for pmid in sorted(everything(ncbi)) if "<PublicationTypeList>" in (ncbi.control.record(int(pmid)) or "")
+    )
+    notice = '<PublicationTypeList><PublicationType UI="D016441">Retracted Publication</PublicationType>'
+    ncbi.control.revise(int(pmid), "2025/12/31", {"<PublicationTypeList>": notice})
+    run(corpus, overlap=0)
+    assert corpus.documents.get(pmid).article.retraction == "retracted"
+
+
+def test_a_window_over_the_cap_is_cut_and_read_whole(tmp_path, ncbi):
+    ncbi.control.clone(12_001, [f"2025/11/{day:02}" for day in range(1, 31)], sources=short(ncbi))
+    corpus = Corpus(tmp_path, ncbi.base_url, DAY)
+    report = run(corpus, term='"2025/11/01"[crdt] : "2025/11/30"[crdt]')
+    assert (report.inserted, report.state) == (12_001, "complete")
+    assert corpus.documents.count() == 12_001
+
+
+def test_a_single_day_over_the_cap_is_cut_along_another_date(tmp_path, ncbi):
+    clones = ncbi.control.clone(10_050, "2025/11/11", sources=short(ncbi))
+    corpus = Corpus(tmp_path, ncbi.base_url, DAY)
+    report = run(corpus, term='"2025/11/11"[crdt]')
+    assert report.inserted == len(clones)
+
+
+def test_a_batch_that_fails_in_the_middle_is_fetched_again_before_the_run_ends(corpus, ncbi):
+    ncbi.control.fault(endpoint="efetch", nth=2, status=503, times=TRIES)
+    report = run(corpus)
+    assert (report.state, report.failed) == ("complete", 0)
+    assert heads(corpus, ncbi).keys() == everything(ncbi)
+
+
+def test_a_record_that_cannot_be_read_holds_the_watermark_and_costs_only_itself(corpus, ncbi):
+    bad = sorted(everything(ncbi), key=int)[300]
+    ncbi.control.fault(endpoint="efetch", pmid=int(bad), cut=200, times=10_000)
+    report = run(corpus)
+    assert (report.state, report.failed) == ("incomplete", 1)
+    assert report.inserted == len(everything(ncbi)) - 1
+    assert report.inserted + report.updated + report.skipped + report.failed == report.processed
+    assert any(bad in warning for warning in report.warnings)
+    assert corpus.checkpoints.get("k").last_edat is None
+    ncbi.control.clear_faults()
+    healed = run(corpus)
+    assert (healed.state, healed.inserted) == ("complete", 1)
+    assert corpus.checkpoints.get("k").last_edat is not None
+
+
+def test_an_outage_is_an_error_and_the_job_waits_where_it_stood(corpus, ncbi):
+    ncbi.control.fault(endpoint="efetch", nth=2, status=502, times=10_000)
+    with pytest.raises(NcbiFailed) as caught:
+        run(corpus)
+    job = corpus.jobs.get(caught.value.details["job_id"])
+    assert job.state == "waiting"
+    assert corpus.checkpoints.get("k").last_edat is None
+    done = corpus.documents.count()
+    assert 0 < done < len(everything(ncbi))
+    ncbi.control.clear_faults()
+    report = run(corpus)
+    assert report.job_id == job.job_id
+    assert (report.state, report.inserted) == ("complete", len(everything(ncbi)))
+
+
+def test_a_second_run_at_the_same_time_starts_nothing(corpus, ncbi):
+    assert corpus.leases.acquire(lease_name("k"), "somebody else", 60)
+    ncbi.control.clear_requests()
+    with pytest.raises(Exception, match="just starting"):
+        run(corpus)
+    corpus.leases.release(lease_name("k"), "somebody else")
+    first = run(corpus, deadline=Deadline(7.2))
+    assert corpus.leases.acquire(lease_name("k"), "somebody else", 60)
+    report = run(corpus)
+    assert (report.state, report.job_id) == ("running", first.job_id)
+    assert "still running" in report.warnings[-1]
+
+
+def test_a_run_that_loses_its_lease_writes_nothing_more(corpus, ncbi):
+    def stolen(done, _total, _message):
+        if done:
+            corpus.leases.release(lease_name("k"), holder_of(corpus))
+            assert corpus.leases.acquire(lease_name("k"), "thief", 60)
+
+    with pytest.raises(Exception, match="took over"):
+        sync_delta("k", EVERYTHING, 5, corpus, NEVER, stolen)
+    assert corpus.documents.count() < len(everything(ncbi))
+    assert corpus.checkpoints.get("k").last_edat is None
+
+
+def holder_of(corpus):
+    with corpus.database.reading() as connection:
+        [(holder,)] = connection.execute("SELECT holder FROM leases WHERE name = ?", (lease_name("k"),))
+    return holder
+
+
+class Ticking:
+    """A clock that moves a second whenever it is read."""
+
+    def __init__(self):
+        self.ticks = itertools.count()
+
+    def __call__(self):
+        return float(next(self.ticks))
+
+
+def test_a_run_near_its_deadline_stops_at_a_boundary_and_goes_on_through_the_queue(corpus, ncbi):
+    report = run(corpus, deadline=Deadline(40, Ticking()))
+    assert report.state == "continues"
+    calls = 1
+    while report.state == "continues":
+        assert corpus.checkpoints.get("k").last_edat is None
+        message, event = corpus.continuations.receive(60)
+        assert event["tool"] == "pubmed.sync_delta"
+        report = run(corpus, event["arguments"]["term"], deadline=Deadline(40, Ticking()))
+        corpus.continuations.ack(message)
+        calls += 1
+    assert calls > 2
+    assert (report.state, report.inserted, report.skipped) == ("complete", len(everything(ncbi)), 0)
+    assert corpus.continuations.receive(60) is None
+
+
+def test_a_pmid_that_is_listed_but_not_returned_is_reported_and_asked_for_again(corpus, ncbi):
+    absent = sorted(everything(ncbi), key=int)[0]
+    ncbi.control.fault(endpoint="efetch", pmid=int(absent), status=200, content_type="text/xml", body=NOTHING)
+    report = run(corpus)
+    assert (report.state, report.failed) == ("complete", 0)
+    assert any("asked again next time" in warning and absent in warning for warning in report.warnings)
+    with pytest.raises(NotFound):
+        corpus.documents.get(absent)
+    assert run(corpus, overlap=0).inserted == len(everything(ncbi)) - report.inserted
+    assert corpus.documents.get(absent).version == 1
+
+
+def test_a_term_that_ncbi_dropped_in_part_is_a_warning(corpus, ncbi):
+    report = run(corpus, "qqxyzzyq OR cancer")
+    assert any("qqxyzzyq" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize("term", ["(cancer", "cancer) OR (x", "   "])
+def test_a_term_that_cannot_be_combined_is_refused_before_anything_is_asked(corpus, ncbi, term):
+    ncbi.control.clear_requests()
+    with pytest.raises(InvalidInput):
+        run(corpus, term)
+    assert ncbi.control.requests() == []
+
+
+def test_a_term_that_ncbi_rejects_fails_the_job_for_good(corpus, ncbi):
+    with pytest.raises(NcbiQueryRejected) as caught:
+        run(corpus, "cancer AND AND[")
+    assert corpus.jobs.get(caught.value.details["job_id"]).state == "failed"
+
+
+def test_the_watermark_moved_back_reads_again_and_a_changed_term_is_told(corpus, ncbi):
+    run(corpus, "cancer")
+    report = run(corpus, EVERYTHING)
+    assert any("changed" in warning for warning in report.warnings)
+    assert report.inserted == 0
+    corpus.checkpoints.set("k", "1900-01-01T05:00:00Z", dict.fromkeys(("edat", "crdt", "mdat"), "1900-01-01"))
+    assert run(corpus, EVERYTHING).inserted > 0
+    assert heads(corpus, ncbi).keys() == everything(ncbi)
+
+
+def test_an_empty_answer_is_a_complete_sync(corpus):
+    report = run(corpus, "cancer NOT cancer")
+    assert (report.state, report.processed, report.max_edat) == ("complete", 0, None)
