@@ -4,7 +4,7 @@
 |---|---|
 | i, b, u and any other tag | its text |
 | sup, sub, every character of which has a small form | that form: m², H₂O, Ca²⁺, ¹⁸F-FDG, Cₘₐₓ |
-| the same with a point or comma inside | the point stays: PM₂.₅, refs ¹,² |
+| the same with a point, comma or slash inside | that stays: PM₂.₅, refs ¹,², ADAM17⁻/⁻ |
 | sup, sub otherwise | `^(...)` and `_(...)`: p53^(R175H), k_(cat) |
 | MathML | linear form, see `mathml` |
 

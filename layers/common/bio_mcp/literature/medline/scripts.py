@@ -23,7 +23,7 @@ _SUBSCRIPTS = {
 }
 _SUPERSCRIPTS |= {small: small for small in _SUPERSCRIPTS.values()}
 _SUBSCRIPTS |= {small: small for small in _SUBSCRIPTS.values()}
-_INSIDE = frozenset(".,")
+_INSIDE = frozenset(".,/")
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,115 @@
+"""Article <-> bytes, for a store: a scheme byte, then zlib over JSON rows without field names.
+
+A row holds a record's fields in the order in which `records` declares them; trailing fields that hold their default
+are left out, so a field added at the end needs no new scheme. Any other change of `records` does.
+"""
+
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import date
+from operator import attrgetter
+from typing import Any
+
+from bio_mcp.errors import StoreFailed
+from bio_mcp.literature import records
+from bio_mcp.literature.records import Article
+
+SCHEME = 1
+_LEVEL = 3  # over 15,000 real records: 2,186 bytes each, against 2,098 at level 6
+
+Restore = Callable[[Any], Any]
+
+
+def dumps(article: Article) -> bytes:
+    """The article, compact and lossless."""
+    return bytes((SCHEME,)) + zlib.compress(_ENCODER.encode(_row(article)).encode(), _LEVEL)
+
+
+def loads(blob: bytes) -> Article:
+    """What `dumps` was given. Raises `StoreFailed` for bytes that it did not make."""
+    if blob[:1] != bytes((SCHEME,)):
+        raise StoreFailed(
+            "A stored article is in another format than this version reads; import it again.", retryable=False
+        )
+    try:
+        article: Article = _article(json.loads(zlib.decompress(memoryview(blob)[1:])))
+    except (zlib.error, ValueError, TypeError, IndexError) as error:
+        raise StoreFailed("A stored article is damaged; import or sync it again.", retryable=False) from error
+    return article
+
+
+def _row(record: Any) -> Any:
+    """The record's fields as a list; also what the JSON encoder asks about each record inside another."""
+    if isinstance(record, date):
+        return record.isoformat()
+    values, defaults = _COLUMNS[type(record)]
+    row = values(record)
+    end = len(row)
+    while end and row[end - 1] == defaults[end - 1]:
+        end -= 1
+    return row[:end]
+
+
+def _columns(kind: Any) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[Any, ...]]:
+    named = fields(kind)
+    return attrgetter(*[f.name for f in named]), tuple([f.default for f in named])
+
+
+_KINDS = (
+    records.PartialDate, records.Author, records.AbstractSection, records.OtherAbstract, records.Journal,
+    records.PublicationType, records.MeshQualifier, records.MeshHeading, records.Chemical, records.Grant,
+    records.Databank, records.Reference, records.Correction, records.Book, records.Article,
+)  # fmt: skip
+_COLUMNS = {kind: _columns(kind) for kind in _KINDS}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_row, check_circular=False)
+
+
+def _record(kind: Callable[..., Any], **nested: Restore) -> Restore:
+    """A reader of rows of `kind`; `nested` reads the fields that are not plain JSON values."""
+    names = [f.name for f in fields(kind)]  # type: ignore[arg-type]  # every kind here is a dataclass
+    restores = [(names.index(name), restore) for name, restore in nested.items()]
+
+    def restored(row: list[Any]) -> Any:
+        for index, restore in restores:
+            if index < len(row) and row[index] is not None:
+                row[index] = restore(row[index])
+        return kind(*row)
+
+    return restored
+
+
+def _all(restore: Restore) -> Restore:
+    return lambda rows: tuple(map(restore, rows))
+
+
+def _rows(kind: Callable[..., Any]) -> Restore:
+    return lambda rows: tuple([kind(*row) for row in rows])
+
+
+_date = _record(records.PartialDate)
+_authors = _all(_record(records.Author, affiliations=tuple))
+_article = _record(
+    Article,
+    abstract=_rows(records.AbstractSection),
+    other_abstracts=_all(_record(records.OtherAbstract, sections=_rows(records.AbstractSection))),
+    authors=_authors,
+    investigators=_authors,
+    journal=_record(records.Journal),
+    book=_record(records.Book, isbn=tuple, editors=_authors, contribution_date=_date),
+    languages=tuple,
+    publication_types=_rows(records.PublicationType),
+    mesh=_all(_record(records.MeshHeading, qualifiers=_rows(records.MeshQualifier))),
+    chemicals=_rows(records.Chemical),
+    keywords=tuple,
+    grants=_rows(records.Grant),
+    databanks=_all(_record(records.Databank, accessions=tuple)),
+    references=_rows(records.Reference),
+    corrections=_rows(records.Correction),
+    publication_date=_date,
+    electronic_date=_date,
+    date_revised=date.fromisoformat,
+    date_completed=date.fromisoformat,
+    retraction=records.RetractionStatus,
+)
