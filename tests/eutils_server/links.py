@@ -15,7 +15,7 @@ from tests.eutils_server.state import Ncbi
 
 Links = dict[str, list[int]]
 _MOST_RELATED = 100
-_BY_DEFAULT = {"pubmed": ("pubmed_pubmed", "pubmed_pubmed_refs"), "pmc": ("pubmed_pmc",)}
+_BY_DEFAULT = {"pubmed": ("pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs"), "pmc": ("pubmed_pmc",)}
 _CHECKS = {"prlinks": "bp_elink5.xml", "llinks": "bp_elink6.xml", "acheck": "bp_elink7.xml", "ncheck": "bp_elink8.xml"}
 
 
@@ -39,8 +39,6 @@ def linked(ncbi: Ncbi, ids: list[int], db: str, linkname: str) -> Links:
     for pmid in ids:
         known = _recorded(pmid, db)
         for name in [linkname] if linkname else dict.fromkeys((*known, *_BY_DEFAULT.get(db, ()))):
-            if not linkname and name == "pubmed_pubmed_citedin":
-                continue
             links = known.get(name) or (_WORKED_OUT[name](ncbi, pmid) if name in _WORKED_OUT else [])
             if links:
                 merged[name] = list(dict.fromkeys(merged.get(name, []) + links))
