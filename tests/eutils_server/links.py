@@ -48,7 +48,8 @@ def linked(ncbi: Ncbi, ids: list[int], db: str, linkname: str) -> Links:
 @cache
 def _recorded(pmid: int, db: str) -> Links:
     links: Links = {}
-    for path in sorted((RECORDINGS / "elink").glob(f"ik_*_{pmid}.json")):
+    files = (RECORDINGS / "elink").glob(f"ik_*_{pmid}.json")
+    for path in sorted(files, reverse=True):  # "related" holds every list, in NCBI's order; "citations" only one
         for one in json.loads(path.read_text())["linksets"][0].get("linksetdbs", []):
             if one["dbto"] == db:
                 links[one["linkname"]] = [int(link) for link in one["links"]]
