@@ -81,7 +81,7 @@ def _account(what: Tool | Resource, run: Callable[[], BaseModel], given: Any, co
         log.exception("%s failed", what.name, extra={"correlation_id": context.correlation_id})
         body = bug(context.correlation_id)
     audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000))
-    if what.family.audited:
+    if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
     log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **audit})
     return Outcome(body, audit)

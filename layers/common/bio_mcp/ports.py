@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import UUID
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article, Deletion, Document, Head
@@ -249,6 +250,11 @@ class Backends(Protocol):
     def continuations(self) -> Continuations: ...
     @property
     def audit(self) -> Audit: ...
+
+    @property
+    def chunk_namespace(self) -> UUID:
+        """What the public ids of chunks are made in; the same for as long as a corpus lives."""
+        ...
 
     def today(self) -> date:
         """The day it is at NCBI (US Eastern)."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from bio_mcp.adapters.embedders.once import Once
 from bio_mcp.literature.clock import EASTERN
@@ -79,6 +80,10 @@ class Embedded:
         from bio_mcp.adapters.embedded.audit import SqliteAudit
 
         return SqliteAudit(self.database)
+
+    @property
+    def chunk_namespace(self) -> UUID:
+        return self.settings.chunk_namespace
 
     def now(self) -> datetime:
         return datetime.now(UTC)
