@@ -86,7 +86,7 @@ REPORTED = [
     (
         200,
         "esearch",
-        b'{"esearchresult":{"ERROR":"Search Backend failed: Exception:\n\'retstart\' cannot be larger than 9998. For"}}',
+        b'{"esearchresult":{"ERROR":"Search Backend failed: Exception:\n\'retstart\' cannot be larger than 9998"}}',
         BeyondReach,
     ),
     (400, "esummary", b"<r><ERROR>Cannot retrieve history data</ERROR></r>", HistoryLost),

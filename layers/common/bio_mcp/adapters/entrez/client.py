@@ -16,6 +16,7 @@ from bio_mcp.adapters.pace import Pacer
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
+from bio_mcp.literature import medline
 from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import SearchPage
 
@@ -44,7 +45,9 @@ class Eutils:
     and its kinds, `DeadlineExceeded`. May be used by several threads.
     """
 
-    def __init__(self, wire: Wire, *, pacer: Pacer, parse: Parse, backoff: Backoff | None = None) -> None:
+    def __init__(
+        self, wire: Wire, *, pacer: Pacer, backoff: Backoff | None = None, parse: Parse = medline.parse
+    ) -> None:
         """`parse` reads a PubmedArticleSet; whatever it finds broken, it reports as `NcbiUnreadable`."""
         self._wire = wire
         self._pacer = pacer
@@ -191,6 +194,10 @@ class Eutils:
         """The PMID of each citation, in order, or why there is none."""
         form = {"db": "pubmed", "retmode": "xml", "bdata": lookups.citation_lines(citations)}
         return self._ask("ecitmatch", form, deadline, lambda answer: lookups.read_matches(answer, citations))
+
+    def close(self) -> None:
+        """Close the connections that are kept open; the client cannot be used afterwards."""
+        self._wire.close()
 
     def _ask(
         self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T], worth: Worth = WORTH

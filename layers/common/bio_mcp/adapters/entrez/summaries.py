@@ -8,8 +8,11 @@ from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.medline.scripts import subscript, superscript
 
 BATCH = 200
+_RAISED = re.compile(r"<sup>([^<>]*)</sup>", re.IGNORECASE)
+_LOWERED = re.compile(r"<sub>([^<>]*)</sub>", re.IGNORECASE)
 _MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|mml:[\w]+)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 
 
@@ -106,8 +109,13 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _text(value: Any) -> str | None:
-    """Plain text: NCBI escapes markup once more than JSON needs ("&lt;i&gt;")."""
-    return _MARKUP.sub("", html.unescape(value)).strip() or None if isinstance(value, str) else None
+    """Plain text of a fragment of XML that NCBI escaped as a whole ("H&lt;sub&gt;2&lt;/sub&gt;O" -> "H₂O")."""
+    if not isinstance(value, str):
+        return None
+    fragment = html.unescape(value)
+    fragment = _RAISED.sub(lambda found: superscript(found[1]), fragment)
+    fragment = _LOWERED.sub(lambda found: subscript(found[1]), fragment)
+    return html.unescape(_MARKUP.sub("", fragment)).strip() or None
 
 
 def _texts(values: Iterable[Any] | None) -> tuple[str, ...]:

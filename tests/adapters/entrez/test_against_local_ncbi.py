@@ -1,0 +1,175 @@
+"""The client against the local NCBI, over HTTP and over real records."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from bio_mcp.adapters.entrez import CITED_IN, REFERENCES, Eutils, KeyRejected, Wire
+from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.retry import Backoff
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import DeadlineExceeded, NcbiFailed
+from bio_mcp.literature.records import Article
+from tests.adapters.clocks import Clock
+from tests.eutils_server.client import Running
+
+IDENTITY = {"tool": "bio-mcp-tests", "email": "tests@example.org", "api_key": "k" * 36}
+
+
+def quick(ncbi: Running, identity: dict[str, str] = IDENTITY) -> Eutils:
+    """A client that neither spreads its requests nor pauses between tries, whatever NCBI asks."""
+    clock = Clock()
+    return Eutils(
+        Wire(ncbi.base_url, identity=identity),
+        pacer=Pace(0.0, clock, clock.sleep),
+        backoff=Backoff(sleep=clock.sleep),
+    )
+
+
+@pytest.fixture
+def client(ncbi: Running) -> Iterator[Eutils]:
+    opened = quick(ncbi)
+    yield opened
+    opened.close()
+
+
+def test_every_record_of_the_day_is_found_and_fetched(client, ncbi):
+    ncbi.control.rules(strict=True)
+    there = {str(pmid) for pmid in ncbi.control.pmids("crdt", "1900", "3000")}
+    page = client.esearch('("1900"[crdt] : "3000"[crdt])', deadline=NEVER)
+    assert set(page.ids) == there
+    assert page.count == len(there)
+    ids = list(page.ids)
+    fetched = [
+        record.pmid
+        for start in range(0, len(ids), 200)
+        for record in client.efetch(ids[start : start + 200], deadline=NEVER)
+    ]
+    assert sorted(fetched) == sorted(there)
+    identities = [request["params"] for request in ncbi.control.requests()]
+    assert all({"tool", "email"} <= names_of(params) for params in identities)
+
+
+def names_of(params: object) -> set[str]:
+    return set(params) if isinstance(params, dict) else {name for name, _ in params}
+
+
+def test_a_missing_pmid_is_absent(client, ncbi):
+    known = str(ncbi.control.pmids()[0])
+    records = list(client.efetch([known, "999999999"]))
+    assert [record.pmid for record in records] == [known]
+    assert isinstance(records[0], Article)
+
+
+def test_summaries_come_with_title_and_dates(client, ncbi):
+    pmids = [str(pmid) for pmid in ncbi.control.pmids()[:30]]
+    summaries = client.esummary([*pmids, "999999999"])
+    assert [summary.pmid for summary in summaries.found] == pmids
+    assert list(summaries.missing) == ["999999999"]
+    articles = {record.pmid: record for record in client.efetch(pmids)}
+    for summary in summaries.found:
+        assert summary.edat == articles[summary.pmid].edat
+
+
+def test_a_search_and_its_summaries_by_history_survive_its_loss(client, ncbi):
+    page, summaries = client.search_summaries("cancer", summaries=5)
+    assert [summary.pmid for summary in summaries.found] == list(page.ids[:5])
+    ncbi.control.expire_history()
+    assert client.search_summaries("cancer", summaries=5)[1] == summaries
+
+
+def test_links_of_each_pmid_stay_apart(client, ncbi):
+    pmids = [str(pmid) for pmid in ncbi.control.pmids()[:8]]
+    similar = client.elink(pmids)
+    assert [found.pmid for found in similar] == pmids
+    scored = client.elink(pmids, command="neighbor_score")
+    assert [[link.uid for link in found.links] for found in scored] == [
+        [link.uid for link in found.links] for found in similar
+    ]
+    assert all(link.score for found in scored for link in found.links)
+    assert client.elink(["25760099"], link_name=CITED_IN)[0].links[0].uid == "29232834"
+    assert len(client.elink(pmids, link_name=REFERENCES)) == len(pmids)
+
+
+def test_the_small_utilities_answer(client, ncbi):
+    assert client.einfo().count == len(ncbi.control.pmids())
+    assert "pubmed" in client.databases()
+    posted = client.epost([str(pmid) for pmid in ncbi.control.pmids()[:300]])
+    assert posted.web_env
+    assert client.espell("cancr").corrected == "cancer"
+    assert "PMID- " in client.efetch_text([str(ncbi.control.pmids()[0])])
+
+
+def test_dropped_terms_are_named(client):
+    page = client.esearch("cancer AND xyzzyplugh")
+    assert any("xyzzyplugh" in warning for warning in page.warnings)
+
+
+def test_an_invalid_key_is_reported_without_it(ncbi):
+    ncbi.control.rules(invalid_keys=["k" * 36])
+    client = quick(ncbi)
+    with pytest.raises(KeyRejected) as refused:
+        client.esearch("cancer")
+    client.close()
+    assert "kkkk" not in f"{refused.value} {refused.value.details}"
+    assert len(ncbi.control.requests()) == 1
+
+
+PASSING = {
+    "rate limit": {"recorded": "429_ip_form.json"},
+    "rate limit under 200": {"recorded": "429_ip_form.json", "status": 200},
+    "server error": {"recorded": "500_diagnostic.html"},
+    "forwarding": {"recorded": "500_forwarding_ip.json"},
+    "routing": {"recorded": "503_unable_to_route.txt"},
+    "routing under 200": {"recorded": "503_unable_to_route.txt", "status": 200},
+    "maintenance page": {"recorded": "200_maintenance_interstitial.html"},
+    "bad gateway": {"status": 502},
+    "empty": {"status": 200},
+    "cut before the root": {"cut": 150},
+    "cut in a record": {"cut": 5_000},
+    "cut short of its length": {"cut": 5_000, "ending": "short"},
+    "reset": {"cut": 5_000, "ending": "reset"},
+    "hung up": {"drop": True},
+}
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_a_fetch_is_whole_after_trouble_that_passes(client, ncbi, fault):
+    pmids = [str(pmid) for pmid in ncbi.control.pmids()[:20]]
+    ncbi.control.fault(endpoint="efetch", **PASSING[fault])
+    assert sorted(record.pmid for record in client.efetch(pmids)) == sorted(pmids)
+    assert len(ncbi.control.requests("efetch")) == 2
+    assert ncbi.control.faults_left() == []
+
+
+@pytest.mark.parametrize("fault", [name for name in PASSING if name not in ("cut in a record", "reset")])
+def test_an_outage_is_never_an_empty_search(client, ncbi, fault):
+    fields = {**PASSING[fault], "cut": 40} if "cut" in PASSING[fault] else PASSING[fault]
+    ncbi.control.fault(endpoint="esearch", times=6, **fields)
+    with pytest.raises(NcbiFailed):
+        client.esearch("cancer")
+    assert len(ncbi.control.requests("esearch")) == 6
+    assert client.esearch("cancer").count > 0
+
+
+@pytest.mark.parametrize("at", [0, 2_000])
+def test_a_stall_ends_at_the_deadline(client, ncbi, at):
+    ncbi.control.fault(endpoint="efetch", stall=5.0, at=at)
+    with pytest.raises(DeadlineExceeded):
+        client.efetch([str(ncbi.control.pmids()[0])], deadline=Deadline(0.5))
+
+
+def test_eight_threads_share_one_client(client, ncbi):
+    pmids = [str(pmid) for pmid in ncbi.control.pmids()[:40]]
+    fetched: list[str] = []
+
+    def fetch(part: list[str]) -> None:
+        fetched.extend(record.pmid for record in client.efetch(part))
+
+    threads = [threading.Thread(target=fetch, args=(pmids[number::8],)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert sorted(fetched) == sorted(pmids)

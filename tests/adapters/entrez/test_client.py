@@ -1,0 +1,258 @@
+import httpx
+import pytest
+
+from bio_mcp.adapters.entrez import BeyondReach, HistoryLost, KeyRejected, Refused
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import (
+    DeadlineExceeded,
+    InvalidInput,
+    NcbiFailed,
+    NcbiQueryRejected,
+    NcbiRateLimited,
+    NcbiUnreadable,
+)
+from tests.adapters.clocks import Clock
+from tests.adapters.entrez.recordings import entries
+from tests.adapters.entrez.scripted import EMAIL, KEY, article_set, eutils, found, records, said
+
+LIMITED = {"error": "API rate limit exceeded", "api-key": "203.0.113.7", "count": "4", "limit": "3"}
+
+# Every kind of trouble that passes.
+PASSING = {
+    "429": lambda: said(LIMITED, 429),
+    "429 under 200": lambda: said(LIMITED),
+    "500": lambda: said("<html>Server Error</html>", 500),
+    "502": lambda: said("", 502),
+    "503": lambda: said("Unable to route request!", 503),
+    "504": lambda: said("", 504),
+    "web page under 200": lambda: said("<!DOCTYPE html><html><body>maintenance</body></html>"),
+    "empty": lambda: said(""),
+    "only white space": lambda: said("\n \n"),
+    "doctype only": lambda: said('<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "a" "b">\n'),
+    "cut": lambda: said(article_set(1)[:-30]),
+    "cut in a record": lambda: said(article_set(1)[:200]),
+    "C++ exception": lambda: said("<eFetchResult><ERROR>NCBI C++ Exception: EOF</ERROR></eFetchResult>"),
+    "viewer timeout": lambda: said("<e><ERROR>External viewer error: Status: Timeout</ERROR></e>", 400),
+    "backend": lambda: said("<e><ERROR>Search Backend failed: x</ERROR></e>"),
+    "reset": lambda: httpx.ReadError("reset by 203.0.113.7"),
+    "stall": lambda: httpx.ReadTimeout("timed out"),
+    "refused": lambda: httpx.ConnectError("no route to https://ncbi.test"),
+    "hung up": lambda: httpx.RemoteProtocolError("peer closed connection without sending complete message body"),
+    "broken gzip": lambda: httpx.DecodingError("bad gzip"),
+    "other utility's answer": lambda: said({"result": {"uids": []}}),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_search_outlives_trouble_that_passes(name):
+    client, ncbi = eutils(PASSING[name](), found(2, 1))
+    assert client.esearch("asthma").ids == ("2", "1")
+    assert len(ncbi.requests) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in PASSING if name != "other utility's answer"])
+def test_a_fetch_outlives_trouble_that_passes(name):
+    client, ncbi = eutils(PASSING[name](), records(2, 1))
+    assert [record.pmid for record in client.efetch(["1", "2"])] == ["2", "1"]
+    assert len(ncbi.requests) == 2
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_trouble_that_stays_is_a_failure_and_never_an_empty_result(name):
+    client, ncbi = eutils(*[PASSING[name]() for _ in range(6)])
+    with pytest.raises(NcbiFailed) as failed:
+        client.esearch("asthma")
+    assert failed.value.details["tries"] == len(ncbi.requests) == (3 if name == "backend" else 6)
+
+
+PERMANENT = {
+    "key": (lambda: said({"error": "API key invalid", "api-key": KEY}, 400), KeyRejected),
+    "beyond reach": (
+        lambda: said('{"esearchresult":{"ERROR":"Exception:\n\'retstart\' cannot be larger than 9998."}}'),
+        BeyondReach,
+    ),
+    "empty term": (lambda: said({"esearchresult": {"ERROR": "Empty term and query_key - nothing todo"}}), InvalidInput),
+    "database": (lambda: said({"esearchresult": {"ERROR": "Invalid db name specified: x"}}), InvalidInput),
+    "too many": (lambda: said({"error": "Too many UIDs in request"}, 400), InvalidInput),
+    "redirect": (lambda: said("", 301, location="https://elsewhere.test/"), Refused),
+    "forbidden": (lambda: said("<html>no</html>", 403), Refused),
+    "too long": (lambda: said("<html>414</html>", 414), Refused),
+}
+
+
+@pytest.mark.parametrize("name", PERMANENT)
+def test_what_will_not_change_is_asked_only_once(name):
+    answer, kind = PERMANENT[name]
+    client, ncbi = eutils(answer())
+    with pytest.raises(kind) as failed:
+        client.esearch("asthma")
+    assert len(ncbi.requests) == 1
+    assert not failed.value.retryable
+
+
+def test_a_query_that_cannot_run_is_blamed_on_the_query_after_three_tries():
+    client, ncbi = eutils(*[said({"esearchresult": {"ERROR": "Search Backend failed: unbalanced"}}) for _ in range(3)])
+    with pytest.raises(NcbiQueryRejected, match=r"could not run the query: unbalanced\. Check brackets"):
+        client.esearch("((")
+    assert len(ncbi.requests) == 3
+
+
+def test_after_a_429_nobody_starts_before_the_time_it_names():
+    clock = Clock()
+    client, ncbi = eutils(said(LIMITED, 429, **{"Retry-After": "9"}), found(1), found(1), clock=clock)
+    client.esearch("asthma")
+    client.esearch("asthma")
+    assert ncbi.starts == pytest.approx([0, 9, 9.1])
+
+
+def test_a_429_beyond_the_deadline_says_when_to_come_back():
+    clock = Clock()
+    client, ncbi = eutils(said(LIMITED, 429, **{"Retry-After": "60"}), clock=clock)
+    with pytest.raises(NcbiRateLimited) as failed:
+        client.esearch("asthma", deadline=Deadline(8, clock))
+    assert failed.value.retry_after_s == 60
+    assert clock.now == 0
+    with pytest.raises(NcbiRateLimited):  # the next caller is told at once, NCBI is left alone
+        client.esearch("asthma", deadline=Deadline(8, clock))
+    assert len(ncbi.requests) == 1
+
+
+def test_a_deadline_reached_in_the_queue_sends_nothing():
+    clock = Clock()
+    client, ncbi = eutils(found(1), clock=clock)
+    client.esearch("asthma")
+    with pytest.raises(DeadlineExceeded):
+        client.esearch("asthma", deadline=Deadline(0.05, clock))
+    assert len(ncbi.requests) == 1
+
+
+def test_a_deadline_bounds_the_whole_chain_of_tries():
+    clock = Clock()
+    client, ncbi = eutils(*[said("", 503) for _ in range(9)], clock=clock, tries=9)
+    with pytest.raises(NcbiFailed):
+        client.esearch("asthma", deadline=Deadline(10, clock))
+    assert clock.now <= 10
+    assert len(ncbi.requests) == 4
+
+
+def test_a_deadline_that_passes_while_the_answer_comes_stops_the_call():
+    clock = Clock()
+
+    def dribbling(request: httpx.Request) -> httpx.Response:
+        def body():
+            for byte in article_set(1):
+                clock.now += 0.1
+                yield bytes([byte])
+
+        return httpx.Response(200, content=body())
+
+    client, _ = eutils(dribbling, clock=clock)
+    with pytest.raises(DeadlineExceeded):
+        client.efetch(["1"], deadline=Deadline(5, clock))
+    assert clock.now < 6
+
+
+def test_every_request_names_the_tool_the_email_and_the_key_and_never_in_its_url():
+    client, ncbi = eutils(found(1), records(1), said({"linksets": [{"ids": ["1"]}]}))
+    client.esearch("asthma")
+    client.efetch(["1"])
+    client.elink(["1"])
+    for request, form in zip(ncbi.requests, ncbi.forms, strict=True):
+        assert form["tool"] == ["bio-mcp-tests"]
+        assert form["email"] == [EMAIL]
+        assert form["api_key"] == [KEY]
+        assert request.method == "POST"
+        assert request.url.query == b""
+        assert KEY not in str(request.headers)
+
+
+def test_a_cut_answer_yields_nothing():
+    whole = article_set(1, 2, 3)
+    broken = whole.replace(b"</PubmedArticle><PubmedArticle>", b"</PubmedArticle></Oops><PubmedArticle>", 1)
+    for body in (whole[:-40], broken):
+        client, _ = eutils(*[said(body) for _ in range(6)])
+        with pytest.raises(NcbiUnreadable):
+            client.efetch(["1", "2", "3"])
+
+
+def test_an_empty_article_set_is_an_answer():
+    client, _ = eutils(said('<?xml version="1.0" ?>\n<PubmedArticleSet>\n\n</PubmedArticleSet>'))
+    assert list(client.efetch(["45555666666666"[:9]])) == []
+
+
+def test_records_of_another_kind_are_not_taken_for_pubmed():
+    client, _ = eutils(said("<GBSet></GBSet>"), records(1))
+    assert [record.pmid for record in client.efetch(["1"])] == ["1"]
+
+
+def test_an_answer_that_is_too_large_is_asked_for_in_halves():
+    def fetch(request: httpx.Request) -> httpx.Response:
+        ids = httpx.QueryParams(request.content.decode())["id"].split(",")
+        return records(*[int(pmid) for pmid in ids])
+
+    client, ncbi = eutils(*[fetch] * 9, max_bytes=len(article_set(1, 2)))
+    assert [record.pmid for record in client.efetch(["1", "2", "3", "4"])] == ["1", "2", "3", "4"]
+    assert [form["id"] for form in ncbi.forms] == [["1,2,3,4"], ["1,2"], ["3,4"]]
+
+
+@pytest.mark.parametrize(
+    ("pmids", "sentence"),
+    [
+        ([], "no PMIDs"),
+        (["abc"], "'abc' is not a PMID"),
+        (["1", "-2"], "'-2' is not a PMID"),
+        (["1,2"], "not a PMID"),
+        (["0"], "not a PMID"),
+        ([""], "not a PMID"),
+        (["١٢"], "not a PMID"),
+        ([str(n) for n in range(1, 202)], "at most 200"),
+    ],
+)
+def test_what_is_no_pmid_never_reaches_ncbi(pmids, sentence):
+    client, ncbi = eutils()
+    with pytest.raises(InvalidInput, match=sentence):
+        client.efetch(pmids)
+    assert ncbi.requests == []
+
+
+def test_efetch_gives_the_text_that_ncbi_prints():
+    client, ncbi = eutils(said("\nPMID- 1\nTI  - T\n"))
+    assert client.efetch_text(["1"]) == "\nPMID- 1\nTI  - T\n"
+    assert ncbi.forms[0]["rettype"] == ["medline"]
+    assert ncbi.forms[0]["retmode"] == ["text"]
+
+
+def test_a_lost_history_is_searched_anew():
+    summary = said({"result": {"uids": ["1"], "1": {"uid": "1", "title": "T"}}})
+    lost = {"esummaryresult": ["Unable to obtain query #1"]}
+    first, second = (found(1, webenv=env, querykey="1") for env in ("MCID_1", "MCID_2"))
+    client, ncbi = eutils(first, said(lost), said(lost), second, summary)
+    page, summaries = client.search_summaries("asthma", summaries=20)
+    assert page.web_env == "MCID_2"
+    assert [found.title for found in summaries.found] == ["T"]
+    assert [form.get("WebEnv") for form in ncbi.forms] == [None, ["MCID_1"], ["MCID_1"], None, ["MCID_2"]]
+
+
+def test_a_history_that_stays_lost_is_a_failure():
+    lost = {"esummaryresult": ["Unable to obtain query #1"]}
+    search = {"webenv": "MCID_1", "querykey": "1"}
+    client, _ = eutils(found(1, **search), said(lost), said(lost), found(1, **search), said(lost), said(lost))
+    with pytest.raises(HistoryLost):
+        client.search_summaries("asthma", summaries=20)
+
+
+def test_a_search_without_hits_asks_for_no_summaries():
+    client, ncbi = eutils(found(webenv="MCID_1", querykey="1"))
+    page, summaries = client.search_summaries("asthma", summaries=20)
+    assert (page.count, summaries.found) == (0, ())
+    assert len(ncbi.requests) == 1
+
+
+def test_the_recorded_fetches_of_pubmed_are_read():
+    fetched = [entry for entry in entries() if entry["endpoint"] == "efetch" and entry["file"].endswith(".xml")]
+    asked = [(entry.get("params", {}), (entry["folder"] / entry["file"]).read_bytes()) for entry in fetched]
+    of_pubmed = [(params["id"], body) for params, body in asked if params.get("db") == "pubmed" and params.get("id")]
+    assert of_pubmed
+    for pmid, body in of_pubmed:
+        client, _ = eutils(said(body))
+        assert [record.pmid for record in client.efetch([pmid[:9]])] in ([pmid], [])

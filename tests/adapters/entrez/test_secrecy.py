@@ -1,0 +1,76 @@
+"""NCBI echoes the key in a 400 and the caller's address in a 429; neither may come out anywhere."""
+
+import logging
+import traceback
+
+import httpx
+import pytest
+
+from bio_mcp.errors import Failure
+from tests.adapters.entrez.scripted import EMAIL, IP, KEY, chain, eutils, found, said
+
+PATH = "/pubmed_gen/rbuild/version/20231222/eutilsapp.cpp"
+URL = f"https://ncbi.test/eutils/esearch.fcgi?api_key={KEY}&email={EMAIL}"
+SECRETS = (KEY, EMAIL, EMAIL.replace("@", "%40"), IP, "pubmed_gen", "api_key=", "ncbi.test")
+
+
+def request(url: str = URL) -> httpx.Request:
+    return httpx.Request("POST", url, data={"api_key": KEY})
+
+
+LEAKS = {
+    "key in a 400": lambda: said({"error": "API key invalid", "api-key": KEY, "type": "invalid"}, 400),
+    "address in a 429": lambda: said({"error": "API rate limit exceeded", "api-key": IP, "limit": "3"}, 429),
+    "address in a 500": lambda: said({"error": "error forwarding request", "api-key": IP, "type": "ip"}, 500),
+    "path in a query error": lambda: said({"esearchresult": {"ERROR": f"Search Backend failed: {PATH} {URL} {IP}"}}),
+    "path in an exception": lambda: said(f"<r><ERROR>NCBI C++ Exception: {PATH}</ERROR></r>"),
+    "url in a web page": lambda: said(f"<html>URL: {URL}</html>", 500),
+    "url in a broken answer": lambda: said(f"{{{URL}"),
+    "key for a PMID": lambda: found(count=1, **{"idlist": [KEY]}),
+    "key for a count": lambda: said({"esearchresult": {"count": KEY, "idlist": []}}),
+    "redirect": lambda: said("", 302, location=URL),
+    "connection": lambda: httpx.ConnectError(f"cannot reach {URL} from {IP}", request=request()),
+    "time-out": lambda: httpx.ReadTimeout(f"timeout at {URL}", request=request()),
+    "protocol": lambda: httpx.UnsupportedProtocol(f"no http in {URL}", request=request()),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_no_secret_comes_out_of_a_failure_or_into_a_log(leak, caplog):
+    client, _ = eutils(*[LEAKS[leak]() for _ in range(6)])
+    with caplog.at_level(logging.DEBUG), pytest.raises(Failure) as failed:
+        client.esearch("asthma")
+    shown = [caplog.text.replace("https://ncbi.test/eutils/esearch.fcgi ", "")]  # the bare address is no secret
+    for failure in chain(failed.value):
+        shown += [str(failure), repr(failure), repr(failure.args), repr(vars(failure))]
+        shown += [repr(getattr(failure, "request", None))]
+    shown += traceback.format_exception(failed.value, chain=True)
+    lines = "\n".join(line for text in shown for line in text.splitlines())
+    assert [secret for secret in SECRETS if secret in lines] == []
+
+
+@pytest.mark.parametrize("leak", ["connection", "time-out", "protocol", "key for a PMID"])
+def test_a_failure_carries_no_exception_of_the_http_client(leak):
+    client, _ = eutils(*[LEAKS[leak]() for _ in range(6)])
+    with pytest.raises(Failure) as failed:
+        client.esearch("asthma")
+    assert list(chain(failed.value)) == [failed.value]
+
+
+def test_a_client_shows_no_secret_of_its_own():
+    client, _ = eutils()
+    assert KEY not in f"{client!r} {client._wire!r} {vars(client)}"
+
+
+def test_warnings_from_ncbi_are_redacted():
+    client, _ = eutils(found(1, warninglist={"outputmessages": [f"see {URL} or {PATH} or {IP} or {EMAIL}"]}))
+    (warning,) = client.esearch("asthma").warnings
+    assert warning == "PubMed: see [removed] or [removed] or [removed] or [removed]"
+
+
+def test_the_url_that_httpx_logs_holds_no_parameters(caplog):
+    client, _ = eutils(found(1))
+    with caplog.at_level(logging.DEBUG):
+        client.esearch("asthma")
+    assert "esearch.fcgi" in caplog.text
+    assert "?" not in caplog.text
