@@ -1,0 +1,46 @@
+"""`bio-mcp checkpoint`: how far a query has been synced."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from bio_mcp.doors import console
+from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.tools.checkpoint import get_checkpoint, set_checkpoint
+
+
+@click.group("checkpoint")
+def checkpoint_command() -> None:
+    """Show or move the watermark of a query."""
+
+
+@checkpoint_command.command("get")
+@click.argument("query_key")
+@as_json
+@click.pass_obj
+def get_command(session: Session, query_key: str, as_json: bool) -> None:
+    """Show how far QUERY_KEY has been synced."""
+    session.as_json = as_json
+    session.answer(session.ask(get_checkpoint, {"query_key": query_key}), render)
+
+
+@checkpoint_command.command("set")
+@click.argument("query_key")
+@click.argument("last_edat", metavar="TIME")
+@as_json
+@click.pass_obj
+def set_command(session: Session, query_key: str, last_edat: str, as_json: bool) -> None:
+    """Move QUERY_KEY to TIME (ISO 8601, UTC), backwards too: the next sync reads everything since then again."""
+    session.as_json = as_json
+    body = session.ask(set_checkpoint, {"query_key": query_key, "last_edat": last_edat})
+    session.answer(body, lambda _: console.say(f"{query_key} now stands at {last_edat}."))
+
+
+def render(body: Mapping[str, Any]) -> None:
+    """One line."""
+    if body["last_edat"]:
+        console.say(f"{body['query_key']} is synced up to {body['last_edat']}.")
+    else:
+        console.say(f"{body['query_key']} has never been synced.")

@@ -1,0 +1,147 @@
+"""The checks of `bio-mcp doctor`. Each tells what it found and, when that is not well, what to do."""
+
+import os
+import platform
+import shutil
+import sqlite3
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from bio_mcp import __version__
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import Failure
+from bio_mcp.ports import Backends
+from bio_mcp.settings import Settings
+from bio_mcp.syncing.importing import corpus_size
+from bio_mcp.tool import Request, Response, Tool, tool
+from bio_mcp.tools.families import BIO_MCP
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+LITTLE, TOO_LITTLE = 1 << 30, 100 << 20  # bytes of free disk
+NCBI_S = 20
+
+
+class DoctorRequest(Request):
+    ncbi: bool = False
+
+
+class CheckResult(Response):
+    check: str
+    state: str
+    found: str
+    remedy: str
+
+
+class Diagnosis(Response):
+    ok: bool
+    checks: list[CheckResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found; `remedy` is what to do, empty when there is nothing to do."""
+
+    state: str
+    found: str
+    remedy: str = ""
+
+
+Check = Callable[[Settings, Backends], Finding]
+
+
+def diagnosis(settings: Settings) -> Tool:
+    """The tool that checks the installation configured by `settings`."""
+
+    @tool("corpus.doctor", family=BIO_MCP, timeout=600)
+    def doctor(request: DoctorRequest, backends: Backends) -> Diagnosis:
+        """Check the installation and its corpus."""
+        checks = {**CHECKS, "ncbi": ncbi} if request.ncbi else CHECKS
+        found = {name: examine(partial(check, settings, backends)) for name, check in checks.items()}
+        return Diagnosis(
+            ok=all(each.state != FAIL for each in found.values()),
+            checks=[CheckResult(check=name, **asdict(each)) for name, each in found.items()],
+        )
+
+    return doctor
+
+
+def examine(check: Callable[[], Finding]) -> Finding:
+    """The finding; a failure's sentence says itself what to do."""
+    try:
+        return check()
+    except Failure as failure:
+        return Finding(FAIL, str(failure))
+
+
+def versions(_settings: Settings, _backends: Backends) -> Finding:
+    return Finding(OK, f"bio-mcp {__version__} on Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
+
+
+def configuration(settings: Settings, _backends: Backends) -> Finding:
+    if not settings.ncbi_admin_email:
+        return Finding(
+            WARN, "readable; no NCBI_ADMIN_EMAIL", "Set it to your address: NCBI writes there before it blocks anyone."
+        )
+    return Finding(OK, "readable")
+
+
+def data_directory(settings: Settings, _backends: Backends) -> Finding:
+    home = settings.home.expanduser()
+    there = next(each for each in (home, *home.absolute().parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return Finding(FAIL, f"{home} cannot be written", "Make it writable for this user, or set BIO_MCP_HOME.")
+    return _space(home, shutil.disk_usage(there).free)
+
+
+def _space(home: Path, free: int) -> Finding:
+    found = f"{home}, {free / (1 << 30):.1f} GiB free"
+    if free < TOO_LITTLE:
+        return Finding(FAIL, found, "Free some space: the next import or sync may not fit.")
+    return Finding(WARN if free < LITTLE else OK, found, "Free some space soon." if free < LITTLE else "")
+
+
+def database(_settings: Settings, backends: Backends) -> Finding:
+    from bio_mcp.wiring import Embedded
+
+    if not isinstance(backends, Embedded):
+        return Finding(OK, "not a file of this machine")
+    with backends.database.reading() as connection:
+        problems = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
+    if problems == ["ok"]:
+        return Finding(OK, "whole")
+    return Finding(FAIL, "damaged", "Put back a copy of the file, or move it away, import and sync again.")
+
+
+def model(_settings: Settings, backends: Backends) -> Finding:
+    vectors = backends.embeddings.embed(["Is the embedding model at work?"])
+    if vectors.shape == (1, backends.embeddings.dim):
+        return Finding(OK, backends.embeddings.fingerprint)
+    return Finding(FAIL, f"gives vectors of {vectors.shape[1]} dimensions", "Delete the model and run `make setup`.")
+
+
+def index(_settings: Settings, backends: Backends) -> Finding:
+    size = corpus_size(backends)
+    if not size.documents:
+        return Finding(WARN, "the corpus is empty", "Run `bio-mcp import --sample` or `bio-mcp sync`.")
+    backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
+    found = f"{size.documents:,} papers, {size.indexed:,} of them indexed as {size.chunks:,} passages"
+    if size.documents == size.indexed:
+        return Finding(OK, found)
+    return Finding(WARN, found, "Run the import or sync that was stopped once more: it indexes what is missing.")
+
+
+def ncbi(_settings: Settings, backends: Backends) -> Finding:
+    page = backends.entrez.esearch("all[sb]", retmax=1, deadline=Deadline(NCBI_S))
+    return Finding(OK, f"answers; PubMed holds {page.count:,} records")
+
+
+CHECKS: dict[str, Check] = {
+    "versions": versions,
+    "settings": configuration,
+    "data directory": data_directory,
+    "database": database,
+    "embedding model": model,
+    "corpus": index,
+}

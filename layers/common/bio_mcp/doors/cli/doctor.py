@@ -1,0 +1,39 @@
+"""`bio-mcp doctor`: is everything here, whole and of one mind?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from bio_mcp.doors import console
+from bio_mcp.doors.cli.checks import diagnosis
+from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.session import Session
+
+MARKS = {"ok": "ok", "warn": "warn", "fail": "FAIL"}
+
+
+@click.command("doctor")
+@click.option("--ncbi", is_flag=True, help="Ask NCBI too, with one request.")
+@as_json
+@click.pass_obj
+def doctor_command(session: Session, ncbi: bool, as_json: bool) -> None:
+    """Check this installation and its corpus, and say what to do about what is wrong."""
+    session.as_json = as_json
+    body = session.ask(diagnosis(session.settings), {"ncbi": ncbi})
+    session.answer(body, render)
+    session.code = 0 if body["ok"] else 1
+
+
+def render(body: Mapping[str, Any]) -> None:
+    """A line for each check, with what to do below it."""
+    rows = [
+        (console.styled(MARKS[each["state"]], console.STYLES[each["state"]]), each["check"], _with_remedy(each))
+        for each in body["checks"]
+    ]
+    console.show(console.table(("", "check", "found"), rows))
+    console.say("Everything is in order." if body["ok"] else "Something needs you: see FAIL above.")
+
+
+def _with_remedy(check: Mapping[str, Any]) -> str:
+    return f"{check['found']}\n{check['remedy']}" if check["remedy"] else str(check["found"])

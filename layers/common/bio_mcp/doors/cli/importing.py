@@ -1,0 +1,141 @@
+"""`bio-mcp import`: PubMed XML files into the corpus."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib import resources
+from importlib.resources import as_file
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import Field
+
+from bio_mcp.call import Progress
+from bio_mcp.doors import console
+from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.literature.medline import open_records
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.importing import ImportReport, corpus_size, import_records
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
+
+SAMPLE = "samples/pubmed.xml.gz"  # inside the package
+
+
+class ImportFiles(Request):
+    files: list[str] = Field(min_length=1)
+    if_empty: bool = False
+
+
+class ImportedFile(Response):
+    file: str
+    read: int
+    inserted: int
+    updated: int
+    skipped: int
+    deleted: int
+    problem: str | None
+
+
+class Imported(Response):
+    complete: bool
+    files: list[ImportedFile]
+    documents: int
+    chunks: int
+
+
+@tool("corpus.import", family=BIO_MCP, timeout=24 * 3600, read_only=False)
+def import_files(request: ImportFiles, backends: Backends, context: Context) -> Imported:
+    """Import PubMed XML files one after the other. A file that breaks off keeps what was read; the others go on."""
+    if request.if_empty and backends.documents.count():
+        return _imported([], backends)
+    paths = [Path(name) for name in request.files]
+    advance = _Advance(context.progress, sum(path.stat().st_size for path in paths))
+    reports = []
+    for path in paths:
+        reports.append(import_records(open_records(path, advance.read), backends, advance.settled))
+        advance.next_file(path.stat().st_size, reports[-1].read)
+    return _imported(list(zip(paths, reports, strict=True)), backends)
+
+
+class _Advance:
+    """How far an import is: bytes of all files whose records are settled; the message is the number of records."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress, self._total = progress, total
+        self._files_bytes = self._files_records = self._bytes = self._records = 0
+
+    def read(self, position: int) -> None:
+        """One more record has been read; the file stands at `position`."""
+        self._bytes, self._records = position, self._records + 1
+
+    def settled(self, records: int) -> None:
+        """So many records of this file are settled: their share of the bytes that were read."""
+        share = self._bytes * records // max(self._records, 1)
+        self._progress(self._files_bytes + share, self._total, str(self._files_records + records))
+
+    def next_file(self, size: int, records: int) -> None:
+        self._files_bytes += size
+        self._files_records += records
+        self._bytes = self._records = 0
+
+
+def _imported(reports: list[tuple[Path, ImportReport]], backends: Backends) -> Imported:
+    size = corpus_size(backends)
+    return Imported(
+        complete=not any(report.problem for _, report in reports),
+        files=[ImportedFile(file=path.name, **asdict(report)) for path, report in reports],
+        documents=size.documents,
+        chunks=size.chunks,
+    )
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, readable=True))
+@click.option("--sample", is_flag=True, help="Import the bundled sample of PubMed records.")
+@click.option("--if-empty", is_flag=True, help="Do nothing when the corpus already holds papers.")
+@as_json
+@click.pass_obj
+def import_command(session: Session, files: tuple[str, ...], sample: bool, if_empty: bool, as_json: bool) -> None:
+    """Import PubMed XML: baseline and update files or EFetch answers, plain, .gz or .xz.
+
+    Deletions are applied. It may be stopped at any time: run it again and what is there already is skipped.
+    """
+    session.as_json = as_json
+    if bool(files) == sample:
+        raise click.UsageError("Give the files to import, or --sample.")
+    with as_file(sample_file()) as bundled, console.progress("importing") as update:
+        given = {"files": [str(bundled)] if sample else list(files), "if_empty": if_empty}
+        body = session.ask(import_files, given, progress=_with_rate(update))
+    session.answer(body, render)
+    session.code = 0 if body["complete"] else 1
+
+
+def sample_file() -> Traversable:
+    """The bundled sample."""
+    return resources.files("bio_mcp").joinpath(SAMPLE)
+
+
+def _with_rate(update: console.Update) -> Progress:
+    rate = console.Rate()
+
+    def progress(done: int, total: int | None, records: str) -> None:
+        update(done, total, f"{int(records):,} records, {rate(int(records)):,.0f}/s")
+
+    return progress
+
+
+def render(body: Mapping[str, Any]) -> None:
+    """A row for each file, then what the corpus holds."""
+    columns = ("file", "read", "new", "changed", "same", "deleted")
+    counts = ("read", "inserted", "updated", "skipped", "deleted")
+    rows = [(each["file"], *(f"{each[name]:,}" for name in counts)) for each in body["files"]]
+    if rows:
+        console.show(console.table(columns, rows, right=range(1, len(columns))))
+    for each in body["files"]:
+        if each["problem"]:
+            console.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
+    kept = "" if rows else "Nothing was imported: "
+    console.say(f"{kept}the corpus holds {body['documents']:,} papers, {body['chunks']:,} passages.".capitalize())

@@ -1,0 +1,32 @@
+"""The log of commands: a file beside the corpus, so that the terminal holds the answer alone."""
+
+import logging
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from bio_mcp.doors.logs import Readable
+from bio_mcp.settings import Settings
+
+FILE = "bio-mcp.log"
+FILE_BYTES = 1 << 20  # then it is set aside once, and the one before forgotten
+
+
+class _InDirectory(RotatingFileHandler):
+    """Makes the data directory when there is something to log, not before."""
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        return super()._open()
+
+
+def log_to_file(settings: Settings) -> None:
+    """Log to the data directory; where that cannot be written, nothing is logged."""
+    logging.raiseExceptions = False  # a full disk must not print the log's troubles into the answer
+    path = settings.home.expanduser() / FILE
+    handler = _InDirectory(path, maxBytes=FILE_BYTES, backupCount=1, encoding="utf-8", delay=True)
+    handler.setFormatter(Readable())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("bio_mcp").setLevel(settings.log_level.upper())

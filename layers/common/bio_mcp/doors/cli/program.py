@@ -1,0 +1,109 @@
+"""The program: finds the command, runs it, and turns whatever ends it into one sentence and an exit code."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from bio_mcp import __version__
+from bio_mcp.call import envelope
+from bio_mcp.dialects import BIO_MCP
+from bio_mcp.doors import console
+from bio_mcp.doors.cli.log import log_to_file
+from bio_mcp.doors.cli.session import Failed, Session, Wire, embedded
+from bio_mcp.errors import Failure, InvalidInput
+from bio_mcp.settings import Settings
+
+DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+COMMANDS = {
+    "serve": ("serving", "Serve MCP over HTTP on this machine."),
+    "stdio": ("serving", "Serve MCP to the program that starts this."),
+    "import": ("importing", "Import PubMed XML files."),
+    "sync": ("syncing", "Bring the corpus up to date with PubMed for a query."),
+    "search": ("reading", "Search the corpus."),
+    "get": ("reading", "Show one paper."),
+    "checkpoint": ("checkpoint", "Show or move the watermark of a query."),
+    "doctor": ("doctor", "Check this installation and its corpus."),
+    "tools": ("listing", "List the tools and resources that clients see."),
+}
+
+
+class Commands(click.Group):
+    """Imports a command when it is run, not when it is listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"bio_mcp.doors.cli.{COMMANDS[cmd_name][0]}")
+        found: click.Command = getattr(module, f"{cmd_name}_command")
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bio-mcp", message="%(prog)s %(version)s")
+def bio_mcp() -> None:
+    """Biomedical literature for AI agents and researchers.
+
+    Settings come from the environment (docs/settings.md). Every command that answers takes --json.
+    """
+
+
+def run(argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.from_env, wire: Wire = embedded) -> int:
+    """Run one command line; never raises but for a bug in the command line itself."""
+    as_json = "--json" in argv
+    try:
+        settings = configure()
+        log_to_file(settings)
+        session = Session(settings, wire, as_json)
+        bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as asked:
+        asked.show()
+        return USAGE
+    except click.UsageError as wrong:
+        return _misused(wrong, as_json)
+    except Failed as failed:
+        return _failed(failed.body, as_json)
+    except (Failure, click.ClickException) as failure:
+        known = failure if isinstance(failure, Failure) else InvalidInput(failure.format_message())
+        return _failed(envelope(known, BIO_MCP), as_json)
+    except (KeyboardInterrupt, click.Abort):
+        console.err().print("stopped")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone
+        return FAILED
+    return session.code
+
+
+def _misused(wrong: click.UsageError, as_json: bool) -> int:
+    sentence = wrong.format_message()
+    command = wrong.ctx.command_path if wrong.ctx else "bio-mcp"
+    if as_json:
+        console.print_json(envelope(InvalidInput(sentence), BIO_MCP))
+    else:
+        console.fail(f"{sentence} See `{command} --help`.")
+    return USAGE
+
+
+def _failed(body: dict[str, Any], as_json: bool) -> int:
+    if as_json:
+        console.print_json(body)
+    else:
+        console.fail(_sentence(body["error"]["message"]))
+    return FAILED
+
+
+def _sentence(message: str) -> str:
+    """The message as it starts a line and ends one."""
+    return message if message.endswith((".", "!", "?")) else message + "."

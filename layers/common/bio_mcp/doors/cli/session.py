@@ -1,0 +1,66 @@
+"""One run of the command line: its configuration, its ports, and how it answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from bio_mcp.call import Progress, call
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.doors import console
+from bio_mcp.ports import Backends
+from bio_mcp.settings import Settings
+from bio_mcp.tool import Tool
+
+Render = Callable[[Mapping[str, Any]], None]
+Wire = Callable[[Settings], Backends]
+
+
+class Failed(Exception):
+    """A tool answered with an error envelope."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        super().__init__(body["error"]["message"])
+        self.body = dict(body)
+
+
+def embedded(settings: Settings) -> Backends:
+    """The ports of the data directory."""
+    from bio_mcp.wiring import Embedded
+
+    return Embedded(settings)
+
+
+@dataclass
+class Session:
+    """`as_json`: stdout gets one JSON document and nothing else. `wire` is asked for the ports on first use."""
+
+    settings: Settings
+    wire: Wire = embedded
+    as_json: bool = False
+    code: int = field(default=0)
+
+    @cached_property
+    def backends(self) -> Backends:
+        return self.wire(self.settings)
+
+    def ask(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        *,
+        deadline: Deadline = NEVER,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Call `tool` as every door does; the body of its answer. Raises `Failed`."""
+        outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress)
+        if outcome.failed:
+            raise Failed(outcome.body)
+        return outcome.body
+
+    def answer(self, body: Mapping[str, Any], render: Render) -> None:
+        """Print the answer: as JSON where that was asked for, else as `render` does."""
+        if self.as_json:
+            console.print_json(body)
+        else:
+            render(body)

@@ -1,0 +1,73 @@
+"""`bio-mcp sync`: follow a query of PubMed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from bio_mcp.call import Progress
+from bio_mcp.doors import console
+from bio_mcp.doors.cli.options import arguments_of, as_json, options_of
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.tools.sync_delta import sync_delta
+
+STATES = {
+    "complete": ("green", "complete"),
+    "incomplete": ("yellow", "incomplete: the watermark stays where it was; run the same command again"),
+    "running": ("yellow", "another process is running this sync; nothing was started"),
+}
+
+
+@click.command("sync")
+@click.argument("query_key")
+@click.argument("term")
+@options_of(sync_delta, without=("query_key", "term"))
+@as_json
+@click.pass_obj
+def sync_command(session: Session, /, as_json: bool, **given: Any) -> None:
+    """Bring the corpus up to date with every PubMed record that matches TERM.
+
+    QUERY_KEY names the query: the next sync of the same key asks only for what is new or was revised since. It may
+    be stopped at any time and goes on where it was.
+    """
+    session.as_json = as_json
+    arguments = arguments_of(sync_delta, given)
+    try:
+        with console.progress("syncing") as update:
+            body = session.ask(sync_delta, arguments, progress=_counted(update))
+            while body["state"] == "continues":
+                body = session.ask(sync_delta, arguments, progress=_counted(update))
+    except KeyboardInterrupt:
+        console.warn("stopped; what was fetched is in the corpus. Run the same command again to go on from there.")
+        raise
+    session.answer(body, render)
+    session.code = 0 if body["state"] == "complete" else 1
+
+
+def _counted(update: console.Update) -> Progress:
+    rate = console.Rate()
+
+    def progress(done: int, total: int | None, _job: str) -> None:
+        of = f"/{total:,}" if total else ""
+        update(done, total or None, f"{done:,}{of} records, {rate(done):,.0f}/s")
+
+    return progress
+
+
+def render(body: Mapping[str, Any]) -> None:
+    """The summary, and every warning."""
+    style, state = STATES[body["state"]]
+    counts = ("inserted", "updated", "skipped", "failed")
+    console.show(
+        console.pairs(
+            [
+                ("state", console.styled(state, style)),
+                *((name, f"{body[name]:,}") for name in counts),
+                ("processed", f"{body['pmids_processed']:,} of {body['expected']:,}"),
+                ("newest", body["max_edat_seen"] or "–"),
+                ("job", body["job_id"]),
+            ]
+        )
+    )
+    for warning in body["warnings"]:
+        console.warn(warning)
