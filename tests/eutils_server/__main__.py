@@ -2,6 +2,9 @@
 
 import argparse
 import contextlib
+import os
+import sys
+import threading
 from pathlib import Path
 
 from tests.eutils_server.catalogue import Catalogue
@@ -19,14 +22,23 @@ def main() -> None:
     rules = Rules(options.rate, options.key_rate, options.strict, options.invalid_key)
     server = Server(Ncbi(catalogue), rules, options.host, options.port)
     print(f"{server.address}{ROOT} serves {len(catalogue.visible):,} records", flush=True)
+    if options.attached:
+        threading.Thread(target=_leave_with_the_parent, daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         server.serve_forever(poll_interval=0.1)
+
+
+def _leave_with_the_parent() -> None:
+    """End this process when standard input closes, so that a killed test run leaves no server behind."""
+    sys.stdin.read()
+    os._exit(0)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.eutils_server", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, help="PubMed XML: plain, .gz, .xz or .tar.xz")
     parser.add_argument("--empty", action="store_true", help="start without the sample when no file is named")
+    parser.add_argument("--attached", action="store_true", help="end when standard input does")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8010, help="0 takes a free one")
     parser.add_argument("--rate", type=int, help="requests per second without key; no limit if absent")

@@ -126,9 +126,9 @@ def read_files(path: Path) -> Iterator[bytes]:
                 if stream:
                     yield stream.read()
         return
-    opened = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)
-    with opened(path, "rb") as stream:
-        yield stream.read()
+    packed = path.read_bytes()
+    unpacked = {".gz": gzip.decompress, ".xz": lzma.decompress}.get(path.suffix)
+    yield unpacked(packed) if unpacked else packed
 
 
 def copy_of(record: Record, pmid: int, day: str, revised: str | None = None) -> Record:

@@ -35,7 +35,7 @@ class Control:
 
     def add(self, xml: str) -> list[int]:
         """Take in a PubmedArticleSet: the highest version wins, DeleteCitation removes. Gives its PMIDs."""
-        return self._call("POST", "records", {"xml": xml})["pmids"]
+        return list(self._call("POST", "records", {"xml": xml})["pmids"])
 
     def revise(self, pmid: int, day: str, replace: dict[str, str] | None = None) -> None:
         """Serve the record with LR `day` and each text of `replace` exchanged for its value."""
@@ -43,7 +43,7 @@ class Control:
 
     def put(self, xml: str) -> list[int]:
         """Serve exactly these records under their PMIDs, whatever was there."""
-        return self._call("POST", "revisions", {"xml": xml})["pmids"]
+        return list(self._call("POST", "revisions", {"xml": xml})["pmids"])
 
     def withdraw(self, pmids: Sequence[int]) -> None:
         self._call("POST", "withdrawals", {"pmids": list(pmids)})
@@ -51,7 +51,7 @@ class Control:
     def clone(self, count: int, days: Sequence[str] | str, **options: Any) -> list[int]:
         """Synthetic copies created, entered and revised on `days` in turn; `first`, `sources`, `revised` as needed."""
         chosen = [days] if isinstance(days, str) else list(days)
-        return self._call("POST", "clones", {"count": count, "days": chosen, **options})["pmids"]
+        return list(self._call("POST", "clones", {"count": count, "days": chosen, **options})["pmids"])
 
     def set_today(self, day: str | None) -> None:
         """The server's day; records created later are not there yet. None for the real one."""
@@ -60,11 +60,12 @@ class Control:
     def pmids(self, kind: str = "", first: str = "", last: str = "") -> list[int]:
         """The truth: PMIDs dated `first`..`last` by crdt, edat, mhda, mdat or pdat; without a kind all that exist."""
         asked = "?" + urlencode({"kind": kind, "first": first, "last": last}) if kind else ""
-        return self._call("GET", f"pmids{asked}")["pmids"]
+        return list(self._call("GET", f"pmids{asked}")["pmids"])
 
     def record(self, pmid: int) -> str | None:
         """The XML now served for a PMID."""
-        return self._call("GET", f"record?pmid={pmid}")["xml"]
+        xml: str | None = self._call("GET", f"record?pmid={pmid}")["xml"]
+        return xml
 
     def fault(self, **fields: Any) -> None:
         """Add one fault; the fields are those of `faults.Fault`."""
@@ -72,7 +73,7 @@ class Control:
 
     def faults_left(self) -> list[dict[str, Any]]:
         """Faults that have not yet struck as often as they are to."""
-        return self._call("GET", "faults")
+        return list(self._call("GET", "faults"))
 
     def clear_faults(self) -> None:
         self._call("DELETE", "faults")
@@ -117,12 +118,13 @@ def running(
     files: Sequence[Path] = (), *, rate: int | None = None, strict: bool = False, today: str | None = None
 ) -> Iterator[Running]:
     """A server over these files (none: an empty NCBI) on a free port, ready when the block begins, gone after it."""
-    command = [sys.executable, "-m", "tests.eutils_server", "--port", "0", "--empty"]
+    command = [sys.executable, "-m", "tests.eutils_server", "--port", "0", "--empty", "--attached"]
     command += ["--rate", str(rate)] if rate is not None else []
     command += ["--strict"] if strict else []
     command += ["--today", today] if today else []
     command += [str(Path(file).resolve()) for file in files]
-    process = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=REPOSITORY, stdin=pipe, stdout=pipe, text=True)
     try:
         line = process.stdout.readline() if process.stdout else ""
         if not line.startswith("http"):

@@ -109,6 +109,31 @@ def _reset(server: "Server", _content: Any) -> Any:
     return {}
 
 
+def _script(server: "Server", content: Any) -> Any:
+    """A list of faults, added to those still to come; see `faults.Fault` for the fields."""
+    server.faults.add(content)
+
+
+def _faults_left(server: "Server", _content: Any) -> Any:
+    return server.faults.left
+
+
+def _clear_faults(server: "Server", _content: Any) -> Any:
+    server.faults.clear()
+
+
+def _requests(server: "Server", _content: Any) -> Any:
+    return server.log.entries
+
+
+def _clear_requests(server: "Server", _content: Any) -> Any:
+    server.log.clear()
+
+
+def _expire(server: "Server", _content: Any) -> Any:
+    server.ncbi.history.expire()
+
+
 _ACTIONS: dict[tuple[str, str], Callable[["Server", Any], Any]] = {
     ("POST", "records"): _add,
     ("POST", "revisions"): _revise,
@@ -117,12 +142,12 @@ _ACTIONS: dict[tuple[str, str], Callable[["Server", Any], Any]] = {
     ("POST", "today"): _today,
     ("POST", "rules"): _rules,
     ("POST", "reset"): _reset,
-    ("POST", "faults"): lambda server, content: server.faults.add(content),
-    ("GET", "faults"): lambda server, _content: server.faults.left,
-    ("DELETE", "faults"): lambda server, _content: server.faults.clear(),
-    ("GET", "requests"): lambda server, _content: server.log.entries,
-    ("DELETE", "requests"): lambda server, _content: server.log.clear(),
-    ("POST", "expiry"): lambda server, _content: server.ncbi.history.expire(),
+    ("POST", "faults"): _script,
+    ("GET", "faults"): _faults_left,
+    ("DELETE", "faults"): _clear_faults,
+    ("GET", "requests"): _requests,
+    ("DELETE", "requests"): _clear_requests,
+    ("POST", "expiry"): _expire,
     ("GET", "pmids"): _pmids,
     ("GET", "record"): _record,
 }

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 EASTERN = ZoneInfo("America/New_York")
-_QUERY_DATE = re.compile(r"(\d{4})(?:[/-](\d{1,2})(?:[/-](\d{1,2}))?)?(?: \d\d:\d\d)?$")
+_QUERY_DATE = re.compile(r"(\d{4})(?:/(\d{1,2})(?:/(\d{1,2}))?)?$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12, "1st": 1, "2nd": 4, "3rd": 7, "4th": 10}
 _WORD = re.compile(r"[a-z]+|\d\w*")
@@ -32,6 +32,8 @@ def as_day(moment: date) -> str:
 
 def span(text: str) -> tuple[str, str] | None:
     """First and last day that a date of a query covers: `2021/06` is the whole of June. None if it is no date.
+
+    Only the documented forms are dates: dashes and times of day, whose effect nobody has verified, are not.
 
     The last day of a month is given as 31: days are compared as text, so an impossible 31st bounds the month too.
     """

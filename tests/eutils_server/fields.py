@@ -91,7 +91,7 @@ def matcher(field: Field, phrase: str) -> Callable[[Record], bool]:
 
 def words_of(record: Record, field: Field) -> str:
     """The field's words, normalised once per record; a bar keeps phrases from running across values."""
-    known = record.__dict__.setdefault("words", {})
+    known: dict[str, str] = record.__dict__.setdefault("words", {})
     if field.name not in known:
         known[field.name] = "|".join(map(normalised, field.reads(record)))
     return known[field.name]

@@ -140,13 +140,7 @@ class Search:
         return self._each(words, ALL)
 
     def _tagged(self, phrase: str, quoted: bool) -> Found:
-        chosen: Field | None = ALL
-        if self._peek() == "tag":
-            tag = self._take().text
-            chosen = field_of(tag)
-            if chosen is None:
-                self.notes.fields_not_found.append(tag)
-                chosen = ALL
+        chosen = self._field()
         found = self._look_up(phrase, chosen)
         if found:
             return Found(found, f'"{phrase}"[{chosen.name}]')
@@ -157,6 +151,16 @@ class Search:
         if found is not None and chosen.how in ("day", "uid"):
             return Found(found, f'"{phrase}"[{chosen.name}]')
         return self._dropped(phrase if chosen is ALL else f"{phrase}[{chosen.name}]")
+
+    def _field(self) -> Field:
+        """The field of the tag that comes next; All Fields without one, or (with a note) if nobody knows it."""
+        if self._peek() != "tag":
+            return ALL
+        tag = self._take().text
+        chosen = field_of(tag)
+        if chosen is None:
+            self.notes.fields_not_found.append(tag)
+        return chosen or ALL
 
     def _each(self, words: list[str], chosen: Field) -> Found:
         found = None
@@ -198,5 +202,6 @@ def combined(left: Found | None, operator: str, right: Found) -> Found:
         return right if operator != "NOT" else Found(None, "")
     if right.pmids is None:
         return left
-    pmids = {"AND": left.pmids.__and__, "OR": left.pmids.__or__, "NOT": left.pmids.__sub__}[operator](right.pmids)
+    a, b = left.pmids, right.pmids
+    pmids = a & b if operator == "AND" else a | b if operator == "OR" else a - b
     return Found(pmids, f"{left.translation} {operator} {right.translation}")

@@ -61,7 +61,7 @@ class Record:
 
     def elements(self, names: str) -> list[str]:
         """Plain texts of the citation's elements whose name is one of `names` (`A|B`), in document order."""
-        pattern = re.compile(rf"<({names})(?: [^>]*)?>(.*?)</\1>", re.DOTALL)
+        pattern = re.compile(rf"<({names})(?: [^>]*\")?>(.*?)</\1>", re.DOTALL)
         return [plain(inner) for _, inner in pattern.findall(self.citation)]
 
     @cached_property
@@ -98,7 +98,7 @@ class Record:
 
 def author_names(citation: str) -> list[str]:
     names = []
-    for author in re.findall(r"<Author(?: [^>]*)?>(.*?)</Author>", citation, re.DOTALL):
+    for author in re.findall(r"<Author(?: [^>]*\")?>(.*?)</Author>", citation, re.DOTALL):
         parts = dict(re.findall(r"<(LastName|Initials|Suffix|CollectiveName)>(.*?)</\1>", author, re.DOTALL))
         name = [parts.get(part, "") for part in ("LastName", "Initials", "Suffix")]
         names.append(plain(parts.get("CollectiveName") or " ".join(part for part in name if part)))

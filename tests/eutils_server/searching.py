@@ -1,5 +1,6 @@
 """ESearch: a page of PMIDs for a term, never beyond the first 9,999."""
 
+from typing import Any
 from xml.sax.saxutils import escape
 
 from tests.eutils_server import days
@@ -10,6 +11,7 @@ from tests.eutils_server.query import Found, Search, SearchBackendFailed, combin
 from tests.eutils_server.records import Record, normalised
 from tests.eutils_server.state import CAP, Ncbi
 
+Json = dict[str, Any]
 BEYOND_CAP = (
     "Search Backend failed: Exception:\n'retstart' cannot be larger than 9998. For PubMed, ESearch can only retrieve"
     " the first 9,999 records matching the query.\n To obtain more than 9,999 PubMed records, consider using EDirect"
@@ -105,9 +107,9 @@ def _counted(params: Params, count: str) -> Answer:
     return as_xml("eSearchResult", f"\n\t<Count>{count}</Count>\n")
 
 
-def _json(content: dict[str, str], page: list[int], translation: str, search: Search, messages: list[str]) -> dict:
+def _json(content: dict[str, str], page: list[int], translation: str, search: Search, messages: list[str]) -> Json:
     notes = search.notes
-    result: dict = content | {"idlist": [str(pmid) for pmid in page], "translationset": []}
+    result: Json = content | {"idlist": [str(pmid) for pmid in page], "translationset": []}
     result["querytranslation"] = translation
     if notes.phrases_not_found or notes.fields_not_found:
         result["errorlist"] = {"phrasesnotfound": notes.phrases_not_found, "fieldsnotfound": notes.fields_not_found}

@@ -43,6 +43,7 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(self, ncbi: Ncbi, rules: Rules, host: str = "127.0.0.1", port: int = 0) -> None:
+        self.host = host
         self.ncbi = ncbi
         self.rules = rules
         self.faults = FaultScript()
@@ -52,7 +53,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        return f"http://{self.server_address[0]}:{self.server_address[1]}"
+        return f"http://{self.host}:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hangs up (kill -9 tests do) is no news; anything else is printed."""

@@ -109,7 +109,7 @@ def summary(record: Record | None, uid: str) -> dict[str, Any]:
 
 def _text(root: etree._Element, path: str) -> str:
     node = root.find(path)
-    return "" if node is None else "".join(node.itertext())
+    return "" if node is None else "".join(map(str, node.itertext()))
 
 
 def _date(node: etree._Element | None) -> str:

@@ -1,9 +1,13 @@
 """The catalogue moves while the server runs, and the log tells what a client did."""
 
+import subprocess
+import sys
+import time
+
 import pytest
 from lxml import etree
 
-from tests.eutils_server.client import running
+from tests.eutils_server.client import REPOSITORY, Control, running
 from tests.eutils_server.fixtures import SAMPLE
 
 
@@ -81,6 +85,25 @@ def test_a_path_that_ncbi_has_not_is_404(ncbi, client):
     assert client.get("enothing.fcgi").status_code == 404
     with pytest.raises(ValueError, match="is not YYYY/MM/DD"):
         ncbi.control.set_today("tomorrow")
+
+
+def test_a_server_ends_when_its_test_run_is_killed():
+    start = "from tests.eutils_server.client import running; import time\n"
+    start += "with running() as ncbi:\n    print(ncbi.address, flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", start], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as run:
+        control = Control(run.stdout.readline().strip())
+        assert control.pmids() == []
+        run.kill()
+    while still_there(control):
+        time.sleep(0.01)
+
+
+def still_there(control):
+    try:
+        control.pmids()
+    except OSError:
+        return False
+    return True
 
 
 def test_a_server_of_its_own_starts_with_a_day_and_ends_with_the_block():

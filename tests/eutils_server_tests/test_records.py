@@ -43,6 +43,8 @@ def test_the_scan_reads_what_a_parser_reads(path):
             kinds = ("crdt", "edat", "mhda", "mdat")
             assert {kind: record.dates[kind][0] for kind in kinds if kind in record.dates} == parsed_dates(root)
             ids = root.findall("PubmedData/ArticleIdList/ArticleId") or root.findall("PubmedBookData/*/ArticleId")
+            abstract = " ".join("".join(node.itertext()) for node in root.iter("AbstractText"))
+            assert record.abstract.split() == abstract.split()
             assert record.own_ids == {node.get("IdType"): node.text or "" for node in ids}
 
 
