@@ -216,10 +216,24 @@ def test_what_is_no_pmid_never_reaches_ncbi(pmids, sentence):
 
 
 def test_efetch_gives_the_text_that_ncbi_prints():
-    client, ncbi = eutils(said("\nPMID- 1\nTI  - T\n"))
+    client, ncbi = eutils(said("\nPMID- 1\nTI  - T\n"), said(article_set(1)[:-9]), said(article_set(1)))
     assert client.efetch_text(["1"]) == "\nPMID- 1\nTI  - T\n"
-    assert ncbi.forms[0]["rettype"] == ["medline"]
-    assert ncbi.forms[0]["retmode"] == ["text"]
+    assert client.efetch_text(["1"], style="xml") == article_set(1).decode()
+    assert [form.get("rettype") for form in ncbi.forms] == [["medline"], None, None]
+    assert [form["retmode"] for form in ncbi.forms] == [["text"], ["xml"], ["xml"]]
+
+
+def test_a_style_that_ncbi_does_not_print_is_refused():
+    client, _ = eutils()
+    with pytest.raises(InvalidInput, match="medline, abstract, uilist, xml"):
+        client.efetch_text(["1"], style="json")
+
+
+def test_a_term_that_cannot_be_sent_is_the_callers_error():
+    client, ncbi = eutils()
+    with pytest.raises(InvalidInput, match="surrogate"):
+        client.esearch("asthma \ud800")
+    assert ncbi.requests == []
 
 
 def test_a_lost_history_is_searched_anew():

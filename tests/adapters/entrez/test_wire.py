@@ -74,6 +74,23 @@ def test_a_request_is_one_form_with_the_identity_in_its_body():
     assert KEY.encode() not in head
 
 
+def test_requests_share_a_connection():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                for _ in range(3):
+                    _request(connection)
+                    connection.sendall(OK)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with wire(f"http://127.0.0.1:{listener.getsockname()[1]}") as sender:
+            assert [sender.send("einfo", {}, NEVER).body for _ in range(3)] == [b"{}"] * 3
+        thread.join(timeout=60)
+
+
 def test_a_compressed_answer_is_unpacked():
     packed = gzip.compress(b"<PubmedArticleSet/>")
     said = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed

@@ -72,10 +72,13 @@ class Answer:
     @property
     def is_whole_xml(self) -> bool:
         """Whether the root is closed at the end; what lies between is the parser's to judge."""
-        root = (self.root or "").encode()
+        found = _ROOT.match(self.body)
+        if not found:
+            return False
         tail = self.body[-200:].rstrip()
-        closed = re.search(rb"</" + re.escape(root) + rb"\s*>$", tail)
-        return bool(root) and (closed is not None or (tail.endswith(b"/>") and self.body.count(b"<" + root) == 1))
+        if self.body.find(b"<", found.end()) < 0:
+            return tail.endswith(b"/>")
+        return re.search(rb"</" + re.escape(found[1]) + rb"\s*>$", tail) is not None
 
     @property
     def xml_errors(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import IO, TypeVar
 
 from bio_mcp.adapters.entrez import links, lookups
@@ -33,6 +34,12 @@ WORTH: Worth = {
 }
 HISTORY_WORTH: Worth = {**WORTH, HistoryLost: 2}  # seen now and then for a history that is still there
 COOL_DOWN_S = 1.0
+STYLES = {
+    "medline": {"rettype": "medline", "retmode": "text"},
+    "abstract": {"rettype": "abstract", "retmode": "text"},
+    "uilist": {"rettype": "uilist", "retmode": "text"},
+    "xml": {"retmode": "xml"},
+}
 FETCH_BATCH = 200
 POST_BATCH = 10_000
 
@@ -102,17 +109,20 @@ class Eutils:
             [record for half in batches(ids, (len(ids) + 1) // 2) for record in self.efetch(half, deadline=deadline)]
         )
 
-    def efetch_text(
-        self, pmids: Sequence[str], *, rettype: str = "medline", retmode: str = "text", deadline: Deadline = NEVER
-    ) -> str:
-        """The records of at most 200 PMIDs as NCBI prints them; rettype: medline, abstract or uilist."""
-        form = {
-            "db": "pubmed",
-            "id": ",".join(checked(pmids, at_most=FETCH_BATCH)),
-            "rettype": rettype,
-            "retmode": retmode,
-        }
-        return self._ask("efetch", form, deadline, lambda answer: answer.body.decode("utf-8", "replace"))
+    def efetch_text(self, pmids: Sequence[str], *, style: str = "medline", deadline: Deadline = NEVER) -> str:
+        """The records of at most 200 PMIDs as NCBI prints them; style: medline, abstract, uilist or xml."""
+        if style not in STYLES:
+            raise InvalidInput(f"unknown style '{style}'; choose one of {', '.join(STYLES)}")
+        form = {"db": "pubmed", "id": ",".join(checked(pmids, at_most=FETCH_BATCH)), **STYLES[style]}
+
+        def read(answer: Answer) -> str:
+            if style == "xml":
+                answer.xml()
+            elif answer.is_xml:
+                raise NcbiUnreadable("NCBI sent XML in place of text; try again")
+            return answer.body.decode("utf-8", "replace")
+
+        return self._ask("efetch", form, deadline, read)
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> Summaries:
         """Summaries in the order of `pmids`, and what PubMed has none of; any number of PMIDs."""
@@ -138,16 +148,13 @@ class Eutils:
         """A search and the summaries of its first hits (at most 500) from NCBI's history; searched anew when lost."""
         if not 0 < summaries <= 500:
             raise InvalidInput("between 1 and 500 summaries can be asked for")
-        for last in (False, True):
-            page = self.esearch(term, deadline=deadline, retmax=retmax, sort=sort, history=True, dates=dates)
-            if not page.ids:
-                return page, Summaries((), {})
-            try:
-                return page, self._from_history(page, min(summaries, len(page.ids)), deadline)
-            except HistoryLost:
-                if last:
-                    raise
-        raise AssertionError("the loop returns or raises")
+        search = partial(self.esearch, term, deadline=deadline, retmax=retmax, sort=sort, history=True, dates=dates)
+        page = search()
+        try:
+            return page, self._from_history(page, summaries, deadline)
+        except HistoryLost:
+            page = search()
+        return page, self._from_history(page, summaries, deadline)
 
     def elink(
         self,
@@ -229,6 +236,9 @@ class Eutils:
         return self._ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids))
 
     def _from_history(self, page: SearchPage, many: int, deadline: Deadline) -> Summaries:
+        ids = page.ids[:many]
+        if not ids:
+            return Summaries((), {})
         if not (page.web_env and page.query_key):
             raise NcbiUnreadable("NCBI did not keep the search; try again")
         form: Mapping[str, str] = {
@@ -237,7 +247,6 @@ class Eutils:
             "retmode": "json",
             "WebEnv": page.web_env,
             "query_key": page.query_key,
-            "retmax": str(many),
+            "retmax": str(len(ids)),
         }
-        ids = page.ids[:many]
         return self._ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids), HISTORY_WORTH)

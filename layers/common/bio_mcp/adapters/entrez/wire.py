@@ -7,13 +7,14 @@ import httpx
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.faults import AnswerTooLarge, Refused
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import NcbiFailed
+from bio_mcp.errors import Failure, InvalidInput, NcbiFailed
 
 Form = Mapping[str, str | Sequence[str]]
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
 CONNECT_S = 10.0
 READ_S = 30.0
+KEEP_S = 3.0  # NCBI closes an idle connection after 4 s, as its Keep-Alive header says
 MAX_BYTES = 64 * 2**20
 
 
@@ -40,26 +41,29 @@ class Wire:
             transport=transport,
             follow_redirects=False,
             headers={"User-Agent": identity.get("tool", "")},
-            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8),
+            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_S),
         )
 
     def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:
         """The answer, whole or refused; its meaning is for `failure_in` to say.
 
         A silent server is given up at the deadline, one that dribbles at the first pause after it. Raises
-        `NcbiFailed` when there is no answer, `AnswerTooLarge`, `DeadlineExceeded`.
+        `NcbiFailed` when there is no answer, `AnswerTooLarge`, `DeadlineExceeded`, `InvalidInput`.
         """
         deadline.check("asking NCBI")
         url = f"{self._base_url}{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
-        failure: NcbiFailed
+        failure: Failure
         try:
             return self._exchange(url, endpoint, form, deadline)
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
             failure = Refused("NCBI_BASE_URL is not an http address; correct it")
+        except UnicodeEncodeError:
+            failure = InvalidInput("the request holds half a character (a lone surrogate); remove it")
         except httpx.HTTPError as error:
             failure = NcbiFailed(f"NCBI could not be reached ({type(error).__name__}); try again in a minute")
         # Raised here and not in the handler: httpx's exception holds the request, and so the key.
-        deadline.check("NCBI answered")
+        if failure.retryable:
+            deadline.check("NCBI answered")
         raise failure
 
     def close(self) -> None:
