@@ -97,7 +97,7 @@ def index(documents: Sequence[Document], backends: Backends) -> None:
         if known.get(document.article.pmid, {}).get(chunk.chunk_id) != chunk.embedded_sha256
     ]
     vectors = embeddings.embed([chunk.embedded_text for _, chunk in missing]) if missing else ()
-    fresh: "list[Vectors]" = [{} for _ in documents]
+    fresh: list[Vectors] = [{} for _ in documents]
     for (position, chunk), vector in zip(missing, vectors, strict=True):
         fresh[position][chunk.chunk_id] = vector
     passages.upsert_chunks(
