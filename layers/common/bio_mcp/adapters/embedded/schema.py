@@ -24,7 +24,7 @@ MIGRATIONS = (
         pmid INTEGER PRIMARY KEY, version INTEGER NOT NULL, change INTEGER NOT NULL,
         year INTEGER, journal TEXT, design INTEGER, journal_rank INTEGER, human INTEGER, retraction TEXT NOT NULL,
         length INTEGER NOT NULL, term_ids BLOB NOT NULL, frequencies BLOB NOT NULL, facet_ids BLOB NOT NULL,
-        chunk_ids TEXT NOT NULL
+        windows INTEGER NOT NULL, chunk_ids TEXT NOT NULL
     );
     CREATE INDEX entries_by_change ON entries (change);
     CREATE TABLE chunks (pmid INTEGER PRIMARY KEY, chunks TEXT NOT NULL);

@@ -1,0 +1,150 @@
+"""Index entries on their way into the corpus file."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from itertools import chain
+
+import numpy as np
+
+from bio_mcp.adapters.embedded.intake import SEPARATOR
+from bio_mcp.adapters.embedded.pmids import key
+from bio_mcp.errors import Conflict, EmbeddingFailed, ModelMismatch
+from bio_mcp.retrieval.passages import Chunk, Entry
+
+MOST = 0xFFFF  # what a term frequency is capped at
+
+Facet = tuple[str, str]
+
+
+def text_hash(chunk: Chunk) -> str:
+    """SHA-256 (hex) of what the model is given."""
+    return sha256(chunk.embedded_text.encode()).hexdigest()
+
+
+def check_vectors(entry: Entry, dim: int) -> None:
+    """Raises `ModelMismatch` or `EmbeddingFailed` for vectors that do not belong into this index."""
+    for chunk_id, vector in entry.vectors.items():
+        if vector.shape != (dim,):
+            raise ModelMismatch(f"The index holds vectors of {dim} numbers, not of {vector.size}; rebuild it.")
+        if not np.isfinite(vector).all():
+            raise EmbeddingFailed(f"The vector of chunk {chunk_id} of PMID {entry.pmid} is not finite.")
+
+
+def facets_of(entry: Entry) -> list[Facet]:
+    """What the entry can be filtered by, apart from its year."""
+    journals = {name for name in (entry.journal_nlm_id, entry.journal and entry.journal.lower()) if name}
+    return [
+        *(("journal", name) for name in sorted(journals)),
+        *(("publication_type", ui) for ui in sorted(set(entry.publication_types))),
+        *(("tag", tag) for tag in sorted(set(entry.tags))),
+        *(("project", project) for project in sorted(set(entry.projects))),
+    ]
+
+
+def write_entries(connection: sqlite3.Connection, entries: Sequence[Entry], change: int) -> int:
+    """Replace the documents of these entries, in the caller's transaction; returns how many were not too old."""
+    newest = [entry for entry in _newest(entries) if not _superseded(connection, entry)]
+    terms = _term_ids(connection, set(chain.from_iterable(entry.terms for entry in newest)))
+    facets = _facet_ids(connection, set(chain.from_iterable(map(facets_of, newest))))
+    for entry in newest:
+        _write_vectors(connection, entry)
+        _write_chunks(connection, entry)
+        _write_entry(connection, entry, change, terms, facets)
+        connection.execute("DELETE FROM removed WHERE pmid = ?", (key(entry.pmid),))
+    return len(newest)
+
+
+def _newest(entries: Iterable[Entry]) -> Iterable[Entry]:
+    """Of several entries for one document the last of the highest version."""
+    found: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.pmid not in found or entry.version >= found[entry.pmid].version:
+            found[entry.pmid] = entry
+    return found.values()
+
+
+def _superseded(connection: sqlite3.Connection, entry: Entry) -> bool:
+    row = connection.execute("SELECT version FROM entries WHERE pmid = ?", (key(entry.pmid),)).fetchone()
+    return row is not None and row[0] > entry.version
+
+
+def _term_ids(connection: sqlite3.Connection, terms: set[str]) -> dict[str, int]:
+    """The number of each term; new terms get one."""
+    connection.executemany("INSERT OR IGNORE INTO terms (term) VALUES (?)", [(term,) for term in sorted(terms)])
+    return dict(
+        connection.execute("SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))", (_json(terms),))
+    )
+
+
+def _facet_ids(connection: sqlite3.Connection, facets: set[Facet]) -> dict[Facet, int]:
+    connection.executemany("INSERT OR IGNORE INTO facets (kind, value) VALUES (?, ?)", sorted(facets))
+    find = "SELECT id FROM facets WHERE kind = ? AND value = ?"
+    return {facet: connection.execute(find, facet).fetchone()[0] for facet in facets}
+
+
+def _json(texts: Iterable[str]) -> str:
+    return json.dumps(sorted(texts), ensure_ascii=False)
+
+
+def _write_vectors(connection: sqlite3.Connection, entry: Entry) -> None:
+    """Store one vector per chunk: the entry's own, or the stored one of the same text."""
+    stored = {} if len(entry.vectors) == len(entry.chunks) else _stored_vectors(connection, entry.pmid)
+    rows = []
+    for chunk in entry.chunks:
+        vector = entry.vectors.get(chunk.chunk_id)
+        blob = stored.get(text_hash(chunk)) if vector is None else vector.astype("<f4").tobytes()
+        if blob is None:
+            raise Conflict(
+                f"The text of chunk {chunk.chunk_id} of PMID {entry.pmid} is not the one whose vector is stored; "
+                "embed it again."
+            )
+        rows.append(blob)
+    connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (key(entry.pmid), b"".join(rows)))
+
+
+def _stored_vectors(connection: sqlite3.Connection, pmid: str) -> dict[str, bytes]:
+    """SHA-256 of a chunk's embedded text -> its vector as it is stored."""
+    row = connection.execute(
+        "SELECT chunks, vectors FROM chunks JOIN vectors USING (pmid) WHERE pmid = ?", (key(pmid),)
+    ).fetchone()
+    if row is None:
+        return {}
+    hashes = [chunk[-1] for chunk in json.loads(row[0])]
+    size = len(row[1]) // max(1, len(hashes))
+    return {digest: row[1][i * size : (i + 1) * size] for i, digest in enumerate(hashes)}
+
+
+def _write_chunks(connection: sqlite3.Connection, entry: Entry) -> None:
+    chunks = [[c.chunk_id, c.text, c.section, c.char_start, c.char_end, text_hash(c)] for c in entry.chunks]
+    text = json.dumps(chunks, ensure_ascii=False, separators=(",", ":"))
+    connection.execute("INSERT OR REPLACE INTO chunks VALUES (?, ?)", (key(entry.pmid), text))
+
+
+def _write_entry(
+    connection: sqlite3.Connection, entry: Entry, change: int, terms: dict[str, int], facets: dict[Facet, int]
+) -> None:
+    counts = sorted((terms[term], min(count, MOST)) for term, count in Counter(entry.terms).items())
+    quality = entry.quality
+    connection.execute(
+        "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            key(entry.pmid),
+            entry.version,
+            change,
+            entry.year,
+            entry.journal,
+            quality.design,
+            quality.journal,
+            quality.human,
+            entry.retraction.value,
+            len(entry.terms),
+            np.array([term for term, _ in counts], "<u4").tobytes(),
+            np.array([count for _, count in counts], "<u2").tobytes(),
+            np.array(sorted(facets[facet] for facet in facets_of(entry)), "<u4").tobytes(),
+            len(entry.chunks),
+            SEPARATOR.join(chunk.chunk_id for chunk in entry.chunks),
+        ),
+    )

@@ -1,0 +1,61 @@
+"""Keeps a `Snapshot` in step with the corpus file."""
+
+import sqlite3
+from threading import Lock
+
+from bio_mcp.adapters.embedded.columns import Columns
+from bio_mcp.adapters.embedded.snapshot import Snapshot
+
+
+def last_change(connection: sqlite3.Connection) -> int:
+    """The number of the last batch that changed the index; 0 before the first."""
+    row = connection.execute("SELECT value FROM settings WHERE name = 'change'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def dimension(connection: sqlite3.Connection) -> int:
+    """The length of the index's vectors; 0 while there is no index."""
+    row = connection.execute("SELECT value FROM settings WHERE name = 'dim'").fetchone()
+    return int(row[0]) if row else 0
+
+
+class LiveIndex:
+    """The arrays that queries run on, made from the corpus file on first use and patched when it has changed.
+
+    Any number of threads may call `current`; whoever comes while it is being patched waits for that.
+    """
+
+    def __init__(self, k1: float, b: float) -> None:
+        self._k1 = k1
+        self._b = b
+        self._lock = Lock()
+        self._columns = Columns(0)
+        self._snapshot = self._columns.snapshot(0, k1, b)
+
+    def current(self, connection: sqlite3.Connection) -> Snapshot:
+        """The index as `connection`'s transaction sees it, or newer."""
+        change = last_change(connection)
+        if self._snapshot.change < change:
+            with self._lock:
+                if self._snapshot.change < change:
+                    self._catch_up(connection, change)
+        return self._snapshot
+
+    def _catch_up(self, connection: sqlite3.Connection, change: int) -> None:
+        dim = dimension(connection)
+        done = False
+        try:
+            if self._snapshot.change and dim == self._columns.dim:
+                self._columns.patch(connection, self._snapshot.change)
+            if not self._snapshot.change or dim != self._columns.dim or self._columns.bloated:
+                self._columns = Columns(dim)
+                self._columns.load(connection)
+            self._snapshot = self._columns.snapshot(change, self._k1, self._b)
+            done = True
+        finally:
+            if not done:  # half a patch is nothing to go on from: the next query builds it all afresh
+                self._forget()
+
+    def _forget(self) -> None:
+        self._columns = Columns(0)
+        self._snapshot = self._columns.snapshot(0, self._k1, self._b)

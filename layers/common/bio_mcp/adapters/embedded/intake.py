@@ -1,0 +1,90 @@
+"""Documents on their way from the corpus file into arrays."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.passages import StaticQuality
+
+NO_YEAR = int(np.iinfo(np.int32).min)
+BATCH = 1_024  # documents read at once
+SEPARATOR = "\x1f"  # between the chunk ids of a document
+
+SELECT = (
+    "SELECT pmid, year, design, journal_rank, human, retraction, length, windows, chunk_ids, "
+    "term_ids, frequencies, facet_ids, vectors FROM entries JOIN vectors USING (pmid)"
+)
+
+
+@dataclass(slots=True)
+class Names:
+    """What the codes in two columns stand for: a document's quality and standing, and the ids of its chunks."""
+
+    profiles: list[tuple[StaticQuality, RetractionStatus]] = field(default_factory=list)
+    layouts: list[tuple[str, ...]] = field(default_factory=list)
+    _codes: dict[Any, int] = field(default_factory=dict)
+
+    def profile(self, stored: tuple[int | None, int | None, int | None, str]) -> int:
+        """The code of (design, journal, human, retraction)."""
+        *components, retraction = stored
+        return self._code(stored, self.profiles, lambda: (StaticQuality(*components), RetractionStatus(retraction)))
+
+    def layout(self, chunk_ids: str) -> int:
+        """The code of a document's chunk ids, as they are stored."""
+        return self._code(chunk_ids, self.layouts, lambda: tuple(chunk_ids.split(SEPARATOR)))
+
+    def _code(self, stored: Any, names: list[Any], name: Callable[[], Any]) -> int:
+        code = self._codes.get(stored)
+        if code is None:
+            code = self._codes[stored] = len(names)
+            names.append(name())
+        return code
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Some documents as columns; terms, facets and vectors of all of them stand one after the other."""
+
+    pmids: NDArray[np.int64]
+    years: NDArray[np.int32]
+    profiles: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    layouts: NDArray[np.int32]
+    windows: NDArray[np.int64]
+    terms: NDArray[np.uint32]
+    frequencies: NDArray[np.uint16]
+    term_counts: NDArray[np.int64]
+    facets: NDArray[np.uint32]
+    facet_counts: NDArray[np.int64]
+    vectors: NDArray[np.float32]
+
+
+def intakes(connection: sqlite3.Connection, names: Names, dim: int, since: int | None = None) -> Iterator[Intake]:
+    """Every document of the index, or those written after batch `since`."""
+    cursor = connection.execute(SELECT) if since is None else connection.execute(f"{SELECT} WHERE change > ?", (since,))
+    while rows := cursor.fetchmany(BATCH):
+        yield _intake(rows, names, dim)
+
+
+def _intake(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> Intake:
+    pmids, years, design, journal, human, retraction, lengths, windows, layouts, *blobs = zip(*rows, strict=True)
+    terms, frequencies, facets, vectors = blobs
+    return Intake(
+        pmids=np.array(pmids, np.int64),
+        years=np.array([NO_YEAR if year is None else year for year in years], np.int32),
+        profiles=np.array([names.profile(p) for p in zip(design, journal, human, retraction, strict=True)], np.int32),
+        lengths=np.array(lengths, np.int32),
+        layouts=np.array([names.layout(layout) for layout in layouts], np.int32),
+        windows=np.array(windows, np.int64),
+        terms=np.frombuffer(b"".join(terms), "<u4"),
+        frequencies=np.frombuffer(b"".join(frequencies), "<u2"),
+        term_counts=np.array([len(blob) // 4 for blob in terms], np.int64),
+        facets=np.frombuffer(b"".join(facets), "<u4"),
+        facet_counts=np.array([len(blob) // 4 for blob in facets], np.int64),
+        vectors=np.frombuffer(b"".join(vectors), "<f4").reshape(-1, dim),
+    )

@@ -1,0 +1,184 @@
+"""The passage index: kept in the corpus file, searched in memory."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.entries import check_vectors, write_entries
+from bio_mcp.adapters.embedded.index import LiveIndex, dimension, last_change
+from bio_mcp.adapters.embedded.pmids import numbers
+from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
+from bio_mcp.errors import IndexUnavailable, ModelMismatch
+from bio_mcp.retrieval.passages import Candidate, Entry, Filters, PassageQuery, StoredChunk
+
+if TYPE_CHECKING:
+    from bio_mcp.retrieval.passages import Vectors
+
+K1, B = 1.2, 0.75
+PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
+
+
+class SqlitePassages:
+    """`bio_mcp.ports.Passages` over the corpus file. `k1` and `b` are BM25's."""
+
+    def __init__(self, database: Database, *, k1: float = K1, b: float = B) -> None:
+        self._database = database
+        self._index = LiveIndex(k1, b)
+
+    def ensure_schema(self, fingerprint: str, dim: int) -> None:
+        with self._database.reading(IndexUnavailable) as connection:
+            if _made_for(connection) == (fingerprint, dim):
+                return
+        with self._database.writing(IndexUnavailable) as connection:
+            stored = _made_for(connection)
+            if stored is not None and stored != (fingerprint, dim) and _count(connection):
+                raise ModelMismatch(
+                    f"The index holds vectors of the model {stored[0]} ({stored[1]} numbers), and {fingerprint} "
+                    f"({dim}) is configured. Configure the former, or build a new index in another data directory.",
+                    indexed=stored[0],
+                    configured=fingerprint,
+                )
+            connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
+            _put_change(connection, last_change(connection) + 1)
+
+    def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
+        with self._database.reading(IndexUnavailable) as connection:
+            rows = connection.execute(
+                "SELECT pmid, chunks FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))",
+                (json.dumps(numbers(pmids)),),
+            )
+            return {str(pmid): {chunk[0]: chunk[-1] for chunk in json.loads(chunks)} for pmid, chunks in rows}
+
+    def upsert_chunks(self, entries: Sequence[Entry]) -> None:
+        with self._database.writing(IndexUnavailable) as connection:
+            dim = dimension(connection)
+            if not dim:
+                raise IndexUnavailable("There is no index yet: make its schema first.", retryable=False)
+            for entry in entries:
+                check_vectors(entry, dim)
+            change = last_change(connection) + 1
+            if write_entries(connection, entries, change):
+                _put_change(connection, change)
+
+    def delete(self, pmids: Sequence[str]) -> None:
+        with self._database.writing(IndexUnavailable) as connection:
+            change = last_change(connection) + 1
+            gone = [
+                (pmid,)
+                for pmid in numbers(pmids)
+                if connection.execute("DELETE FROM entries WHERE pmid = ?", (pmid,)).rowcount
+            ]
+            if gone:
+                connection.executemany("DELETE FROM chunks WHERE pmid = ?", gone)
+                connection.executemany("DELETE FROM vectors WHERE pmid = ?", gone)
+                connection.executemany("INSERT INTO removed VALUES (?, ?)", [(pmid, change) for (pmid,) in gone])
+                _put_change(connection, change)
+
+    def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
+        with self._database.reading(IndexUnavailable) as connection:
+            snapshot = self._index.current(connection)
+            if not snapshot.documents:
+                return []
+            conditions = _conditions(connection, query.filters)
+            terms = _terms(connection, query.terms)
+        return _candidates(snapshot, conditions, terms, query)
+
+    def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
+        with self._database.reading(IndexUnavailable) as connection:
+            rows = connection.execute(
+                "SELECT pmid, chunks, vectors FROM chunks JOIN vectors USING (pmid) "
+                "WHERE pmid IN (SELECT value FROM json_each(?))",
+                (json.dumps(numbers(pmids)),),
+            ).fetchall()
+        return {str(pmid): _stored_chunks(str(pmid), chunks, vectors, vector) for pmid, chunks, vectors in rows}
+
+    def count(self) -> tuple[int, int]:
+        with self._database.reading(IndexUnavailable) as connection:
+            documents, chunks = connection.execute("SELECT count(*), coalesce(sum(windows), 0) FROM entries").fetchone()
+        return documents, chunks
+
+    def warm(self) -> None:
+        """Read the index into memory now, so that the first search need not."""
+        with self._database.reading(IndexUnavailable) as connection:
+            self._index.current(connection)
+
+
+def _made_for(connection: sqlite3.Connection) -> tuple[str, int] | None:
+    row = connection.execute("SELECT value FROM settings WHERE name = 'model'").fetchone()
+    return (row[0], dimension(connection)) if row else None
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    documents: int = connection.execute("SELECT count(*) FROM entries").fetchone()[0]
+    return documents
+
+
+def _put_change(connection: sqlite3.Connection, change: int) -> None:
+    connection.execute(PUT, ("change", change))
+
+
+def _terms(connection: sqlite3.Connection, terms: Sequence[tuple[str, float]]) -> list[tuple[int, float]]:
+    """The terms that the corpus knows, by number; the weights of a repeated term add up."""
+    weights: dict[str, float] = {}
+    for term, weight in terms:
+        weights[term] = weights.get(term, 0.0) + weight
+    rows = connection.execute(
+        "SELECT id, term FROM terms WHERE term IN (SELECT value FROM json_each(?))", (json.dumps(list(weights)),)
+    )
+    return sorted((number, weights[term]) for number, term in rows)
+
+
+def _conditions(connection: sqlite3.Connection, filters: Filters) -> Conditions:
+    def facets(kind: str, values: frozenset[str]) -> tuple[int, ...]:
+        rows = connection.execute(
+            "SELECT id FROM facets WHERE kind = ? AND value IN (SELECT value FROM json_each(?))",
+            (kind, json.dumps(sorted(values))),
+        )
+        return tuple(number for (number,) in rows)
+
+    any_of = [facets("journal", filters.journals)] if filters.journals else []
+    any_of += [facets("publication_type", filters.publication_types)] if filters.publication_types else []
+    any_of += [facets("tag", frozenset({tag})) for tag in sorted(filters.tags)]
+    any_of += [facets("project", frozenset({filters.project}))] if filters.project is not None else []
+    return Conditions(filters.year_from, filters.year_to, tuple(any_of))
+
+
+def _candidates(
+    snapshot: Snapshot, conditions: Conditions, terms: list[tuple[int, float]], query: PassageQuery
+) -> list[Candidate]:
+    among = snapshot.passing(conditions)
+    found: dict[int, Candidate] = {}
+    if query.vector is not None:
+        if query.vector.shape != (snapshot.windows.matrix.shape[1],):
+            raise ModelMismatch("The question was embedded by another model than the index; configure the same one.")
+        nearest = snapshot.dense(np.asarray(query.vector, np.float32), among, query.depth)
+        for row, window, cosine in zip(
+            nearest.rows.tolist(), nearest.windows.tolist(), nearest.cosines.tolist(), strict=True
+        ):
+            found[row] = snapshot.candidate(row, None, cosine, snapshot.chunk_id(row, window))
+    if terms:
+        rows, scores = snapshot.lexical(terms, among, query.depth)
+        for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+            if row in found:
+                found[row].bm25 = score
+            else:
+                found[row] = snapshot.candidate(row, score, None, None)
+    return list(found.values())
+
+
+def _stored_chunks(pmid: str, chunks: str, blob: bytes, vector: "Vectors | None") -> list[StoredChunk]:
+    rows = json.loads(chunks)
+    cosines: list[float | None] = [None] * len(rows)
+    if vector is not None and rows:
+        matrix = np.frombuffer(blob, "<f4").reshape(len(rows), -1)
+        if matrix.shape[1] != vector.size:
+            raise ModelMismatch("The question was embedded by another model than the index; configure the same one.")
+        cosines = np.einsum("ij,j->i", matrix, vector).tolist()
+    return [
+        StoredChunk(pmid, chunk_id, text, section, start, end, sim)
+        for (chunk_id, text, section, start, end, _), sim in zip(rows, cosines, strict=True)
+    ]
