@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SAMPLE := samples/pubmed.xml.gz
 INSTALL := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --python $(BIN)/python
 LOCK := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-header --no-emit-index-url
@@ -18,7 +17,7 @@ help: ## this list
 setup: $(VENV)/.run $(MODEL) ## create .venv, install what is locked, build the embedding model
 
 run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:3010/mcp
-	$(BIN)/bio-mcp import --if-empty $(SAMPLE)
+	$(BIN)/bio-mcp import --if-empty --sample
 	$(BIN)/bio-mcp serve
 
 test: setup $(VENV)/.dev ## everything that needs only Python
