@@ -2,7 +2,8 @@
 
 MedlineDate is free text. Forms seen: `1998 Dec-1999 Jan`, `2021 May-Jun`, `1977-1978`, `1977-1978 Dec-Jan`,
 `1977 Apr 17-21`, `2021 Apr-Jun 01`, `2021 3rd Quarter`, `1979 Mar/Apr`, `2000 Spring-Summer`; its start counts.
-A season gives no month: it names other months on the other half of the globe.
+A season gives no month, since it names other months on the other half of the globe, unless
+it is months (Season also holds `Sep-Dec`).
 """
 
 import re
@@ -84,8 +85,8 @@ def _stamp(*parts: str | None) -> str | None:
 def _partial(year: str | None, month: str | None, day: str | None, season: str | None) -> PartialDate | None:
     if not year:
         return None
-    number = month_number(month)
-    name = _NAMES[number - 1] if number else month
+    number = month_number(month) or _month_day(season or "")[0]
+    name = _NAMES[number - 1] if number and month else month
     text = " ".join(part for part in (year, season, name, day and (day.lstrip("0") or day)) if part)
     in_year = _number(year)
     if not in_year:
