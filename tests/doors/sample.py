@@ -27,6 +27,7 @@ class Echoed(Response):
 @tool("sample.echo", family=PLAIN, timeout=5)
 def echo(request: Echo, backends: Backends) -> Echoed:
     """Say it again."""
+    print("a tool must not print, but some library does", flush=True)  # stdio: this must not reach the client
     return Echoed(texts=[request.text] * request.times, nothing=None)
 
 

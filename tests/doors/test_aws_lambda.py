@@ -110,11 +110,11 @@ def in_an_environment_of_its_own(event):
 
 
 def test_each_call_writes_one_line_of_json():
-    event = {"tool": "sample.echo", "arguments": {"text": "x"}, "correlation_id": "abc"}
+    event = {"tool": "sample.walk", "correlation_id": "abc"}
     _, [line] = in_an_environment_of_its_own(event)
     assert (line["message"], line["tool"], line["status"], line["correlation_id"]) == (
         "call",
-        "sample.echo",
+        "sample.walk",
         "ok",
         "abc",
     )

@@ -132,9 +132,14 @@ def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str
 
 
 def _sha256(value: Any) -> str:
-    """Over canonical JSON, RFC 8785; sorted JSON where that has no form (2^53 + 1, half a surrogate)."""
+    """Over canonical JSON, RFC 8785; sorted JSON where that has no form (2^53 + 1, half a surrogate).
+
+    Whatever is nested deeper than the interpreter can follow has one hash.
+    """
     try:
         canonical = rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, UnicodeError):
         canonical = json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+    except RecursionError:
+        canonical = b"nested too deep"
     return hashlib.sha256(canonical).hexdigest()

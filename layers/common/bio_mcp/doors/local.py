@@ -43,11 +43,11 @@ def is_loopback(host: str) -> bool:
 
 
 def _open(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65_535:
+        raise InvalidInput(f"port {port} does not exist; take one from 0 (any) to 65535")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except OverflowError:
-        raise InvalidInput(f"port {port} does not exist; take one from 0 (any) to 65535") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise InvalidInput(

@@ -1,6 +1,9 @@
 """MCP over standard input and output: one client, which started us. Nothing but protocol goes to standard output."""
 
+from typing import Any
+
 import anyio
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from bio_mcp.catalog import RESOURCES, TOOLS
@@ -19,8 +22,10 @@ def serve(settings: Settings, backends: Backends) -> None:
         families=settings.tool_families,
     )
 
-    async def run() -> None:
-        async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+    anyio.run(over_standard_streams, server)
 
-    anyio.run(run)
+
+async def over_standard_streams(server: Server[Any]) -> None:
+    """Speak with the process's parent; what tools print goes to standard error."""
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())

@@ -1,0 +1,306 @@
+"""What reaches the endpoint from clients that are old, careless or hostile."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from tests.doors.sample import Stranded
+from tests.doors.wire import ACCEPT, HANDSHAKES, MODERN, post, request
+
+EVERY_VERSION = [*HANDSHAKES, MODERN]
+
+
+@pytest.mark.parametrize("version", HANDSHAKES)
+def test_a_handshake_of_each_older_revision_is_agreed_to(url, version):
+    asked = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    agreed = request(
+        "POST",
+        url,
+        json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked},
+        headers={"accept": ACCEPT},
+    ).json()["result"]
+    assert agreed["protocolVersion"] == version
+    assert agreed["serverInfo"]["name"] == "bio-mcp"
+    assert "rag_search" in agreed["instructions"]
+    assert set(agreed["capabilities"]) == {"tools", "resources"}
+
+
+def test_the_newest_revision_is_discovered(url):
+    found = post(url, "server/discover").json()["result"]
+    assert MODERN in found["supportedVersions"]
+    assert found["ttlMs"] == 300_000
+
+
+@pytest.mark.parametrize("version", EVERY_VERSION)
+def test_every_revision_lists_calls_and_reads(url, version):
+    listed = post(url, "tools/list", version=version).json()["result"]["tools"]
+    called = post(url, "tools/call", {"name": "sample_echo", "arguments": {"text": "x"}}, version).json()["result"]
+    read = post(url, "resources/read", {"uri": "sample://paper/7"}, version).json()["result"]
+    assert listed[0]["name"] == "sample_echo"
+    assert called["content"][0]["text"] == '{"texts":["x"],"nothing":null}'
+    assert read["contents"][0]["text"] == '{"pmid":"7","abstract":null}'
+
+
+@pytest.mark.parametrize("version", EVERY_VERSION)
+def test_an_answer_is_plain_json(url, version):
+    answer = post(url, "tools/call", {"name": "sample_walk", "arguments": {}}, version)
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("version", EVERY_VERSION)
+def test_a_client_that_reads_only_json_is_served(url, version):
+    answer = post(
+        url, "tools/call", {"name": "sample_echo", "arguments": {"text": "x"}}, version, accept="application/json"
+    )
+    assert answer.json()["result"]["structuredContent"] == {"texts": ["x"], "nothing": None}
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+def test_progress_that_is_asked_for_comes_before_the_answer(url, version):
+    params = {"name": "sample_walk", "arguments": {"steps": 2}, "_meta": {"progressToken": "p"}}
+    answer = post(url, "tools/call", params, version)
+    events = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: {")]
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert [each["params"] for each in events[:2]] == [
+        {"progressToken": "p", "progress": 1.0, "total": 2.0, "message": "step 1"},
+        {"progressToken": "p", "progress": 2.0, "total": 2.0, "message": "step 2"},
+    ]
+    assert events[2]["result"]["structuredContent"] == {"steps": 2}
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "PATCH"])
+def test_only_post_is_allowed(url, method):
+    answer = request(method, url, headers={"accept": ACCEPT})
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "POST"
+
+
+def test_health_is_answered(base):
+    assert request("GET", f"{base}/health").json() == {"status": "ok", "version": "0.1.0"}
+
+
+def test_nothing_else_is_served(base):
+    for path in ("/", "/docs", "/openapi.json", "/mcp/", "/mcp/x", "/sse"):
+        assert request("GET", base + path).status_code in (404, 405, 307)
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80"])
+def test_another_host_is_refused(url, version, host):
+    assert post(url, "tools/list", version=version, host=host).status_code == 421
+
+
+def test_a_configured_host_is_served(url):
+    assert post(url, "tools/list", host="mcp.example.org").status_code == 200
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example", "file://"])
+def test_another_origin_is_refused(url, version, origin):
+    answer = post(url, "tools/list", version=version, origin=origin)
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("origin", ["https://app.example.org", "http://localhost:6274", "http://127.0.0.1"])
+def test_a_page_of_an_allowed_origin_may_read_the_answer(url, origin):
+    answer = post(url, "tools/list", origin=origin)
+    assert answer.status_code == 200
+    assert answer.headers["access-control-allow-origin"] == origin
+
+
+def test_a_browsers_preflight_names_the_headers_that_it_may_send(url):
+    asked = {
+        "origin": "https://app.example.org",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type,mcp-protocol-version,mcp-method,mcp-name",
+    }
+    answer = request("OPTIONS", url, headers=asked)
+    assert answer.status_code == 200
+    assert "mcp-protocol-version" in answer.headers["access-control-allow-headers"]
+
+
+def test_a_preflight_of_another_origin_is_refused(url):
+    asked = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+    assert "access-control-allow-origin" not in request("OPTIONS", url, headers=asked).headers
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+def test_a_body_over_4_MiB_is_refused(url, version):  # noqa: N802  a unit
+    params = {"name": "sample_echo", "arguments": {"text": "x" * 4_194_304}}
+    assert post(url, "tools/call", params, version).status_code == 413
+
+
+def raw(url, body, version, **headers):
+    sent = {"accept": ACCEPT, "content-type": "application/json", "mcp-protocol-version": version, **headers}
+    return request("POST", url, content=body, headers=sent)
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"null",
+        b"[]",
+        b'"tools/list"',
+        b'[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]',
+        b'{"jsonrpc":"1.0","id":1,"method":"tools/list"}',
+        b'{"id":1}',
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}',
+        b"\x00" * 100,
+    ],
+)
+def test_malformed_json_rpc_is_a_client_error(url, version, body):
+    answer = raw(url, body, version)
+    assert 400 <= answer.status_code < 500 or answer.json()["error"]["code"] in (-32600, -32602)
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@pytest.mark.parametrize("depth", [150, 900, 100_000])
+def test_deep_nesting_is_answered(url, version, depth):
+    nested = '{"a":' * depth + "1" + "}" * depth
+    meta = '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
+    call = f'{{"name":"sample_echo","arguments":{{"text":{nested}}},"_meta":{meta}}}'
+    body = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}'
+    answer = raw(url, body.encode(), version, **{"mcp-method": "tools/call", "mcp-name": "sample_echo"})
+    assert answer.status_code < 500
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@pytest.mark.parametrize("text", ["\\ud800", "\\u0000", "\\uffff", "😀"])
+def test_odd_characters_come_back_or_are_refused(url, version, text):
+    meta = '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
+    call = f'{{"name":"sample_echo","arguments":{{"text":"{text}"}},"_meta":{meta}}}'
+    body = f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{call}}}'
+    answer = raw(url, body.encode(), version, **{"mcp-method": "tools/call", "mcp-name": "sample_echo"})
+    assert answer.status_code < 500
+    if "result" in answer.json() and not answer.json()["result"]["isError"]:
+        assert answer.json()["result"]["structuredContent"]["texts"] == [json.loads(f'"{text}"')]
+
+
+def test_a_body_that_is_not_declared_as_json_is_refused(url):
+    answer = request("POST", url, content=b"{}", headers={"accept": ACCEPT, "content-type": "text/plain"})
+    assert answer.status_code == 400
+
+
+def test_an_unknown_revision_is_answered_with_the_known_ones(url):
+    meta = {"io.modelcontextprotocol/protocolVersion": "2031-01-01", "io.modelcontextprotocol/clientCapabilities": {}}
+    answer = post(url, "tools/list", {"_meta": meta}, "2031-01-01", **{"mcp-method": "tools/list"})
+    assert answer.status_code == 400
+    assert MODERN in json.dumps(answer.json())
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+def test_an_unknown_method_is_not_found(url, version):
+    assert post(url, "tools/destroy", version=version).json()["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@pytest.mark.parametrize("method", ["subscriptions/listen", "resources/subscribe", "prompts/list", "tasks/list"])
+def test_what_is_not_offered_is_not_found_and_does_not_hang(url, version, method):
+    params = {"uri": "sample://info", "notifications": {}}
+    assert post(url, method, params, version=version).json()["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "sample://paper/",
+        "sample://paper/../../etc/passwd",
+        "sample://paper/..%2f..%2fetc%2fpasswd",
+        "sample://paper/%2e%2e",
+        "sample://paper/1%00",
+        "sample://paper/1\x00",
+        "sample://paper/1/",
+        "sample://paper/1?x=1",
+        "sample://paper/1#f",
+        "sample://paper/1\n",
+        "sample://paper/１",
+        "SAMPLE://paper/1",
+        "Sample://paper/1",
+        "file:///etc/passwd",
+        "http://127.0.0.1/",
+        "//paper/1",
+        "",
+        "x" * 5_000,
+    ],
+)
+def test_a_hostile_uri_is_unknown(url, uri):
+    error = post(url, "resources/read", {"uri": uri}, "2025-11-25").json()["error"]
+    assert error["code"] == -32602
+    assert error["message"] == "Unknown resource. Available: sample://paper/{pmid}, sample://info"
+    assert error["data"]["uri"] == uri
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@pytest.mark.parametrize(
+    ("uri", "code", "says", "wire"),
+    [
+        ("sample://paper/abc", -32602, "abc is not a PMID; a PMID is digits only", "VALIDATION"),
+        ("sample://paper/404", -32602, "there is no paper 404", "NOT_FOUND"),
+        ("sample://paper/500", -32603, "the store is locked; try again", "STORE"),
+    ],
+)
+def test_what_cannot_be_read_says_why(url, version, uri, code, says, wire):
+    error = post(url, "resources/read", {"uri": uri}, version).json()["error"]
+    assert error["code"] == code
+    assert says in error["message"]
+    assert error["data"]["uri"] == uri
+    assert error["data"]["error"]["code"] == wire
+
+
+def test_twenty_calls_at_once_are_each_answered_with_their_own(url):
+    def one(number):
+        version = MODERN if number % 2 else "2025-11-25"
+        return post(url, "tools/call", {"name": "sample_echo", "arguments": {"text": str(number)}}, version)
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(one, range(20)))
+    assert [each.json()["result"]["structuredContent"]["texts"] for each in answers] == [[str(n)] for n in range(20)]
+
+
+@pytest.mark.parametrize("base", ["uvicorn"], indirect=True)
+@pytest.mark.parametrize("version", ["2025-11-25", MODERN])
+@pytest.mark.parametrize("meta", [{}, {"progressToken": 1}])
+def test_a_client_that_hangs_up_ends_the_calls_time(url, version, meta):
+    Stranded.begun.clear()
+    Stranded.deadlines.clear()
+    caller = threading.Thread(target=hang_up, args=(url, version, meta))
+    caller.start()
+    assert Stranded.begun.wait(10)
+    caller.join()
+    deadline = Stranded.deadlines[0]
+    while deadline.remaining > 0:
+        threading.Event().wait(0.01)
+
+
+def hang_up(url, version, meta):
+    """Call `sample_wait`, and close the connection once it runs."""
+    params = {"name": "sample_wait", "arguments": {}, "_meta": meta}
+    sent = {"accept": ACCEPT, "mcp-protocol-version": version}
+    if version == MODERN:
+        sent |= {"mcp-method": "tools/call", "mcp-name": "sample_wait"}
+        params["_meta"] = meta | {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    with pytest.raises(httpx.ReadTimeout), httpx.Client(timeout=0.5, verify=False) as client:
+        client.post(url, json=body, headers=sent)
+
+
+@pytest.mark.parametrize("base", ["uvicorn"], indirect=True)
+def test_a_slow_call_does_not_hold_up_another(url):
+    Stranded.begun.clear()
+    caller = threading.Thread(target=hang_up, args=(url, MODERN, {}))
+    caller.start()
+    assert Stranded.begun.wait(10)
+    assert post(url, "tools/list").status_code == 200
+    caller.join()

@@ -1,0 +1,78 @@
+"""A served process, from its start to its end."""
+
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bio_mcp.doors.local import is_loopback, serve_locally
+from bio_mcp.errors import InvalidInput
+from tests.doors.wire import ACCEPT, post
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def served(host="127.0.0.1"):
+    command = [sys.executable, "-m", "tests.doors.sample_serve", host, "0"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_process_in_good_order(number):
+    with served() as (process, url):
+        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        process.send_signal(number)
+        assert process.stdout.read() == "closed what stands around the server\n"
+        assert process.wait(20) == 0
+
+
+def test_a_call_in_flight_is_answered_before_the_process_ends():
+    params = {"name": "sample_walk", "arguments": {"steps": 500}, "_meta": {"progressToken": 1}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    sent = {"accept": ACCEPT, "mcp-protocol-version": "2025-11-25"}
+    with served() as (process, url), httpx.stream("POST", f"{url}/mcp", json=body, headers=sent) as answer:
+        lines = answer.iter_lines()
+        assert any("step 1" in line for line in lines)
+        process.send_signal(signal.SIGTERM)
+        assert any('"structuredContent":{"steps":500}' in line for line in lines)
+        assert process.wait(30) == 0
+
+
+def test_ipv6_loopback_is_served():
+    with served("::1") as (_, url):
+        assert url.startswith("http://[::1]:")
+        assert post(f"{url}/mcp", "tools/list").status_code == 200
+
+
+def test_a_port_that_is_taken_is_explained():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InvalidInput, match=rf"port {port} on 127.0.0.1 is taken.*--port or MCP_HTTP_PORT"):
+            serve_locally(None, "127.0.0.1", port, print)
+
+
+def test_a_port_that_cannot_exist_is_explained():
+    with pytest.raises(InvalidInput, match="port 70000 does not exist"):
+        serve_locally(None, "127.0.0.1", 70_000, print)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])  # noqa: S104  refused
+def test_nobody_else_is_let_in_without_access_tokens(host):
+    assert not is_loopback(host)
+    with pytest.raises(InvalidInput, match="not a loopback address and there are no access tokens yet"):
+        serve_locally(None, host, 0, print)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "localhost", "::1"])
+def test_this_machines_own_addresses_are_served(host):
+    assert is_loopback(host)

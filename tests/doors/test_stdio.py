@@ -1,0 +1,90 @@
+"""The sample tools over standard input and output, in a process of their own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import MCPError, StdioServerParameters
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ["-m", "tests.doors.sample_stdio"]
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["auto", "legacy"])
+async def client(request):
+    parameters = StdioServerParameters(command=sys.executable, args=PROGRAM, cwd=str(ROOT))
+    async with Client(stdio_client(parameters), mode=request.param) as connected:
+        yield connected
+
+
+async def test_tools_are_listed_and_called(client):
+    tools = (await client.list_tools()).tools
+    result = await client.call_tool("sample.echo", {"text": "β-catenin"})
+    assert tools[0].name == "sample_echo"
+    assert json.loads(result.content[0].text) == result.structured_content == {"texts": ["β-catenin"], "nothing": None}
+
+
+async def test_failures_and_unknown_tools_are_answered(client):
+    assert (await client.call_tool("sample_fail", {})).structured_content["error"]["code"] == "STORE"
+    with pytest.raises(MCPError, match="Available tools"):
+        await client.call_tool("nothing", {})
+
+
+async def test_resources_are_read(client):
+    assert json.loads((await client.read_resource("sample://paper/7")).contents[0].text)["pmid"] == "7"
+    with pytest.raises(MCPError, match="is not a PMID"):
+        await client.read_resource("sample://paper/abc")
+
+
+async def test_progress_is_sent_as_it_happens(client):
+    seen = []
+
+    async def on_progress(done, total, message):
+        seen.append((done, total, message))
+
+    await client.call_tool("sample_walk", {"steps": 2}, progress_callback=on_progress)
+    assert seen == [(1.0, 2.0, "step 1"), (2.0, 2.0, "step 2")]
+
+
+async def test_a_call_that_the_client_gives_up_leaves_the_server_answering(client):
+    with anyio.move_on_after(0.5):
+        await client.call_tool("sample_wait", {})
+    assert (await client.call_tool("sample_echo", {"text": "x"})).structured_content["texts"] == ["x"]
+
+
+def test_only_protocol_is_on_standard_output_and_the_log_is_on_standard_error():
+    lines = [
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "t", "version": "1"},
+            },
+        },
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "sample_echo", "arguments": {"text": "x"}}},
+        {"id": 3, "method": "tools/call", "params": {"name": "sample_fail", "arguments": {"how": "bug"}}},
+    ]
+    process = subprocess.Popen(
+        [sys.executable, *PROGRAM], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    for line in lines:
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **line}).encode() + b"\n")
+    process.stdin.write(b"this is not JSON\n")
+    process.stdin.flush()
+    answers = [json.loads(process.stdout.readline()) for _ in range(3)]
+    rest, log = process.communicate(timeout=30)
+    assert {each["id"] for each in answers} == {1, 2, 3}
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
+    assert process.returncode == 0
+    assert b"a tool must not print" in log
+    assert b"KeyError" in log
+    assert b"INFO call tool=sample.echo status=ok" in log
