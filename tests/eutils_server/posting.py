@@ -1,6 +1,7 @@
 """The small utilities: EPost (ids into history), ESpell (a likelier word), ECitMatch (a citation's PMID)."""
 
 import difflib
+from collections import Counter
 from xml.sax.saxutils import escape
 
 from tests.eutils_server.answers import Answer, Params, as_text, as_xml, error
@@ -42,13 +43,15 @@ def espell(ncbi: Ncbi, params: Params) -> Answer:
     return as_xml("eSpellResult", f"{inner}<CorrectedQuery>{escape(changed)}</CorrectedQuery><SpelledQuery/><ERROR/>")
 
 
-def title_words(catalogue: Catalogue) -> set[str]:
-    return {word for record in catalogue.visible.values() for word in normalised(record.title).split()}
+def title_words(catalogue: Catalogue) -> Counter[str]:
+    """How often each word stands in the titles."""
+    return Counter(word for record in catalogue.visible.values() for word in normalised(record.title).split())
 
 
-def nearest(word: str, known: set[str]) -> str:
+def nearest(word: str, known: Counter[str]) -> str:
+    """Of the words most alike, the most frequent; the word itself if none is alike."""
     alike = [one for one in known if one[:1] == word[:1] and abs(len(one) - len(word)) < 3]
-    return next(iter(difflib.get_close_matches(word, sorted(alike), 1, 0.8)), word)
+    return max(difflib.get_close_matches(word, alike, 5, 0.8), key=known.__getitem__, default=word)
 
 
 def ecitmatch(ncbi: Ncbi, params: Params) -> Answer:

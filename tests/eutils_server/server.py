@@ -22,6 +22,8 @@ from tests.eutils_server.summaries import esummary
 from tests.eutils_server.traffic import Log, Meter, Rules, refusal
 
 ROOT = "/entrez/eutils/"
+IDLE_S, REQUESTS_PER_CONNECTION = 4, 40
+"""NCBI closes a connection after 4 idle seconds and after 40 requests, as its Keep-Alive header says."""
 LONGEST_URL = 3_000
 """Characters of a request line that pass; about 250 PMIDs. NCBI asks for POST above 200 ids."""
 UTILITIES: dict[str, Callable[[Ncbi, Params], Answer]] = {
@@ -65,6 +67,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = 65_536
+    timeout = IDLE_S
+    served = 0
 
     @property
     def ncbi_server(self) -> Server:
@@ -82,6 +86,14 @@ class Handler(BaseHTTPRequestHandler):
     do_POST = do_DELETE = do_GET  # noqa: N815
 
     def _serve(self) -> None:
+        self.served += 1
+        self.connection.settimeout(None)  # only waiting for the next request is idle time
+        self._handle()
+        self.close_connection |= self.served >= REQUESTS_PER_CONNECTION
+        if not self.close_connection:
+            self.connection.settimeout(IDLE_S)
+
+    def _handle(self) -> None:
         url = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if url.path.startswith(control.ROOT):
@@ -127,6 +139,12 @@ class Handler(BaseHTTPRequestHandler):
     def _head(self, answer: Answer, headers: dict[str, str]) -> None:
         self.send_response(answer.status)
         kept = {"Content-Type": answer.content_type, "Cache-Control": "private", "NCBI-PHID": "LOCAL.1.1.m_1"}
+        left = REQUESTS_PER_CONNECTION - self.served
+        kept |= (
+            {"Keep-Alive": f"timeout={IDLE_S}, max={left}", "Connection": "Keep-Alive"}
+            if left
+            else {"Connection": "close"}
+        )
         for name, value in (kept | headers | answer.headers).items():
             self.send_header(name, value)
 

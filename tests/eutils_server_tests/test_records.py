@@ -106,3 +106,14 @@ def test_a_copy_is_a_record_of_its_own(sample):
 def test_a_record_without_pmid_is_refused():
     with pytest.raises(ValueError, match="without PMID"):
         read_record(b"<PubmedArticle/>")
+
+
+def test_a_term_is_looked_up_once_until_the_catalogue_changes():
+    catalogue = Catalogue([SAMPLE])
+    seen = []
+    for _ in range(3):
+        catalogue.matching("odd", lambda record: seen.append(record.pmid) or record.pmid % 2 == 1)
+    assert len(seen) == len(catalogue.visible)
+    catalogue.withdraw(list(catalogue.visible)[:1])
+    catalogue.matching("odd", lambda record: seen.append(record.pmid) or record.pmid % 2 == 1)
+    assert len(seen) == 2 * len(catalogue.visible) + 1

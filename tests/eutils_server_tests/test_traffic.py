@@ -63,6 +63,7 @@ def test_the_headers_are_those_of_the_recordings(client):
     expected |= {"content-encoding": "gzip", "transfer-encoding": "chunked", "x-ratelimit-limit": "3"}
     assert {name: headers[name] for name in expected} == expected
     assert "ncbi-phid" in headers
+    assert headers["keep-alive"] == "timeout=4, max=39"
 
 
 def test_a_client_that_takes_no_gzip_gets_none(client):
@@ -70,12 +71,11 @@ def test_a_client_that_takes_no_gzip_gets_none(client):
     assert "content-encoding" not in answer.headers
 
 
-def test_one_connection_carries_many_requests(ncbi, client):
-    ports = {
-        client.get("esearch.fcgi", params={"term": "cancer"}).extensions["network_stream"].get_extra_info("client_addr")
-        for _ in range(5)
-    }
-    assert len(ports) == 1
+def test_a_connection_carries_forty_requests(client):
+    headers = [client.get("esearch.fcgi", params={"term": "1[uid]"}).headers for _ in range(41)]
+    assert [one.get("keep-alive") for one in headers[:39]] == [f"timeout=4, max={left}" for left in range(39, 0, -1)]
+    assert headers[39]["connection"] == "close"
+    assert headers[40]["keep-alive"] == "timeout=4, max=39"
 
 
 def test_a_slow_download_does_not_hold_up_another(ncbi):
