@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from itertools import chain
 
 import numpy as np
@@ -12,16 +11,11 @@ import numpy as np
 from bio_mcp.adapters.embedded.intake import SEPARATOR
 from bio_mcp.adapters.embedded.pmids import key
 from bio_mcp.errors import Conflict, EmbeddingFailed, ModelMismatch
-from bio_mcp.retrieval.passages import Chunk, Entry
+from bio_mcp.retrieval.passages import Entry
 
 MOST = 0xFFFF  # what a term frequency is capped at
 
 Facet = tuple[str, str]
-
-
-def text_hash(chunk: Chunk) -> str:
-    """SHA-256 (hex) of what the model is given."""
-    return sha256(chunk.embedded_text.encode()).hexdigest()
 
 
 def check_vectors(entry: Entry, dim: int) -> None:
@@ -95,7 +89,7 @@ def _write_vectors(connection: sqlite3.Connection, entry: Entry) -> None:
     rows = []
     for chunk in entry.chunks:
         vector = entry.vectors.get(chunk.chunk_id)
-        blob = stored.get(text_hash(chunk)) if vector is None else vector.astype("<f4").tobytes()
+        blob = stored.get(chunk.embedded_sha256) if vector is None else vector.astype("<f4").tobytes()
         if blob is None:
             raise Conflict(
                 f"The text of chunk {chunk.chunk_id} of PMID {entry.pmid} is not the one whose vector is stored; "
@@ -118,7 +112,7 @@ def _stored_vectors(connection: sqlite3.Connection, pmid: str) -> dict[str, byte
 
 
 def _write_chunks(connection: sqlite3.Connection, entry: Entry) -> None:
-    chunks = [[c.chunk_id, c.text, c.section, c.char_start, c.char_end, text_hash(c)] for c in entry.chunks]
+    chunks = [[c.chunk_id, c.text, c.section, c.char_start, c.char_end, c.embedded_sha256] for c in entry.chunks]
     text = json.dumps(chunks, ensure_ascii=False, separators=(",", ":"))
     connection.execute("INSERT OR REPLACE INTO chunks VALUES (?, ?)", (key(entry.pmid), text))
 

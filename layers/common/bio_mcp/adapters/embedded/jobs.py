@@ -30,11 +30,10 @@ class SqliteJobs:
         with self._database.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row + rest)
 
-    def open(self, kind: str, query_key: str) -> Job | None:
+    def latest(self, kind: str, query_key: str) -> Job | None:
         with self._database.reading() as connection:
             row = connection.execute(
-                _SELECT + "WHERE kind = ? AND query_key = ? AND state IN ('running', 'waiting') "
-                "ORDER BY created DESC, job_id DESC LIMIT 1",
+                _SELECT + "WHERE kind = ? AND query_key = ? ORDER BY created DESC, job_id DESC LIMIT 1",
                 (kind, query_key),
             ).fetchone()
         return _job(row) if row else None

@@ -13,9 +13,11 @@ from bio_mcp.adapters.embedded.index import LiveIndex, dimension, last_change
 from bio_mcp.adapters.embedded.pmids import numbers
 from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
 from bio_mcp.errors import IndexUnavailable, ModelMismatch
-from bio_mcp.retrieval.passages import Candidate, Entry, Filters, PassageQuery, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from bio_mcp.retrieval.passages import Vectors
 
 K1, B = 1.2, 0.75
@@ -83,9 +85,18 @@ class SqlitePassages:
             snapshot = self._index.current(connection)
             if not snapshot.documents:
                 return []
-            conditions = _conditions(connection, query.filters)
+            conditions = _conditions(connection, query)
             terms = _terms(connection, query.terms)
         return _candidates(snapshot, conditions, terms, query)
+
+    def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
+        with self._database.reading(IndexUnavailable) as connection:
+            dim = dimension(connection)
+            rows = connection.execute(
+                "SELECT pmid, vectors FROM vectors WHERE pmid IN (SELECT value FROM json_each(?))",
+                (json.dumps(numbers(pmids)),),
+            ).fetchall()
+        return {str(pmid): _mean(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, blob in rows if blob}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
         with self._database.reading(IndexUnavailable) as connection:
@@ -132,7 +143,9 @@ def _terms(connection: sqlite3.Connection, terms: Sequence[tuple[str, float]]) -
     return sorted((number, weights[term]) for number, term in rows)
 
 
-def _conditions(connection: sqlite3.Connection, filters: Filters) -> Conditions:
+def _conditions(connection: sqlite3.Connection, query: PassageQuery) -> Conditions:
+    filters = query.filters
+
     def facets(kind: str, values: frozenset[str]) -> tuple[int, ...]:
         rows = connection.execute(
             "SELECT id FROM facets WHERE kind = ? AND value IN (SELECT value FROM json_each(?))",
@@ -144,7 +157,8 @@ def _conditions(connection: sqlite3.Connection, filters: Filters) -> Conditions:
     any_of += [facets("publication_type", filters.publication_types)] if filters.publication_types else []
     any_of += [facets("tag", frozenset({tag})) for tag in sorted(filters.tags)]
     any_of += [facets("project", frozenset({filters.project}))] if filters.project is not None else []
-    return Conditions(filters.year_from, filters.year_to, tuple(any_of))
+    within = None if query.within is None else np.array(numbers(query.within), np.int64)
+    return Conditions(filters.year_from, filters.year_to, tuple(any_of), within)
 
 
 def _candidates(
@@ -182,3 +196,9 @@ def _stored_chunks(pmid: str, chunks: str, blob: bytes, vector: "Vectors | None"
         StoredChunk(pmid, chunk_id, text, section, start, end, sim)
         for (chunk_id, text, section, start, end, _), sim in zip(rows, cosines, strict=True)
     ]
+
+
+def _mean(matrix: "Vectors") -> "NDArray[np.float32]":
+    """The mean of unit vectors, as a unit vector."""
+    mean: NDArray[np.float32] = matrix.mean(axis=0)
+    return (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)

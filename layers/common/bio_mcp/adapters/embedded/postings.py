@@ -122,8 +122,8 @@ def bm25(segments: Segments, norms: NDArray[np.float32], documents: int, query: 
     live = np.add.reduceat(np.isfinite(norm), np.cumsum(counts) - counts, dtype=np.int64)
     impacts /= impacts + norm
     impacts *= np.repeat(_term_weights(spans, live, documents), counts)
-    scores: Scores = np.bincount(rows, impacts, minlength=len(norms))
-    return scores
+    scores = np.bincount(rows, impacts, minlength=len(norms))
+    return scores.astype(np.float64, copy=False)
 
 
 def _both(segments: Segments) -> Sequence[Postings]:

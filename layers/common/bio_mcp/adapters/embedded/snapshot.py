@@ -17,14 +17,18 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Filters in the index's own numbers. `any_of`: one set of facets per field, of which one must be there."""
+    """Filters in the index's own numbers.
+
+    `any_of` has one set of facets per field, of which one must be there; `within` is PMIDs, ascending.
+    """
 
     year_from: int | None
     year_to: int | None
     any_of: tuple[tuple[int, ...], ...]
+    within: NDArray[np.int64] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.any_of or self.year_from is not None or self.year_to is not None)
+        return bool(self.any_of or self.within is not None or self.year_from is not None or self.year_to is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class Snapshot:
             mask &= (self.years <= conditions.year_to) & (self.years != NO_YEAR)
         for facets in conditions.any_of:
             mask &= np.logical_or.reduce([self._mask(facet) for facet in facets] or [np.zeros_like(mask)])
+        if conditions.within is not None:
+            mask &= _members(self.pmids, conditions.within)
         return np.flatnonzero(mask).astype(np.int32)
 
     def lexical(self, query: list[tuple[int, float]], among: Rows | None, depth: int) -> tuple[Rows, Scores]:
@@ -89,3 +95,11 @@ class Snapshot:
                 self._masks.clear()
             self._masks[facet] = found
         return found
+
+
+def _members(values: NDArray[np.int64], wanted: NDArray[np.int64]) -> Mask:
+    """Which of `values` are among `wanted`, which is ascending."""
+    if not len(wanted):
+        return np.zeros(len(values), dtype=np.bool_)
+    found: Mask = wanted[np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)] == values
+    return found
