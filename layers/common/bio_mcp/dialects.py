@@ -27,6 +27,20 @@ BIO_MCP: Dialect = {
     errors.Failure: UNKNOWN,
 }
 
+TTM: Dialect = {
+    errors.InvalidInput: "INVALID_ARG",
+    errors.NotFound: "NOT_FOUND",
+    errors.ModelMismatch: "INVARIANT_FAILURE",
+    errors.HybridUnavailable: "INVALID_ARG",
+    errors.Conflict: "STORE",
+    errors.UpstreamFailed: "UPSTREAM",
+    errors.IndexUnavailable: "INDEX_UNAVAILABLE",
+    errors.StoreFailed: "STORE",
+    errors.EmbeddingFailed: "EMBEDDINGS",
+    errors.DeadlineExceeded: "TIMEOUT",
+    errors.Failure: UNKNOWN,
+}
+
 
 def code_for(failure: errors.Failure, dialect: Dialect) -> str:
     """The code that `dialect` gives to `failure`."""

@@ -24,8 +24,8 @@ DESIGNS: Mapping[str, tuple[int, str]] = {
     "D017418": (3, "meta-analysis"),
     "D000071083": (3, "network meta-analysis"),
     "D016449": (2, "randomized controlled trial"),
-    "D062165": (2, "equivalence trial"),
-    "D065007": (2, "pragmatic clinical trial"),
+    "D062165": (1, "equivalence trial"),
+    "D065007": (1, "pragmatic clinical trial"),
     "D000076362": (1, "adaptive clinical trial"),
     "D018848": (1, "controlled clinical trial"),
     "D016430": (1, "clinical trial"),
@@ -35,10 +35,7 @@ DESIGNS: Mapping[str, tuple[int, str]] = {
     "D017429": (1, "phase IV trial"),
     "D000068397": (1, "clinical study"),
     "D064888": (1, "observational study"),
-    "D016448": (1, "multicenter study"),
     "D003160": (1, "comparative study"),
-    "D023362": (1, "evaluation study"),
-    "D023361": (1, "validation study"),
     "D018486": (1, "twin study"),
     "D015331": (1, "cohort study"),
     "D016022": (1, "case-control study"),
@@ -46,9 +43,6 @@ DESIGNS: Mapping[str, tuple[int, str]] = {
     "D016454": (0, "narrative review"),
     "D016421": (0, "editorial"),
     "D016422": (0, "letter"),
-    "D016420": (0, "comment"),
-    "D016433": (0, "news"),
-    "D000076942": (0, "preprint"),
 }
 """Publication type UI -> points and name. The best of a record's types counts."""
 

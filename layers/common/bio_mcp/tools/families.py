@@ -4,3 +4,4 @@ from bio_mcp import dialects
 from bio_mcp.tool import Family
 
 BIO_MCP = Family("rag", dialects.BIO_MCP)
+TTM = Family("ttm", dialects.TTM, prefix="tool.", audited=True)

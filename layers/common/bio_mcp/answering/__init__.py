@@ -1,0 +1,1 @@
+"""Finding papers and answering from them: workflows over ports."""

@@ -1,0 +1,93 @@
+"""Find papers for a question: both legs, fusion, relevance feedback, quality. Every search tool is a face of this."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import InvalidInput
+from bio_mcp.ports import Backends
+from bio_mcp.retrieval.analysis import query_terms
+from bio_mcp.retrieval.passages import Candidate, Filters, PassageQuery
+from bio_mcp.retrieval.ranking import FEEDBACK_PAPERS, Fused, Ranked, feedback_papers, fuse, moved, rank
+from bio_mcp.retrieval.synonyms import expansion
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+DEPTH = 200  # documents per leg
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked. `synonyms` adds MeSH entry terms to the words that are looked up."""
+
+    text: str
+    filters: Filters = field(default_factory=Filters)
+    quality_bias: bool = True
+    synonyms: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Papers in order, and the terms that were looked up, for excerpts. `warnings` say what was not as asked."""
+
+    ranked: list[Ranked]
+    terms: frozenset[str]
+    vector: "Vector"
+    warnings: tuple[str, ...] = ()
+
+
+def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> Found:
+    """Rank the papers that fit `question`.
+
+    Raises `InvalidInput` for a question without a letter or digit, `ModelMismatch`, `EmbeddingFailed`,
+    `IndexUnavailable`: never a shorter or worse list in their place.
+    """
+    text = _readable(question.text)
+    terms = query_terms(text, expansion if question.synonyms else None)
+    embeddings, passages = backends.embeddings, backends.passages
+    passages.ensure_schema(embeddings.fingerprint, embeddings.dim)
+    deadline.check("embedding the question")
+    vector = embeddings.embed([text])[0]
+    deadline.check("searching")
+    candidates = passages.hybrid_search(PassageQuery(terms, vector, question.filters, DEPTH))
+    fused = _with_feedback(candidates, vector, question.filters, backends)
+    ranked = rank(candidates, fused, backends.today(), quality_bias=question.quality_bias)
+    asked = frozenset(term for term, _ in query_terms(text))
+    return Found(ranked, asked, vector, tuple(_warnings(candidates, question.filters, backends)))
+
+
+def _readable(text: str) -> str:
+    """`text` as valid Unicode. Raises `InvalidInput` when there is nothing in it to look for."""
+    valid = text.encode("utf-8", "replace").decode()
+    if not any(character.isalnum() for character in valid):
+        raise InvalidInput("query: it holds no word; say what to look for, as you would ask a librarian")
+    return valid
+
+
+def _with_feedback(
+    candidates: Sequence[Candidate], vector: "Vector", filters: Filters, backends: Backends
+) -> dict[str, Fused]:
+    """Fuse, move the query towards the best papers, score the same candidates by that, fuse again."""
+    first = fuse(candidates, DEPTH)
+    best = feedback_papers(candidates, first)
+    if len(best) < FEEDBACK_PAPERS:
+        return first
+    nearer = moved(vector, list(backends.passages.document_vectors(best).values()))
+    pmids = frozenset(each.pmid for each in candidates)
+    again = backends.passages.hybrid_search(PassageQuery((), nearer, filters, len(pmids), within=pmids))
+    return fuse(candidates, DEPTH, {each.pmid: each.sim for each in again if each.sim is not None})
+
+
+def _warnings(candidates: Sequence[Candidate], filters: Filters, backends: Backends) -> list[str]:
+    if not candidates:
+        if backends.passages.count()[0] == 0:
+            return ["The corpus is empty. Sync a PubMed query (pubmed.sync_delta) or import PubMed XML files first."]
+        return ["No paper in the corpus passes the filters." if filters else "No paper in the corpus fits the query."]
+    if all(each.bm25 is None for each in candidates):
+        return ["None of the query's words occurs in the corpus: these papers were found by meaning alone."]
+    return []

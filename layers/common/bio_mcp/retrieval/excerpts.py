@@ -1,0 +1,41 @@
+"""The passage to show for a hit, and a snippet of it."""
+
+from collections.abc import Collection, Sequence
+
+from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.passages import StoredChunk
+from bio_mcp.retrieval.sentences import sentence_spans
+
+SNIPPET = 320  # characters, about two sentences
+
+
+def best_chunk(chunks: Sequence[StoredChunk], chunk_id: str | None, terms: Collection[str]) -> StoredChunk:
+    """The chunk `chunk_id`; when the vectors named none, the first of those with most of the query's terms."""
+    named = next((each for each in chunks if each.chunk_id == chunk_id), None)
+    return named or max(chunks, key=lambda each: overlap(each.text, terms))
+
+
+def overlap(text: str, terms: Collection[str]) -> int:
+    """How many of `terms` the text contains."""
+    return len(set(analyse(text)) & set(terms)) if text else 0
+
+
+def snippet(text: str, terms: Collection[str], limit: int = SNIPPET) -> str:
+    """Sentences around the one with most of `terms`, at most `limit` characters; one that is longer is cut."""
+    spans = sentence_spans(text)
+    if not spans:
+        return ""
+    first = last = max(range(len(spans)), key=lambda at: (overlap(text[slice(*spans[at])], terms), -at))
+    while (wider := _wider(spans, first, last, limit)) != (first, last):
+        first, last = wider
+    shown = text[spans[first][0] : spans[last][1]]
+    return shown if len(shown) <= limit else f"{shown[:limit].rpartition(' ')[0] or shown[:limit]}…"
+
+
+def _wider(spans: Sequence[tuple[int, int]], first: int, last: int, limit: int) -> tuple[int, int]:
+    """One more sentence, after or else before, where it fits."""
+    if last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= limit:
+        return first, last + 1
+    if first > 0 and spans[last][1] - spans[first - 1][0] <= limit:
+        return first - 1, last
+    return first, last

@@ -1,0 +1,126 @@
+"""From two legs to one ranked list: normalise, add, demote what was retracted, lift good evidence.
+
+Each leg's scores are scaled so that its best document has 1 and the last one it returned 0, and added half and half;
+with one leg empty the other counts alone. The sum is in [0, 1]. On the development sets this beat reciprocal ranks
+and division by the maximum (docs/benchmarks.md). A retracted paper keeps `RETRACTED_FACTOR` of it. With the quality
+bias the result is multiplied by (1 + quality / 10), so 0.72 of a paper of quality 9 becomes 1.37.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+from bio_mcp.literature.quality import Quality, total_quality
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.passages import Candidate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+SEMANTIC_WEIGHT = 0.5
+RETRACTED_FACTOR = 0.5
+FEEDBACK_PAPERS = 3  # best of the first ranking, whose mean vector the query is moved towards
+FEEDBACK_WEIGHT = 0.5  # of that mean beside the query's own vector
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """What each leg gives to a document: `semantic` + `lexical` is in [0, 1]."""
+
+    semantic: float
+    lexical: float
+
+    @property
+    def total(self) -> float:
+        return self.semantic + self.lexical
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A document in its place. `score` is the key it was ranked by, six decimals."""
+
+    candidate: Candidate
+    fused: Fused
+    quality: Quality
+    score: float
+    explanation: str
+
+
+def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, float] | None = None) -> dict[str, Fused]:
+    """The share of each leg in each document's score, by PMID.
+
+    `refined` has cosines to a better vector (relevance feedback) that stand in for `sim`; `depth` is how many
+    documents a leg returns, the last of which has 0.
+    """
+    sims = refined or {each.pmid: each.sim for each in candidates if each.sim is not None}
+    lexical = _scaled({each.pmid: each.bm25 for each in candidates if each.bm25 is not None}, depth)
+    semantic = _scaled(sims, depth)
+    weight = SEMANTIC_WEIGHT if semantic and lexical else float(bool(semantic))
+    return {
+        each.pmid: Fused(weight * semantic.get(each.pmid, 0.0), (1 - weight) * lexical.get(each.pmid, 0.0))
+        for each in candidates
+    }
+
+
+def _scaled(scores: Mapping[str, float], depth: int) -> dict[str, float]:
+    """Min-max over the best `depth` scores; what lies below has 0, and equal scores have 1."""
+    if not scores:
+        return {}
+    top = nlargest(depth, scores.values())
+    high, low = top[0], top[-1]
+    if high <= low:
+        return dict.fromkeys(scores, 1.0)
+    return {pmid: max(0.0, (score - low) / (high - low)) for pmid, score in scores.items()}
+
+
+def rank(
+    candidates: Iterable[Candidate], fused: Mapping[str, Fused], today: date, *, quality_bias: bool
+) -> list[Ranked]:
+    """Candidates by score, then quality, then PMID descending."""
+    ranked = [_ranked(each, fused[each.pmid], today, quality_bias) for each in candidates]
+    return sorted(ranked, key=lambda each: (-each.score, -each.quality.total, -int(each.candidate.pmid)))
+
+
+def _ranked(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
+    known = candidate.quality
+    quality = total_quality(known.design, known.journal, known.human, candidate.year, candidate.retraction, today)
+    retracted = candidate.retraction is RetractionStatus.RETRACTED
+    score = fused.total * (RETRACTED_FACTOR if retracted else 1.0)
+    if quality_bias:
+        score = biased(score, quality.total)
+    return Ranked(candidate, fused, quality, round(score, 6), _explained(fused, quality, quality_bias, retracted))
+
+
+def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused]) -> list[str]:
+    """PMIDs of the best papers of a first ranking, none of them retracted."""
+    standing = [each.pmid for each in candidates if each.retraction is not RetractionStatus.RETRACTED]
+    return sorted(standing, key=lambda pmid: (-fused[pmid].total, -int(pmid)))[:FEEDBACK_PAPERS]
+
+
+def moved(vector: "Vector", papers: "Sequence[Vector]") -> "Vector":
+    """`vector` moved towards the mean of `papers`, all unit vectors; a unit vector."""
+    if not papers:
+        return vector
+    mean = sum(papers[1:], start=papers[0]) / len(papers)
+    towards = vector + FEEDBACK_WEIGHT * mean / (mean @ mean) ** 0.5
+    return (towards / (towards @ towards) ** 0.5).astype("float32")
+
+
+def biased(score: float, quality: float) -> float:
+    """The contract's quality bias: 0.72 and 9 give 1.368."""
+    return score * (1 + quality / 10)
+
+
+def _explained(fused: Fused, quality: Quality, quality_bias: bool, retracted: bool) -> str:
+    said = f"meaning {fused.semantic:.2f} + words {fused.lexical:.2f}"
+    if retracted:
+        return f"{said}, times {RETRACTED_FACTOR} because it was retracted"
+    if not quality_bias:
+        return said
+    reasons = ", ".join(quality.reasons) or "nothing known of it"
+    return f"{said}, times {1 + quality.total / 10:.1f} for quality {quality.total}: {reasons}"

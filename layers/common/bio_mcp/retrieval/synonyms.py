@@ -1,0 +1,55 @@
+"""MeSH entry terms and drug names as extra search terms ("heart attack" also finds "myocardial infarction").
+
+The table ships with the package (synonyms.md says where it comes from) and is read on first use.
+"""
+
+import gzip
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+
+from bio_mcp.retrieval.analysis import ANALYSIS_VERSION
+
+WEIGHT = 0.2  # of a synonym's term beside a term of the query
+EXTRA_TERMS = 16  # added to a query, at most
+
+Variant = tuple[str, ...]
+
+
+def expansion(terms: Sequence[str]) -> list[tuple[str, float]]:
+    """Terms of the synonyms of what `terms`, in the query's order, name; the longest names are matched first."""
+    found: dict[str, float] = {}
+    position = 0
+    while position < len(terms):
+        length = _match(terms, position)
+        for variant in concepts().get(_key(terms[position : position + length]), ()):
+            found.update((term, WEIGHT) for term in variant if term not in terms)
+        position += max(1, length)
+    return list(found.items())[:EXTRA_TERMS]
+
+
+def _match(terms: Sequence[str], position: int) -> int:
+    """How many terms from `position` on are a name, 0 if none."""
+    longest = min(_longest_name(), len(terms) - position)
+    return next((n for n in range(longest, 0, -1) if _key(terms[position : position + n]) in concepts()), 0)
+
+
+def _key(name: Sequence[str]) -> Variant:
+    """The same for every order of words: "pressure, high blood" is "high blood pressure"."""
+    return tuple(sorted(name))
+
+
+@cache
+def concepts() -> Mapping[Variant, Sequence[Variant]]:
+    """A name, as sorted terms -> the other names of the same thing. Raises `ValueError` for a table out of date."""
+    packed = resources.files("bio_mcp.retrieval").joinpath("synonyms.tsv.gz").read_bytes()
+    version, *lines = gzip.decompress(packed).decode().split("\n")
+    if version != f"#analysis {ANALYSIS_VERSION}":
+        raise ValueError("synonyms.tsv.gz was made with another analysis; run benchmarks/build_synonyms.py")
+    rows = ([tuple(name.split(" ")) for name in line.split("\t")] for line in lines)
+    return {_key(name): [other for other in row if other != name] for row in rows for name in row}
+
+
+@cache
+def _longest_name() -> int:
+    return max(map(len, concepts()))

@@ -1,0 +1,160 @@
+"""Read one paper of the corpus."""
+
+import re
+
+from pydantic import Field
+
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.literature.clock import utc
+from bio_mcp.literature.quality import QUALITY_VERSION, quality, year
+from bio_mcp.literature.records import Article, Author, Document, RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.tool import Request, Response, resource, tool
+from bio_mcp.tools.families import BIO_MCP, TTM
+
+DOC_ID = r"^pmid:[0-9]+$"
+
+
+class RagGet(Request):
+    doc_id: str = Field(pattern=DOC_ID)
+
+
+class PaperQuality(Response):
+    design: int | None = None
+    recency: int | None = None
+    journal: int | None = None
+    human: int | None = None
+    total: int
+    reasons: list[str] = Field(default_factory=list)
+    version: int = Field(default=QUALITY_VERSION, description="of the rules")
+
+
+class Paper(Response):
+    doc_id: str = Field(pattern=DOC_ID)
+    title: str | None
+    abstract: str | None = None
+    journal: str | None
+    pub_types: list[str]
+    pdat: str | None = None
+    edat: str | None = None
+    lr: str | None = None
+    pmcid: str | None = None
+    quality: PaperQuality
+    version: int = Field(ge=1)
+    doi: str | None = None
+    authors: list[str] = Field(default_factory=list)
+    year: int | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+class Study(Response):
+    pmid: str = Field(pattern=r"^\d+$")
+    title: str
+    abstract: str | None
+    authors: list[str]
+    journal: str | None
+    year: int | None
+    links: list[str]
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+@tool("rag.get", family=BIO_MCP, timeout=5)
+def rag_get(request: RagGet, backends: Backends) -> Paper:
+    """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
+    return _paper(_document(request.doc_id.removeprefix("pmid:"), backends), backends)
+
+
+@resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, timeout=5)
+def pubmed_paper(backends: Backends, pmid: str) -> Paper:
+    """One paper of the corpus, as rag.get gives it."""
+    return _paper(_document(pmid, backends), backends)
+
+
+@resource("paper://pmid/{id}", name="study", family=TTM, timeout=5)
+def study(backends: Backends, id: str) -> Study:
+    """Bibliographic metadata of one paper of the corpus."""
+    article = _document(id, backends).article
+    return Study(
+        pmid=article.pmid,
+        title=article.title or article.vernacular_title or "",
+        abstract=abstract_text(article) or None,
+        authors=[_name(author) for author in article.authors],
+        journal=_source(article),
+        year=year(article),
+        links=_links(article),
+        retraction=article.retraction,
+    )
+
+
+def _document(pmid: str, backends: Backends) -> Document:
+    if not re.fullmatch("[0-9]+", pmid):
+        raise InvalidInput(f"{pmid!r} is not a PMID; a PMID is digits only, for example 384001")
+    try:
+        return backends.documents.get(pmid.lstrip("0") or "0")
+    except NotFound:
+        raise NotFound(
+            f"pmid:{pmid} is not in the corpus. Look with rag.search for what is, or sync a PubMed query that finds "
+            f"it, for example pubmed.sync_delta with the term {pmid}[uid].",
+            doc_id=f"pmid:{pmid}",
+        ) from None
+
+
+def _paper(document: Document, backends: Backends) -> Paper:
+    article = document.article
+    weighed = quality(article, backends.today())
+    printed = article.publication_date or article.electronic_date
+    return Paper(
+        doc_id=f"pmid:{article.pmid}",
+        title=article.title,
+        abstract=abstract_text(article) or None,
+        journal=_source(article),
+        pub_types=[each.name for each in article.publication_types],
+        pdat=printed.iso if printed else None,
+        edat=_instant(article.edat),
+        lr=_instant(article.date_revised.isoformat() if article.date_revised else None),
+        pmcid=article.pmcid,
+        quality=PaperQuality(
+            design=weighed.design,
+            recency=weighed.recency,
+            journal=weighed.journal,
+            human=weighed.human,
+            total=weighed.total,
+            reasons=list(weighed.reasons),
+            version=QUALITY_VERSION,
+        ),
+        version=document.version,
+        doi=article.doi,
+        authors=[_name(author) for author in article.authors],
+        year=year(article),
+        retraction=article.retraction,
+    )
+
+
+def _source(article: Article) -> str | None:
+    """The journal's title, or the book's."""
+    if article.journal and article.journal.title:
+        return article.journal.title
+    return article.book.title if article.book else None
+
+
+def _instant(eastern: str | None) -> str | None:
+    """As the contract prints it: a time of day is turned into UTC, a bare day stands at midnight."""
+    if eastern is None:
+        return None
+    return utc(eastern) if "T" in eastern else f"{eastern}T00:00:00Z"
+
+
+def _name(author: Author) -> str:
+    if author.collective_name:
+        return author.collective_name
+    parts = (author.last_name, author.initials or author.fore_name, author.suffix)
+    return " ".join(part for part in parts if part)
+
+
+def _links(article: Article) -> list[str]:
+    return [
+        f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/",
+        *([f"https://doi.org/{article.doi}"] if article.doi else []),
+        *([f"https://pmc.ncbi.nlm.nih.gov/articles/{article.pmcid}/"] if article.pmcid else []),
+    ]
