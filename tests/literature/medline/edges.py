@@ -208,7 +208,9 @@ FAMILIES = {
 SINGLES = {
     "EDAT_after_CRDT": lambda a, _: a.edat > a.crdt,
     "EDAT_backdated_more_than_300d": edat_backdated,
-    "abstract_UNASSIGNED_category": lambda a, _: any("UNASSIGNED" == s.category or s.label == "UNLABELLED" for s in a.abstract),
+    "abstract_UNASSIGNED_category": lambda a, _: any(
+        s.category == "UNASSIGNED" or s.label == "UNLABELLED" for s in a.abstract
+    ),
     "abstract_empty_section": empty_section,
     "abstract_label_without_NlmCategory": lambda a, _: any(s.label and s.category is None for s in a.abstract),
     "abstract_structured": lambda a, _: len([s for s in a.abstract if s.label]) > 1,

@@ -43,9 +43,9 @@ def medline_date(text: str) -> PartialDate:
     if not found:
         return PartialDate(text)
     year = int(found[1])
-    month, day = _month_day(text[found.end() :])
-    if month is None and found.start():
-        month, day = _month_day(text[: found.start()])
+    month, day = _month_day(text[: found.start()])
+    if month is None:
+        month, day = _month_day(text[found.end() :])
     return PartialDate(text, year, month, _day_of(year, month, day))
 
 

@@ -4,8 +4,9 @@ All real PubMed XML names an external DTD; it is accepted and never loaded. None
 where entities are declared: a file with one is refused, since it can make a parser read files or fill memory.
 """
 
+import re
 from collections.abc import Iterator
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from lxml import etree
 
@@ -13,6 +14,9 @@ from bio_mcp.errors import NcbiUnreadable
 
 ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "BookDocumentSet", "DeleteCitation", "DeleteDocument"})
 _RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle"})
+HEAD = 1 << 16
+_BEFORE_DOCTYPE = re.compile(r"(?:\s|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
+_PLAIN_DOCTYPE = re.compile(r"""<!DOCTYPE\s+[^\s\[>"']+(?:\s+(?:SYSTEM|PUBLIC)(?:\s+(?:"[^"]*"|'[^']*'))+)?\s*>""")
 _STEP = 512
 
 
@@ -40,11 +44,18 @@ def judge(head: bytes) -> None:
     root = _root(head)
     if root is None:
         raise NcbiUnreadable("This is not PubMed XML: no root element in its first bytes; fetch it again.")
-    subset: Any = root.getroottree().docinfo.internalDTD  # the stubs do not know what a DTD holds
-    if subset is not None and (any(subset.iterentities()) or any(subset.iterelements())):
+    if _has_internal_subset(root.getroottree()):
         raise NcbiUnreadable("The XML declares entities or elements of its own, which PubMed never does; refused.")
     if root.tag not in ROOTS and root.tag not in _RECORDS:
         raise NcbiUnreadable("This is not PubMed XML: its root element is not PubmedArticleSet; check the source.")
+
+
+def _has_internal_subset(tree: etree._ElementTree) -> bool:
+    """Whether the DOCTYPE says more than its name and ids; lxml lists entities and elements, but no attributes."""
+    prolog = etree.tostring(tree, encoding="unicode")
+    start = _BEFORE_DOCTYPE.match(prolog)
+    doctype = prolog[start.end() :] if start else prolog
+    return doctype.startswith("<!DOCTYPE") and not _PLAIN_DOCTYPE.match(doctype)
 
 
 def _root(head: bytes) -> etree._Element | None:
@@ -56,7 +67,17 @@ def _root(head: bytes) -> etree._Element | None:
             raise unreadable(error) from error
         for event in finished(parser):
             return event
+    if len(head) < HEAD:
+        close(parser)
     return None
+
+
+def close(parser: etree.XMLPullParser) -> None:
+    """Tell the parser that the file has ended. Raises `NcbiUnreadable` if it should not have."""
+    try:
+        parser.close()
+    except etree.XMLSyntaxError as error:
+        raise unreadable(error) from error
 
 
 def finished(parser: etree.XMLPullParser) -> Iterator[etree._Element]:

@@ -8,10 +8,10 @@ from lxml import etree
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.medline.books import chapter
 from bio_mcp.literature.medline.citations import article
-from bio_mcp.literature.medline.prolog import finished, judge, sealed_parser, unreadable
+from bio_mcp.literature.medline.prolog import HEAD, close, finished, judge, sealed_parser, unreadable
 from bio_mcp.literature.records import Article, Deletion
 
-CHUNK = 1 << 16
+_CHUNK = 1 << 16
 _DELETIONS = ("DeleteCitation", "DeleteDocument")
 _RECORDS = {"PubmedArticle": article, "PubmedBookArticle": chapter}
 
@@ -23,15 +23,17 @@ def parse(stream: IO[bytes]) -> Iterator[Article | Deletion]:
     update file. A cut or broken file yields what stands whole before the break, then raises `NcbiUnreadable`: a
     caller that must not act on half a file collects before acting.
     """
-    head = stream.read(CHUNK)
+    head = b""
+    while len(head) < HEAD and (piece := stream.read(HEAD)):
+        head += piece
     judge(head)
     parser = sealed_parser(*_RECORDS, *_DELETIONS)
     chunk = head
     while chunk:
         _feed(parser, chunk)
         yield from _finished(parser)
-        chunk = stream.read(CHUNK)
-    _close(parser)
+        chunk = stream.read(_CHUNK)
+    close(parser)
     yield from _finished(parser)
 
 
@@ -89,10 +91,3 @@ def _refuse_entities(parser: etree.XMLPullParser) -> None:
             raise NcbiUnreadable(
                 "The XML uses an entity that it does not define, so its text has holes; fetch it again."
             )
-
-
-def _close(parser: etree.XMLPullParser) -> None:
-    try:
-        parser.close()
-    except etree.XMLSyntaxError as error:
-        raise unreadable(error) from error

@@ -1,0 +1,106 @@
+"""Files made to harm: they are refused, quickly, with a clear sentence, and read nothing but themselves."""
+
+import io
+import socket
+
+import pytest
+
+from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.medline import parse
+
+RECORD = (
+    '<PubmedArticle><MedlineCitation><PMID Version="1">1</PMID><Article><ArticleTitle>{}</ArticleTitle></Article>'
+    "</MedlineCitation></PubmedArticle>"
+)
+LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+SUBSETS = {
+    "billion laughs": f'<!ENTITY l0 "ha">{LAUGHS}',
+    "external entity": '<!ENTITY l9 SYSTEM "file:///etc/hostname">',
+    "network entity": '<!ENTITY l9 SYSTEM "http://127.0.0.1:9/x">',
+    "parameter entity": '<!ENTITY % remote SYSTEM "http://127.0.0.1:9/x.dtd"> %remote;',
+    "one harmless entity": '<!ENTITY l9 "x">',
+    "element declaration": "<!ELEMENT PubmedArticleSet ANY>",
+    "default attribute": '<!ATTLIST PMID Version CDATA "9">',
+}
+
+
+def read(content):
+    return list(parse(io.BytesIO(content.encode())))
+
+
+def with_subset(subset, body):
+    return f"<!DOCTYPE PubmedArticleSet [{subset}]><PubmedArticleSet>{body}</PubmedArticleSet>"
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    """Any connection attempt from Python fails the test; libxml2 has no HTTP client of its own any more."""
+
+    def refuse(*_args):
+        raise AssertionError("a parser opened a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+@pytest.mark.parametrize("subset", SUBSETS.values(), ids=SUBSETS)
+def test_a_file_with_declarations_of_its_own_is_refused(subset, no_network):
+    with pytest.raises(NcbiUnreadable, match=r"declares|broken"):
+        read(with_subset(subset, RECORD.format("&l9;" if "l9" in subset else "T.")))
+
+
+def test_laughs_in_an_attribute_are_refused_before_they_are_expanded():
+    body = RECORD.format("T.").replace('Version="1"', 'Version="&l9;"')
+    with pytest.raises(NcbiUnreadable):
+        read(with_subset(SUBSETS["billion laughs"], body))
+
+
+def test_a_long_prolog_does_not_hide_a_declaration():
+    padding = f"<!-- {'x' * 1000} -->" * 30
+    with pytest.raises(NcbiUnreadable, match="declares"):
+        read(padding + with_subset(SUBSETS["external entity"], RECORD.format("&l9;")))
+
+
+def test_a_doctype_in_a_comment_is_no_decoy():
+    decoy = "<!-- <!DOCTYPE PubmedArticleSet> --><?x <!DOCTYPE y> ?>"
+    with pytest.raises(NcbiUnreadable, match="declares"):
+        read(decoy + with_subset(SUBSETS["one harmless entity"], RECORD.format("T.")))
+    assert read(decoy + f"<!DOCTYPE PubmedArticleSet><PubmedArticleSet>{RECORD.format('T.')}</PubmedArticleSet>")
+
+
+def test_an_endless_prolog_is_refused():
+    with pytest.raises(NcbiUnreadable, match="no root"):
+        read(f"<!-- {'x' * 200_000} -->" + with_subset("", RECORD.format("T.")))
+
+
+@pytest.mark.parametrize("doctype", ["", '<!DOCTYPE PubmedArticleSet SYSTEM "https://example.org/p.dtd">'])
+def test_an_entity_that_is_not_xmls_own_is_refused_not_dropped(doctype):
+    with pytest.raises(NcbiUnreadable):
+        read(f"{doctype}<PubmedArticleSet>{RECORD.format('a&nbsp;b')}</PubmedArticleSet>")
+
+
+def test_xmls_five_entities_and_character_references_are_read():
+    (article,) = read(f"<PubmedArticleSet>{RECORD.format('&lt;&gt;&amp;&quot;&apos;&#956;&#x3b1;')}</PubmedArticleSet>")
+    assert article.title == "<>&\"'μα"
+
+
+def test_an_xinclude_and_a_stylesheet_are_left_alone():
+    include = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="file:///etc/hostname" parse="text"/>'
+    (article,) = read(
+        f'<?xml-stylesheet href="x"?><PubmedArticleSet>{RECORD.format(f"a{include}b")}</PubmedArticleSet>'
+    )
+    assert article.title == "ab"
+
+
+def test_depth_has_a_bound():
+    with pytest.raises(NcbiUnreadable):
+        read(f"<PubmedArticleSet>{RECORD.format('<i>' * 5000 + '</i>' * 5000)}</PubmedArticleSet>")
+
+
+def test_one_text_has_a_bound():
+    with pytest.raises(NcbiUnreadable):
+        read(f"<PubmedArticleSet>{RECORD.format('x' * 11_000_000)}</PubmedArticleSet>")
+
+
+def test_cdata_and_comments_inside_text_lose_nothing():
+    (article,) = read(f"<PubmedArticleSet>{RECORD.format('a<!-- b --><![CDATA[ <c> ]]><?d e?>f')}</PubmedArticleSet>")
+    assert article.title == "a <c> f"

@@ -1,0 +1,146 @@
+"""Whole files: what is yielded, in which order, and what a broken one does."""
+
+import gzip
+import io
+import tracemalloc
+
+import pytest
+
+from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.medline import newest, parse
+from bio_mcp.literature.records import Article, Deletion
+from tests.literature.medline.records import FIXTURES, wrapped
+
+QUICK = gzip.decompress((FIXTURES / "quick600.dev.xml.gz").read_bytes())
+DOCTYPE = b'<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "%s://dtd.nlm.nih.gov/pubmed.dtd">'
+
+
+def minimal(pmid="1", version="1", title="T."):
+    return (
+        f'<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID>'
+        f"<Article><ArticleTitle>{title}</ArticleTitle></Article></MedlineCitation></PubmedArticle>"
+    ).encode()
+
+
+def read(content):
+    return list(parse(io.BytesIO(content)))
+
+
+def collect(content, into):
+    for record in parse(io.BytesIO(content)):
+        into.append(record)
+
+
+class Drip(io.RawIOBase):
+    """A stream that gives a few bytes at a time, as a slow connection does."""
+
+    def __init__(self, content, step):
+        self._content, self._step = io.BytesIO(content), step
+
+    def read(self, _size=-1):
+        return self._content.read(self._step)
+
+
+def test_an_update_file_gives_its_articles_then_its_deletions_in_file_order():
+    records = read(QUICK)
+    assert [type(record) for record in records] == [Article] * 591 + [Deletion] * 14
+    assert [record.pmid for record in records[-2:]] == ["34081395", "34096142"]
+
+
+@pytest.mark.parametrize("step", [1, 7, 4096])
+def test_the_size_of_the_pieces_changes_nothing(step):
+    content = DOCTYPE % b"https" + wrapped(minimal("1"), minimal("2")).partition(b"?>")[2]
+    assert list(parse(Drip(content, step))) == read(content)
+
+
+@pytest.mark.parametrize("scheme", [b"http", b"https", b"file"])
+def test_an_external_doctype_is_accepted_and_never_loaded(scheme):
+    content = DOCTYPE % scheme + wrapped(minimal()).partition(b"?>")[2]
+    assert [record.pmid for record in read(content)] == ["1"]
+
+
+def test_an_empty_set_holds_no_records_and_is_no_failure():
+    assert read(b"<PubmedArticleSet></PubmedArticleSet>") == []
+    assert read(DOCTYPE % b"https" + b"<PubmedArticleSet/>") == []
+
+
+def test_one_bare_record_is_read_too():
+    assert [record.pmid for record in read(minimal("7"))] == ["7"]
+
+
+def test_every_version_of_a_pmid_is_yielded_and_newest_keeps_the_highest():
+    records = read(wrapped(minimal("5", "2", "b"), minimal("5", "10", "c"), minimal("5", "1", "a"), minimal("6")))
+    assert [(r.pmid, r.pmid_version) for r in records] == [("5", 2), ("5", 10), ("5", 1), ("6", 1)]
+    assert {pmid: record.title for pmid, record in newest(records).items()} == {"5": "c", "6": "T."}
+
+
+def test_of_two_equal_versions_the_later_counts():
+    assert newest(read(wrapped(minimal("5", "1", "old"), minimal("5", "1", "new"))))["5"].title == "new"
+
+
+@pytest.mark.parametrize("deleted_first", [True, False])
+def test_a_deletion_outranks_any_version(deleted_first):
+    records = [Article("5"), Deletion("5"), Article("5", 2)] if deleted_first else [Article("5", 2), Deletion("5")]
+    assert newest(records) == {"5": Deletion("5")}
+
+
+@pytest.mark.parametrize("end", [200, 5_000, 400_000, len(QUICK) - 5])
+def test_a_cut_file_yields_what_stands_whole_then_says_it_is_cut(end):
+    got = []
+    with pytest.raises(NcbiUnreadable, match="cut short"):
+        collect(QUICK[:end], got)
+    assert got == read(QUICK)[: len(got)]
+    assert len(got) >= QUICK[:end].count(b"</PubmedArticle>") - 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"  \n ",
+        b'{"error":"API rate limit exceeded"}',
+        b"<html><body>502 Bad Gateway</body></html>",
+        b"<!DOCTYPE html><html></html>",
+        b"<eSearchResult><ERROR>x</ERROR></eSearchResult>",
+        b"<?xml version='1.0'?>",
+        b"\x1f\x8b\x08\x00 not unpacked",
+        b"<PubmedArticleSet><PubmedArticle></PubmedArticleSet>",
+        b"<PubmedArticleSet>\xff\xfe</PubmedArticleSet>",
+        b"<PubmedArticleSet/><PubmedArticleSet/>",
+        wrapped(b"<PubmedArticle><MedlineCitation/></PubmedArticle>"),
+        DOCTYPE % b"https",
+    ],
+)
+def test_what_is_not_pubmed_xml_is_refused_with_a_sentence(content):
+    with pytest.raises(NcbiUnreadable) as refused:
+        read(content)
+    message = str(refused.value)
+    assert message.endswith(".")
+    assert len(message) < 240
+    assert not any(secret in message for secret in ("/", "<string>", "Traceback", "0x"))
+
+
+def test_other_encodings_are_read_as_they_declare():
+    text = wrapped(minimal(title="Löwe")).decode("utf-8").replace("<?xml version='1.0'?>", "")
+    for encoding in ("utf-16", "iso-8859-1", "utf-8-sig"):
+        declared = f"<?xml version='1.0' encoding='{encoding.removesuffix('-sig')}'?>{text}".encode(encoding)
+        assert read(declared)[0].title == "Löwe"
+
+
+def test_memory_stays_flat_however_long_the_file_is():
+    class Endless(io.RawIOBase):
+        def __init__(self):
+            self.left = 400
+
+        def read(self, _size=-1):
+            self.left -= 1
+            if self.left == 399:
+                return b"<PubmedArticleSet>"
+            return b"</PubmedArticleSet>" if self.left == 0 else minimal(title="x" * 20_000) * 4 * (self.left > 0)
+
+    tracemalloc.start()
+    count = sum(1 for _ in parse(Endless()))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 398 * 4
+    assert peak < 4_000_000
