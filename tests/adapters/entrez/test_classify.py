@@ -100,6 +100,8 @@ REPORTED = [
         b"<ERROR>Empty ID list</ERROR></ePostResult>",
         InvalidInput,
     ),
+    (429, "esearch", b'{"error":"API rate', NcbiRateLimited),
+    (503, "esearch", b'{"error":"error forw', NcbiFailed),
     (301, "esearch", b"", Refused),
     (403, "esearch", b"<html>Forbidden</html>", Refused),
     (404, "esearch", b"not found", Refused),

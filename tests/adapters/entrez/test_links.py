@@ -48,6 +48,7 @@ def test_no_links_are_an_empty_set():
         {"linksets": []},
         {"linksets": [{"ids": ["1"]}]},
         {"linksets": [{"ids": ["1", "2"]}]},
+        {"linksets": [{"ids": ["1", "2"]}, {"ids": ["2"]}]},
         {"linksets": [{"ids": ["1"], "linksetdbs": [{"linkname": SIMILAR}]}, {"ids": ["2"]}]},
         {"linksets": [{}]},
         {"linksets": None},

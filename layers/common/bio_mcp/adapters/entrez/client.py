@@ -55,7 +55,7 @@ class Eutils:
     def __init__(
         self, wire: Wire, *, pacer: Pacer, backoff: Backoff | None = None, parse: Parse = medline.parse
     ) -> None:
-        """`parse` reads a PubmedArticleSet; whatever it finds broken, it reports as `NcbiUnreadable`."""
+        """`parse` reads a PubmedArticleSet; for another root and whatever is broken it raises `NcbiUnreadable`."""
         self._wire = wire
         self._pacer = pacer
         self._parse = parse
@@ -224,12 +224,8 @@ class Eutils:
         return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff)
 
     def _records(self, ids: Sequence[str], deadline: Deadline) -> list[Article | Deletion]:
-        def read(answer: Answer) -> list[Article | Deletion]:
-            if answer.root != "PubmedArticleSet":
-                raise NcbiUnreadable("NCBI sent something else than PubMed records; try again")
-            return list(self._parse(io.BytesIO(answer.body)))
-
-        return self._ask("efetch", {"db": "pubmed", "id": ",".join(ids), "retmode": "xml"}, deadline, read)
+        form = {"db": "pubmed", "id": ",".join(ids), "retmode": "xml"}
+        return self._ask("efetch", form, deadline, lambda answer: list(self._parse(io.BytesIO(answer.body))))
 
     def _summaries(self, ids: Sequence[str], deadline: Deadline) -> Summaries:
         form = {"db": "pubmed", "version": "2.0", "retmode": "json", "id": ",".join(ids)}

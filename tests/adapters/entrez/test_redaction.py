@@ -1,0 +1,43 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bio_mcp.adapters.entrez.redaction import redacted
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("key 0123456789abcdef0123456789abcdef0123.", "key [removed]."),
+        ("from 203.0.113.7, sorry", "from [removed], sorry"),
+        ("from 2001:db8::8a2e:370:7334", "from [removed]"),
+        ("at https://eutils.ncbi.nlm.nih.gov/x?api_key=1 now", "at [removed] now"),
+        ("ask me@example.org", "ask [removed]"),
+        ('in "/pubmed_gen/rbuild/eutilsapp.cpp", line 77', 'in "[removed]", line 77'),
+        ("history MCID_692851c130aec64bed0a8c2a", "history [removed]"),
+        ("two\n lines", "two lines"),
+    ],
+)
+def test_what_nobody_may_read_is_removed(said, shown):
+    assert redacted(said) == shown
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'unbalanced "(("',
+        "unknown field [gene]",
+        "2024/01/01 to 2024/12/31",
+        "IL-6/TNF-alpha",
+        "methylenedioxymethamphetamine",
+    ],
+)
+def test_what_helps_the_caller_stays(said):
+    assert redacted(said) == said
+
+
+@given(st.text(max_size=2_000))
+def test_it_is_one_short_line(said):
+    shown = redacted(said)
+    assert len(shown) <= 200
+    assert len(shown.splitlines()) <= 1
