@@ -5,7 +5,7 @@ GET would open a stream that never ends on Lambda, so there is none. An answer i
 request asks for progress and its sender reads event streams.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import anyio
@@ -22,9 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 from bio_mcp import __version__
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors import mcp
-from bio_mcp.doors.local import serve_locally
 from bio_mcp.doors.mcp import Invoke
-from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 
 MAX_BODY = 4 * 1024 * 1024  # bytes
@@ -121,9 +119,3 @@ class Endpoint:
 
 def _wants_stream(headers: Headers, body: bytes) -> bool:
     return b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
-
-
-def serve(settings: Settings, backends: Backends, announce: Callable[[str], None] = print) -> None:
-    """Serve until told to stop; `announce` is given the endpoint's URL. Raises `InvalidInput` for what hinders it."""
-    app = application(settings, mcp.in_process(backends))
-    serve_locally(app, settings.http_host, settings.http_port, lambda base: announce(f"{base}/mcp"))

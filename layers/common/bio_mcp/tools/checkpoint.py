@@ -23,7 +23,7 @@ class CheckpointState(Response):
 
 
 class CheckpointSet(Request):
-    query_key: str
+    query_key: str = Field(min_length=1)
     last_edat: str = Field(description="ISO8601 UTC")
 
 
@@ -38,7 +38,7 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
     return CheckpointState(query_key=request.query_key, last_edat=checkpoint.last_edat)
 
 
-@tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False)
+@tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False, destructive=True)
 def set_checkpoint(request: CheckpointSet, backends: Backends) -> Done:
     """Move the watermark of a named query, backwards too: the next sync reads everything since then again."""
     last_edat, day = instant(moment(request.last_edat)), eastern_day(request.last_edat)

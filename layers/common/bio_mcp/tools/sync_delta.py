@@ -28,7 +28,7 @@ class SyncResult(Response):
     state: str = Field(default="complete", description="complete, incomplete, continues or running")
 
 
-@tool(TOOL, family=BIO_MCP, timeout=25, read_only=False)
+@tool(TOOL, family=BIO_MCP, timeout=25, read_only=False, open_world=True)
 def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> SyncResult:
     """Bring the corpus up to date with everything in PubMed that matches a term.
 

@@ -1,0 +1,217 @@
+"""Every tool and resource keeps its published contract, as tools.json beside this file has it."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from bio_mcp import errors
+from bio_mcp.call import call, envelope, read
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.dialects import code_for
+from bio_mcp.doors.mcp import Listing
+from bio_mcp.tools.families import BIO_MCP
+from tests.contracts.schemas import misfits, same, same_input
+from tests.corpus import corpus
+
+CONTRACT = json.loads((Path(__file__).parent / "tools.json").read_text())
+
+# What is done stays done: these lists only grow.
+DONE = ["pubmed.sync_delta", "rag.search", "rag.get", "corpus.checkpoint.get", "corpus.checkpoint.set"]
+DONE_RESOURCES = ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}"]
+
+# Optional inputs that the contract does not have, and what each is for.
+MORE_INPUTS = {
+    ("rag.search", "filters"): "narrow a search to years, journals, publication types, tags or a project",
+    ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
+    ("rag.search", "synonyms"): "also look up MeSH synonyms of the words asked for",
+}
+
+
+PMID = "17727691"  # a record of the sample
+FITTING = {
+    "rag.search": {"query": "randomized trial in patients with diabetes", "top_k": 5},
+    "rag.get": {"doc_id": f"pmid:{PMID}"},
+    "pubmed.sync_delta": {"query_key": "contract", "term": "diabetes"},
+    "corpus.checkpoint.get": {"query_key": "contract"},
+    "corpus.checkpoint.set": {"query_key": "moved", "last_edat": "2024-06-02T00:00:00Z"},
+}
+READS = [name for name, tool in TOOLS.items() if tool.read_only]
+
+
+def test_what_is_done_stays_done():
+    assert set(DONE) <= set(TOOLS)
+    assert set(DONE_RESOURCES) <= set(RESOURCES)
+
+
+def test_nothing_is_served_that_no_contract_names():
+    assert set(TOOLS) <= set(CONTRACT["tools"])
+    assert set(RESOURCES) <= set(CONTRACT["resources"])
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_an_input_is_the_contracts_field_by_field(name):
+    assert same_input(TOOLS[name].input_schema, CONTRACT["tools"][name]["input"]) == []
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_an_input_beyond_the_contract_is_optional_and_has_a_reason(name):
+    ours = TOOLS[name].input_schema
+    more = set(ours["properties"]) - set(CONTRACT["tools"][name]["input"]["properties"])
+    assert more == {field for tool, field in MORE_INPUTS if tool == name}
+    assert not more & set(ours.get("required", ()))
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_an_output_has_every_field_of_the_contract_with_its_type(name):
+    ours = TOOLS[name].output_schema
+    assert same(ours, CONTRACT["tools"][name]["output"], ours) == []
+
+
+@pytest.mark.parametrize("uri", RESOURCES)
+def test_a_resource_has_every_field_of_the_contract_with_its_type(uri):
+    ours = RESOURCES[uri].output.model_json_schema()
+    assert same(ours, CONTRACT["resources"][uri]["payload"], ours) == []
+    assert RESOURCES[uri].mime_type == "application/json"
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_an_answer_fits_the_contract_and_the_tools_own_schema(name):
+    body = call(TOOLS[name], FITTING[name], corpus()).body
+    assert "error" not in body
+    jsonschema.validate(body, CONTRACT["tools"][name]["output"])
+    jsonschema.validate(body, TOOLS[name].output_schema)
+
+
+@pytest.mark.parametrize("uri", RESOURCES)
+def test_a_resource_fits_the_contract_and_its_own_schema(uri):
+    body = read(RESOURCES[uri], dict.fromkeys(RESOURCES[uri].parameters, PMID), corpus()).body
+    jsonschema.validate(body, CONTRACT["resources"][uri]["payload"])
+    jsonschema.validate(body, RESOURCES[uri].output.model_json_schema())
+
+
+def test_every_paper_fits_the_contract_of_rag_get_and_both_resources():
+    for each in corpus().articles:
+        jsonschema.validate(
+            call(TOOLS["rag.get"], {"doc_id": f"pmid:{each.pmid}"}, corpus()).body,
+            CONTRACT["tools"]["rag.get"]["output"],
+        )
+        for uri, resource in RESOURCES.items():
+            body = read(resource, dict.fromkeys(resource.parameters, each.pmid), corpus()).body
+            jsonschema.validate(body, CONTRACT["resources"][uri]["payload"])
+
+
+def test_a_resource_of_a_paper_is_the_answer_of_rag_get():
+    by_tool = call(TOOLS["rag.get"], {"doc_id": f"pmid:{PMID}"}, corpus()).body
+    assert read(RESOURCES["resource://pubmed/paper/{pmid}"], {"pmid": PMID}, corpus()).body == by_tool
+
+
+def test_search_finds_what_it_is_asked_for():
+    article = next(each for each in corpus().articles if each.title)
+    results = call(TOOLS["rag.search"], {"query": article.title}, corpus()).body["results"]
+    assert results[0]["doc_id"] == f"pmid:{article.pmid}"
+
+
+@pytest.mark.parametrize("name", READS)
+def test_the_same_question_has_the_same_answer(name):
+    first, second = (call(TOOLS[name], FITTING[name], corpus()) for _ in range(2))
+    assert first.audit["out_hash"] == second.audit["out_hash"]
+    assert first.audit["correlation_id"] != second.audit["correlation_id"]
+
+
+@pytest.mark.parametrize("uri", RESOURCES)
+def test_the_same_resource_reads_the_same(uri):
+    parameters = dict.fromkeys(RESOURCES[uri].parameters, PMID)
+    first, second = (read(RESOURCES[uri], parameters, corpus()).audit["out_hash"] for _ in range(2))
+    assert first == second
+
+
+def envelope_of(name):
+    """The contract's error envelope, with the codes of the tool."""
+    code = {"enum": CONTRACT["tools"][name]["errors"]}
+    details = {"type": "object", "required": ["retryable"], "properties": {"retryable": {"type": "boolean"}}}
+    error = {
+        "type": "object",
+        "required": ["code", "message", "details"],
+        "properties": {"code": code, "message": {"type": "string", "minLength": 20}, "details": details},
+        "additionalProperties": False,
+    }
+    return {"type": "object", "required": ["error"], "properties": {"error": error}, "additionalProperties": False}
+
+
+BROKEN = [
+    pytest.param(name, field, arguments, id=f"{name}-{field}-{json.dumps(arguments.get(field, 'absent'))}")
+    for name in TOOLS
+    for field, arguments in misfits(CONTRACT["tools"][name]["input"], FITTING[name])
+]
+
+
+@pytest.mark.parametrize(("name", "field", "arguments"), BROKEN)
+def test_an_input_that_breaks_the_contract_is_refused_by_the_name_of_the_field(name, field, arguments):
+    body = call(TOOLS[name], arguments, corpus()).body
+    jsonschema.validate(body, envelope_of(name))
+    assert body["error"]["code"] == "VALIDATION"
+    assert field in body["error"]["message"]
+    assert body["error"]["details"]["retryable"] is False
+
+
+@pytest.mark.parametrize(("name", "field"), MORE_INPUTS)
+def test_an_optional_input_is_absent_never_null(name, field):
+    body = call(TOOLS[name], {**FITTING[name], field: None}, corpus()).body
+    assert body["error"]["code"] == "VALIDATION"
+
+
+def failures(kind=errors.Failure):
+    for each in kind.__subclasses__():
+        yield each
+        yield from failures(each)
+
+
+@pytest.mark.parametrize("failure", sorted(set(failures()), key=lambda each: each.__name__))
+def test_every_failure_has_a_code_of_the_contract(failure):
+    for name, tool in TOOLS.items():
+        body = envelope(failure("a sentence that says what to do next", retry_after_s=1), tool.family.dialect)
+        jsonschema.validate(body, envelope_of(name))
+
+
+def test_the_table_of_codes_is_the_designs():
+    table = {
+        errors.InvalidInput: "VALIDATION",
+        errors.NotFound: "NOT_FOUND",
+        errors.ModelMismatch: "INVARIANT_FAILURE",
+        errors.HybridUnavailable: "VALIDATION",
+        errors.NcbiRateLimited: "RATE_LIMIT",
+        errors.NcbiFailed: "ENTREZ",
+        errors.NcbiUnreadable: "ENTREZ",
+        errors.NcbiQueryRejected: "ENTREZ",
+        errors.UpstreamFailed: "UPSTREAM",
+        errors.IndexUnavailable: "WEAVIATE",
+        errors.StoreFailed: "STORE",
+        errors.EmbeddingFailed: "EMBEDDINGS",
+        errors.DeadlineExceeded: "UPSTREAM",
+    }
+    assert {kind: code_for(kind("x"), BIO_MCP.dialect) for kind in table} == table
+
+
+@pytest.mark.parametrize("names", ["portable", "contract"])
+def test_the_list_of_tools_is_small_enough_to_pay_for(names):
+    assert size_of_list(names, ["rag"]) <= 10_000
+    assert size_of_list(names, []) <= 40_000
+
+
+def size_of_list(names, families):
+    shown = Listing(tuple(TOOLS.values())).select(names, families)
+    return len(json.dumps([each.model_dump(by_alias=True, exclude_none=True) for each in shown]).encode())
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_portable_name_suits_every_client(name):
+    portable = TOOLS[name].portable_name
+    assert portable.replace("_", "").replace("-", "").isalnum()
+    assert len(portable) <= 40
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_says_what_it_does(name):
+    assert len(TOOLS[name].description) >= 40
