@@ -1,56 +1,70 @@
-"""A small real corpus: records of the package's sample, in a store of its own, with PubMed played by those records."""
+"""A whole embedded corpus for tests: real stores and index, the local NCBI, and a model that needs no weights."""
 
-import tempfile
-from collections.abc import Iterator, Sequence
-from functools import cache
-from importlib.resources import as_file, files
-from itertools import islice
+from hashlib import blake2b
 from pathlib import Path
 
-from bio_mcp.literature.medline import open_records
-from bio_mcp.literature.records import Article
-from bio_mcp.ports import SearchPage
+import numpy as np
+
+from bio_mcp.adapters.entrez.client import Eutils
+from bio_mcp.adapters.entrez.wire import Wire
+from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.retry import Backoff
+from bio_mcp.literature.medline import parse
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring import Embedded
 
-RECORDS = 24
+DIM = 384
 
 
-class TheseRecords:
-    """PubMed, if it held nothing but these: every search finds them all."""
+class HashedWords:
+    """Embeddings without a model: each word is a fixed random direction. `embedded` counts the texts."""
 
-    def __init__(self, articles: Sequence[Article]) -> None:
-        self._articles = {each.pmid: each for each in articles}
+    fingerprint = "hashed-words"
+    dim = DIM
+    max_tokens = 256
 
-    def esearch(self, term: str, *, retstart: int = 0, **_: object) -> SearchPage:
-        ids = tuple(self._articles)
-        return SearchPage(len(ids), ids[retstart:], term)
+    def __init__(self):
+        self.embedded = 0
+        self._directions = {}
 
-    def efetch(self, pmids: Sequence[str], **_: object) -> Iterator[Article]:
-        return (self._articles[pmid] for pmid in pmids if pmid in self._articles)
+    def count_tokens(self, texts):
+        return [len(text.split()) + 2 for text in texts]
+
+    def embed(self, texts):
+        self.embedded += len(texts)
+        vectors = np.zeros((len(texts), DIM), np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            for word in text.lower().split() or [""]:
+                row += self._direction(word)
+            row /= np.linalg.norm(row)
+        return vectors
+
+    def _direction(self, word):
+        if word not in self._directions:
+            seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest())
+            self._directions[word] = np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
+        return self._directions[word]
 
 
 class Corpus(Embedded):
-    """The embedded mode over `home`, with `articles` for PubMed."""
+    """An embedded corpus in `home` over the NCBI at `base_url`, unhurried by NCBI's rate. `day` freezes the calendar."""
 
-    def __init__(self, home: Path, articles: Sequence[Article]) -> None:
+    def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None):
         super().__init__(Settings(home=home))
-        self.articles = articles
+        self.model, self.day = HashedWords(), day
+        wire = Wire(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
+        self.ncbi = Eutils(wire, pacer=Pace(0), parse=parse, backoff=Backoff(first_s=0, cap_s=0))
 
     @property
-    def entrez(self) -> TheseRecords:
-        return TheseRecords(self.articles)
+    def embeddings(self):
+        return self.model
 
+    @property
+    def entrez(self):
+        return self.ncbi
 
-@cache
-def corpus() -> Corpus:
-    """The corpus of this test process, made once."""
-    with as_file(files("bio_mcp") / "samples/pubmed.xml.gz") as sample:
-        articles = [each for each in islice(open_records(sample), RECORDS) if isinstance(each, Article)]
-    made = Corpus(Path(tempfile.mkdtemp(prefix="bio-mcp-corpus-")), articles)
-    import_records(articles, made)
-    return made
+    def today(self):
+        return self.day or super().today()
 
     def __enter__(self):
         return self

@@ -13,7 +13,7 @@ from bio_mcp.dialects import code_for
 from bio_mcp.doors.mcp import Listing
 from bio_mcp.tools.families import BIO_MCP
 from tests.contracts.schemas import misfits, same, same_input
-from tests.corpus import corpus
+from tests.sample_corpus import corpus
 
 CONTRACT = json.loads((Path(__file__).parent / "tools.json").read_text())
 
