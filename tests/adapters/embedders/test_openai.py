@@ -1,0 +1,232 @@
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bio_mcp.adapters.embedders.openai import OpenAiEmbeddings
+from bio_mcp.adapters.retry import Backoff
+from bio_mcp.errors import EmbeddingFailed
+
+KEY = "sk-secret-of-a-test"
+DIM = 4
+
+Answer = tuple[int, dict[str, str], bytes]
+Respond = Callable[[dict[str, Any]], Answer]
+
+
+def vector(text: str) -> list[float]:
+    return [float(len(text)) + 1, text.count("a") + 0.5, 1.0, -2.0]
+
+
+def ok(data: Any) -> Answer:
+    return 200, {}, json.dumps({"object": "list", "data": data}).encode()
+
+
+def embed_all(request: dict[str, Any]) -> Answer:
+    """Answers out of order, as some servers do."""
+    return ok([{"index": i, "embedding": vector(text)} for i, text in enumerate(request["input"])][::-1])
+
+
+class Endpoint:
+    """A local embeddings endpoint. `script` holds the next answers; after them every request succeeds."""
+
+    def __init__(self) -> None:
+        self.script: list[Answer] = []
+        self.requests: list[dict[str, Any]] = []
+        self.authorizations: list[str | None] = []
+        self.paths: list[str] = []
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                endpoint.requests.append(body)
+                endpoint.paths.append(self.path)
+                endpoint.authorizations.append(self.headers["Authorization"])
+                status, headers, content = endpoint.script.pop(0) if endpoint.script else embed_all(body)
+                self.send_response(status)
+                for name, value in (headers | {"Content-Length": str(len(content))}).items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        threading.Thread(target=self._server.serve_forever, daemon=True, kwargs={"poll_interval": 0.01}).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    endpoint = Endpoint()
+    yield endpoint
+    endpoint.close()
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def model(endpoint: Endpoint, pauses: list[float]) -> OpenAiEmbeddings:
+    backoff = Backoff(tries=3, first_s=0.5, patience_s=20, sleep=pauses.append, rng=lambda: 0.5)
+    return OpenAiEmbeddings(endpoint.base_url, "some-model", DIM, api_key=KEY, backoff=backoff)
+
+
+def unit(text: str) -> np.ndarray:
+    row = np.array(vector(text))
+    return row / np.linalg.norm(row)
+
+
+def test_vectors_are_unit_length_and_in_the_order_of_the_texts(model):
+    texts = ["aspirin", "a", "insulin and leptin"]
+    vectors = model.embed(texts)
+    assert vectors.dtype == np.float32
+    assert np.allclose(vectors, [unit(text) for text in texts], atol=1e-6)
+
+
+def test_the_request_is_the_api_s(model, endpoint):
+    model.embed(["aspirin"])
+    assert endpoint.requests == [{"model": "some-model", "input": ["aspirin"], "encoding_format": "float"}]
+    assert endpoint.paths == ["/v1/embeddings"]
+    assert endpoint.authorizations == [f"Bearer {KEY}"]
+
+
+def test_without_a_key_none_is_sent(endpoint):
+    OpenAiEmbeddings(endpoint.base_url + "/", "m", DIM).embed(["aspirin"])
+    assert endpoint.authorizations == [None]
+    assert endpoint.paths == ["/v1/embeddings"]
+
+
+def test_many_texts_go_in_several_requests_and_come_back_in_order(model, endpoint):
+    texts = ["a" * n for n in range(1, 251)]
+    assert np.allclose(model.embed(texts), [unit(text) for text in texts], atol=1e-6)
+    assert [len(request["input"]) for request in endpoint.requests] == [96, 96, 58]
+
+
+def test_no_texts_ask_nothing(model, endpoint):
+    assert model.embed([]).shape == (0, DIM)
+    assert endpoint.requests == []
+
+
+def test_an_empty_text_and_broken_unicode_are_sent_as_something_the_endpoint_takes(model, endpoint):
+    assert model.embed(["", "TNF \ud800"]).shape == (2, DIM)
+    assert endpoint.requests[0]["input"] == [" ", "TNF ?"]
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_a_failure_of_the_moment_is_tried_again(model, endpoint, pauses, status):
+    endpoint.script = [(status, {}, b""), (status, {}, b"<html>")]
+    assert np.allclose(model.embed(["aspirin"])[0], unit("aspirin"), atol=1e-6)
+    assert pauses == [0.5, 1.0]
+
+
+def test_retry_after_is_honoured(model, endpoint, pauses):
+    endpoint.script = [(429, {"Retry-After": "7"}, b"")]
+    model.embed(["aspirin"])
+    assert pauses == [7.0]
+
+
+def test_a_pause_that_is_too_long_is_the_caller_s_to_take(model, endpoint, pauses):
+    endpoint.script = [(429, {"Retry-After": "3600"}, b"")]
+    with pytest.raises(EmbeddingFailed, match="try again later") as caught:
+        model.embed(["aspirin"])
+    assert caught.value.retry_after_s == 3600
+    assert pauses == []
+
+
+def test_the_tries_end(model, endpoint):
+    endpoint.script = [(503, {}, b"")] * 5
+    with pytest.raises(EmbeddingFailed, match="HTTP 503") as caught:
+        model.embed(["aspirin"])
+    assert caught.value.retryable
+    assert len(endpoint.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [(401, "API key"), (403, "API key"), (400, "model's name"), (404, "base URL"), (301, "base URL")],
+)
+def test_a_refusal_is_not_tried_again(model, endpoint, status, told):
+    endpoint.script = [(status, {}, f'{{"error": "key {KEY} from 10.1.2.3"}}'.encode())]
+    with pytest.raises(EmbeddingFailed, match=told) as caught:
+        model.embed(["aspirin"])
+    assert not caught.value.retryable
+    assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<html>not json</html>",
+        b"[]",
+        b'{"data": null}',
+        ok([])[2],
+        ok([{"index": 1, "embedding": [1, 2, 3, 4]}])[2],
+        ok([{"index": 0, "embedding": [0, 0, 0, 0]}])[2],
+        ok([{"index": 0, "embedding": [1, 2, 3, float("nan")]}])[2],
+        ok([{"index": 0, "embedding": ["a", 2, 3, 4]}])[2],
+        ok([{"index": 0}])[2],
+    ],
+)
+def test_an_answer_without_a_usable_vector_is_a_failure_not_a_vector(model, endpoint, content):
+    endpoint.script = [(200, {}, content)]
+    with pytest.raises(EmbeddingFailed, match="no usable vector"):
+        model.embed(["aspirin"])
+
+
+def test_a_vector_of_another_size_names_both_sizes(model, endpoint):
+    endpoint.script = [ok([{"index": 0, "embedding": [1.0] * 9}])]
+    with pytest.raises(EmbeddingFailed, match="9 dimensions where 4 are configured") as caught:
+        model.embed(["aspirin"])
+    assert not caught.value.retryable
+
+
+def test_an_endpoint_that_is_not_there_is_reported_without_its_address(endpoint, model, pauses):
+    endpoint.close()
+    with pytest.raises(EmbeddingFailed, match="cannot be reached") as caught:
+        model.embed(["aspirin"])
+    assert caught.value.retryable
+    assert len(pauses) == 2
+    assert "127.0.0.1" not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 429, 500])
+def test_the_key_is_in_no_message_and_no_traceback(endpoint, status):
+    once = Backoff(tries=1)
+    endpoint.script = [(status, {}, f"no such key: {KEY}".encode())]
+    with pytest.raises(EmbeddingFailed) as caught:
+        OpenAiEmbeddings(endpoint.base_url, "m", DIM, api_key=KEY, backoff=once).embed(["aspirin"])
+    assert KEY not in f"{caught.value!r} {caught.value.details} {caught.value.__cause__} {caught.value.__context__}"
+
+
+def test_the_fingerprint_does_not_depend_on_where_the_model_is_served(model):
+    elsewhere = OpenAiEmbeddings("https://elsewhere.example/v2", "some-model", DIM)
+    assert model.fingerprint == elsewhere.fingerprint == "some-model/http/4"
+    assert OpenAiEmbeddings("https://elsewhere.example", "some-model", 5).fingerprint != model.fingerprint
+
+
+def test_token_counts_are_rather_too_high(model, minilm):
+    texts = [
+        "",
+        "aspirin",
+        "TNF-α and IL-6 rise within 24 h (p < 0.001)",
+        "ขมิ้นชัน",
+        "二甲双胍",
+        "a\ud800b",
+        "immunohistochemistry",
+    ]
+    estimates, counts = model.count_tokens(texts), minilm.count_tokens(texts)
+    assert all(estimate >= count for estimate, count in zip(estimates, counts, strict=True))
+    assert model.max_tokens == 8_191
