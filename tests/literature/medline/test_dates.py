@@ -49,7 +49,8 @@ def test_free_text_dates_count_from_their_start(text, iso):
 def test_no_free_text_breaks_the_reader(text):
     found = medline_date(text)
     assert found.text == " ".join(text.split())
-    assert (found.day is None or found.month) and (found.month is None or found.year)
+    assert found.day is None or found.month
+    assert found.month is None or found.year
 
 
 @pytest.mark.parametrize(

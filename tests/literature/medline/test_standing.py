@@ -1,0 +1,51 @@
+"""Whether a paper stands."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bio_mcp.literature.medline.standing import standing
+from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
+
+ARTICLE = PublicationType("D016428", "Journal Article")
+BY_TYPE = {
+    ("D016441", "Retracted Publication"): "retracted",
+    ("", "Retracted Publication"): "retracted",
+    ("D016440", "Retraction of Publication"): "notice",
+    ("D016440", "Retraction Notice"): "notice",
+    ("D000075742", "Expression of Concern"): "clear",
+    ("D016425", "Published Erratum"): "clear",
+    ("D016439", "Corrected and Republished Article"): "clear",
+}
+BY_NOTICE = {
+    "RetractionIn": "retracted", "RetractedandRepublishedIn": "retracted", "PartialRetractionIn": "retracted",
+    "RetractionOf": "notice", "PartialRetractionOf": "notice",
+    "ExpressionOfConcernIn": "concern",
+    "ErratumIn": "corrected", "CorrectedandRepublishedIn": "corrected", "RepublishedIn": "corrected",
+    "ExpressionOfConcernFor": "clear", "ErratumFor": "clear", "RetractedandRepublishedFrom": "clear",
+    "CorrectedandRepublishedFrom": "clear", "RepublishedFrom": "clear", "UpdateIn": "clear", "UpdateOf": "clear",
+    "CommentIn": "clear", "CommentOn": "clear", "ReprintIn": "clear", "ReprintOf": "clear",
+    "OriginalReportIn": "clear", "SummaryForPatientsIn": "clear", "Cites": "clear",
+    "AssociatedDataset": "clear", "AssociatedPublication": "clear",
+}  # fmt: skip
+GRAVITY = ["retracted", "notice", "concern", "corrected", "clear"]
+
+
+@pytest.mark.parametrize(("kind", "status"), BY_TYPE.items())
+def test_a_publication_type_says_whether_it_stands(kind, status):
+    assert standing([ARTICLE, PublicationType(*kind)], []) == status
+
+
+@pytest.mark.parametrize(("kind", "status"), BY_NOTICE.items())
+def test_every_ref_type_of_the_dtd_is_decided(kind, status):
+    assert standing([ARTICLE], [Correction(kind)]) == status
+
+
+@given(st.lists(st.sampled_from(sorted(BY_NOTICE))))
+def test_the_gravest_notice_wins_in_any_order(kinds):
+    expected = min((BY_NOTICE[kind] for kind in kinds), key=GRAVITY.index, default="clear")
+    assert standing([ARTICLE], [Correction(kind) for kind in kinds]) == expected
+
+
+def test_a_pubmed_record_is_never_unknown():
+    assert standing([], []) is RetractionStatus.CLEAR

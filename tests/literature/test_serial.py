@@ -1,0 +1,100 @@
+"""Articles in a store: nothing is lost, and what cannot be read says so."""
+
+import gzip
+import zlib
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bio_mcp.errors import StoreFailed
+from bio_mcp.literature import records, serial
+from bio_mcp.literature.medline import open_records
+from bio_mcp.literature.records import Article
+from tests.literature.medline.records import FIXTURES, SHARED
+
+FILES = [
+    FIXTURES / "quick600.dev.xml.gz",
+    FIXTURES / "edges.xml.xz",
+    *sorted((FIXTURES / "handwritten").glob("*.xml")),
+    *sorted(SHARED.glob("pubmed2*.dev.xml.xz")),
+]
+
+texts = st.text(max_size=12)
+maybe = st.none() | texts
+days = st.none() | st.dates()
+dates = st.none() | st.builds(records.PartialDate, texts, st.none() | st.integers(1, 9999), st.none(), st.none())
+authors = st.lists(
+    st.builds(
+        records.Author, maybe, maybe, maybe, maybe, maybe, maybe, st.lists(texts, max_size=2).map(tuple),
+        st.booleans(), st.booleans(),
+    ),
+    max_size=2,
+).map(tuple)  # fmt: skip
+sections = st.lists(st.builds(records.AbstractSection, maybe, maybe, texts), max_size=3).map(tuple)
+articles = st.builds(
+    Article,
+    texts,
+    title=maybe,
+    abstract=sections,
+    other_abstracts=st.lists(st.builds(records.OtherAbstract, texts, texts, sections), max_size=2).map(tuple),
+    authors=authors,
+    authors_complete=st.booleans(),
+    journal=st.none() | st.builds(records.Journal, maybe, volume=maybe),
+    book=st.none() | st.builds(records.Book, maybe, editors=authors, contribution_date=dates),
+    keywords=st.lists(texts, max_size=2).map(tuple),
+    mesh=st.lists(
+        st.builds(
+            records.MeshHeading, texts, texts, st.booleans(),
+            st.lists(st.builds(records.MeshQualifier, texts, texts, st.booleans()), max_size=2).map(tuple),
+        ),
+        max_size=2,
+    ).map(tuple),
+    databanks=st.lists(st.builds(records.Databank, texts, st.lists(texts).map(tuple)), max_size=1).map(tuple),
+    references=st.lists(st.builds(records.Reference, maybe, maybe, maybe, maybe), max_size=2).map(tuple),
+    publication_date=dates,
+    date_revised=days,
+    date_completed=days,
+    retraction=st.sampled_from(records.RetractionStatus),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_real_article_comes_back_equal(path):
+    for record in open_records(path):
+        if isinstance(record, Article):
+            assert serial.loads(serial.dumps(record)) == record
+
+
+@given(articles)
+def test_any_article_comes_back_equal_and_of_the_same_types(article):
+    back = serial.loads(serial.dumps(article))
+    assert back == article
+    assert [type(getattr(back, f.name)) for f in fields(back)] == [type(getattr(article, f.name)) for f in fields(back)]
+
+
+def test_the_same_article_gives_the_same_bytes():
+    article = Article("1", title="T")
+    assert serial.dumps(article) == serial.dumps(replace(article))
+
+
+def test_an_article_is_smaller_stored_than_its_gzipped_xml():
+    articles = [record for record in open_records(FILES[0]) if isinstance(record, Article)]
+    stored = sum(len(serial.dumps(article)) for article in articles)
+    assert stored / len(articles) < 3000
+    assert stored < 1.5 * len((FIXTURES / "quick600.dev.xml.gz").read_bytes())
+
+
+@pytest.mark.parametrize(
+    "blob",
+    [
+        b"", b"\x00", b"\x02" + zlib.compress(b"[]"), b"\x01", b"\x01not zlib", b"\x01" + zlib.compress(b"[]"),
+        b"\x01" + zlib.compress(b"{"), b"\x01" + zlib.compress(b"3"), b"\x01" + zlib.compress(b'["1",2,3,4,5,6,7]'),
+        gzip.compress(b"[]"), serial.dumps(Article("1", title="x" * 99))[:-3],
+    ],
+)  # fmt: skip
+def test_bytes_that_are_no_article_are_refused(blob):
+    with pytest.raises(StoreFailed) as refused:
+        serial.loads(blob)
+    assert not refused.value.retryable
