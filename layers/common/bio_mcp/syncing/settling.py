@@ -44,7 +44,9 @@ def settle(
     revisions = _revise(articles, backends)
     settled.changes.update((pmid, Change.SKIPPED) for pmid, (_, document) in revisions.items() if document is None)
     changed = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
-    backends.documents.put([document for _, document in changed.values()])
+    if changed:
+        backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
+        backends.documents.put([document for _, document in changed.values()])
     for part in _slices(list(changed.items())):
         if not before_slice():
             break
