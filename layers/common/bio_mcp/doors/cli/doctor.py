@@ -11,6 +11,11 @@ from bio_mcp.doors.cli.options import as_json
 from bio_mcp.doors.cli.session import Session
 
 MARKS = {"ok": "ok", "warn": "warn", "fail": "FAIL"}
+VERDICTS = {
+    "ok": "Everything is in order.",
+    "warn": "Nothing is broken; read what is marked warn.",
+    "fail": "Something is broken; do what is said beside FAIL.",
+}
 
 
 @click.command("doctor")
@@ -32,7 +37,7 @@ def render(body: Mapping[str, Any]) -> None:
         for each in body["checks"]
     ]
     console.show(console.table(("", "check", "found"), rows))
-    console.say("Everything is in order." if body["ok"] else "Something needs you: see FAIL above.")
+    console.say(VERDICTS[max((each["state"] for each in body["checks"]), key=list(VERDICTS).index)])
 
 
 def _with_remedy(check: Mapping[str, Any]) -> str:

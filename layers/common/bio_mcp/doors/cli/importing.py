@@ -1,6 +1,6 @@
 """`bio-mcp import`: PubMed XML files into the corpus."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib import resources
 from importlib.resources import as_file
@@ -16,6 +16,7 @@ from bio_mcp.doors import console
 from bio_mcp.doors.cli.options import as_json
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.literature.medline import open_records
+from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.importing import ImportReport, corpus_size, import_records
 from bio_mcp.tool import Context, Request, Response, tool
@@ -49,15 +50,25 @@ class Imported(Response):
 @tool("corpus.import", family=BIO_MCP, timeout=24 * 3600, read_only=False)
 def import_files(request: ImportFiles, backends: Backends, context: Context) -> Imported:
     """Import PubMed XML files one after the other. A file that breaks off keeps what was read; the others go on."""
-    if request.if_empty and backends.documents.count():
-        return _imported([], backends)
     paths = [Path(name) for name in request.files]
+    if request.if_empty and holds_more_than(paths, backends):
+        return _imported([], backends)
     advance = _Advance(context.progress, sum(path.stat().st_size for path in paths))
     reports = []
     for path in paths:
         reports.append(import_records(open_records(path, advance.read), backends, advance.settled))
         advance.next_file(path.stat().st_size, reports[-1].read)
     return _imported(list(zip(paths, reports, strict=True)), backends)
+
+
+def holds_more_than(paths: Iterable[Path], backends: Backends) -> bool:
+    """Whether the corpus holds a paper that is not in these files: an import of them that was stopped does not count."""
+    held = backends.documents.count()
+    if not held:
+        return False
+    records = (record for path in paths for record in open_records(path))
+    pmids = list({record.pmid for record in records if isinstance(record, Article)})
+    return held > len(backends.documents.heads(pmids))
 
 
 class _Advance:
@@ -95,7 +106,7 @@ def _imported(reports: list[tuple[Path, ImportReport]], backends: Backends) -> I
 @click.command("import")
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, readable=True))
 @click.option("--sample", is_flag=True, help="Import the bundled sample of PubMed records.")
-@click.option("--if-empty", is_flag=True, help="Do nothing when the corpus already holds papers.")
+@click.option("--if-empty", is_flag=True, help="Do nothing when the corpus holds other papers already.")
 @as_json
 @click.pass_obj
 def import_command(session: Session, files: tuple[str, ...], sample: bool, if_empty: bool, as_json: bool) -> None:
