@@ -12,7 +12,7 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import StaticQuality
 
 NO_YEAR = int(np.iinfo(np.int32).min)
-BATCH = 1_024  # documents read at once
+BATCH = 256  # documents read at once
 SEPARATOR = "\x1f"  # between the chunk ids of a document
 
 SELECT = (

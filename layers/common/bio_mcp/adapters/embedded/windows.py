@@ -20,6 +20,7 @@ Positions = NDArray[np.intp]
 AXES = 96
 SAMPLE = 16_384  # windows that the axes are learned from
 EXACT = 6_144  # up to so many windows are scored outright
+BLOCK_BYTES = 256 << 10
 RESCORED = 4_096  # windows scored in full after the sketches, or 16 per document asked for if that is more
 
 
@@ -56,7 +57,8 @@ class Windows:
     def nearest(self, vector: Matrix, among: Rows | None, pmids: NDArray[np.int64], depth: int) -> Nearest:
         """The `depth` documents, of the live ones or of `among`, whose best window is closest to `vector`."""
         windows = None if among is None else self._of(among)
-        kept = max(RESCORED, 16 * depth)
+        among_count = len(self.rows) if windows is None else len(windows)
+        kept = max(min(RESCORED, among_count // 8), 16 * depth)
         while True:
             chosen = self._promising(vector, windows, kept)
             found = self._ranked(vector, chosen, pmids, depth)
@@ -77,8 +79,8 @@ class Windows:
         if count <= max(EXACT, kept) or self.sketches is None:
             return self._live() if windows is None else windows
         sketch = self.sketches.axes @ vector
-        matrix = self.sketches.matrix if windows is None else self.sketches.matrix[windows]
-        estimates: Matrix = np.einsum("ij,j->i", matrix, sketch)
+        matrix = self.sketches.matrix
+        estimates = np.einsum("ij,j->i", matrix, sketch) if windows is None else products(matrix, windows, sketch)
         if windows is None and len(self.dead):
             estimates[self.dead] = -np.inf
         chosen = np.argpartition(estimates, count - kept)[count - kept :]
@@ -93,12 +95,24 @@ class Windows:
 
     def _ranked(self, vector: Matrix, windows: Positions, pmids: NDArray[np.int64], depth: int) -> Nearest:
         """Score `windows` in full, keep each document's best, and of those the best `depth`."""
-        cosines: Matrix = np.einsum("ij,j->i", self.matrix[windows], vector)
+        cosines = products(self.matrix, windows, vector)
         rows = self.rows[windows]
         order = np.lexsort((windows, -cosines, rows))
         first = order[np.flatnonzero(np.diff(rows[order], prepend=-1))]
         first = first[best(cosines[first], pmids[rows[first]], depth)]
         return Nearest(rows[first], windows[first], cosines[first])
+
+
+def products(matrix: Matrix, rows: Positions, vector: Matrix) -> Matrix:
+    """The products of some rows of `matrix` with `vector`, gathered by the block so that they stay in the cache."""
+    found = np.empty(len(rows), dtype=np.float32)
+    step = max(1, BLOCK_BYTES // max(1, vector.nbytes))
+    block = np.empty((min(step, len(rows)), len(vector)), dtype=np.float32)
+    for start in range(0, len(rows), step):
+        some = rows[start : start + step]
+        np.take(matrix, some, axis=0, out=block[: len(some)], mode="clip")
+        np.einsum("ij,j->i", block[: len(some)], vector, out=found[start : start + len(some)])
+    return found
 
 
 def principal_axes(matrix: Matrix, count: int = AXES) -> Matrix:
