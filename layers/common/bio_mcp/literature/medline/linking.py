@@ -63,13 +63,13 @@ def references(element: etree._Element) -> list[Reference]:
     current = Reference()
     for part in element.iter(*_CITED):
         tag = part.tag
-        if tag == "Reference":
-            current = Reference()
-            found.append(current)
+        if tag == "ArticleId":
+            _cited_id(current, part)
         elif tag == "Citation":
             current.citation = plain(part) or None
         else:
-            _cited_id(current, part)
+            current = Reference()
+            found.append(current)
     return found
 
 
@@ -80,10 +80,10 @@ def corrections(element: etree._Element) -> tuple[Correction, ...]:
 
 def _cited_id(reference: Reference, element: etree._Element) -> None:
     kind, text = element.get("IdType"), leaf(element)
-    if not text:
-        return
     if kind == "pubmed":
         reference.pmid = text
+    elif not text:
+        return
     elif kind == "doi":
         reference.doi = bare_doi(text)
     elif kind in ("pmc", "pmcid"):

@@ -28,13 +28,19 @@ _SPACE = re.compile(r"[ \t\r\n]+")
 def plain(element: etree._Element) -> str:
     """The element's text as a reader would print it, `""` when it has none."""
     text = _inner(element) if len(element) else element.text
-    return tidy(text) if text else ""
+    if not text:
+        return ""
+    if "\n" in text or "  " in text or "\t" in text or "\r" in text:
+        text = _SPACE.sub(" ", text)
+    return text.strip()
 
 
 def leaf(element: etree._Element) -> str | None:
     """The text of an element that holds no markup; None when it is empty."""
     text = element.text
-    return (tidy(text) or None) if text else None
+    if not text or text.isalnum():
+        return text or None
+    return tidy(text) or None
 
 
 def tidy(text: str) -> str:

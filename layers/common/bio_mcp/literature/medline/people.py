@@ -9,13 +9,28 @@ from bio_mcp.literature.medline.markup import leaf, plain
 from bio_mcp.literature.records import Author
 
 _ORCID = re.compile(r"(?<!\d)(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dXx])(?![\dXx])")
-_NAMES = {"LastName": "last_name", "ForeName": "fore_name", "Initials": "initials"}
+_PLAIN = {"LastName": "last_name", "ForeName": "fore_name", "Initials": "initials"}
 _MARKED = {"Suffix": "suffix", "CollectiveName": "collective_name"}
+_PERSON = ("Author", "Investigator", "Affiliation", "Identifier", *_PLAIN, *_MARKED)
 
 
 def people(element: etree._Element) -> tuple[Author, ...]:
     """Every person and group of the list, in order, those that NLM marks invalid included (`valid`)."""
-    return tuple(map(_person, element))
+    found: list[Author] = []
+    person = Author()
+    for part in element.iter(*_PERSON):
+        tag: Any = part.tag
+        if tag in _PLAIN:
+            setattr(person, _PLAIN[tag], leaf(part))
+        elif tag == "Affiliation":
+            affiliation = plain(part)
+            person.affiliations += (affiliation,) if affiliation else ()
+        elif tag == "Author" or tag == "Investigator":
+            person = Author(valid=part.get("ValidYN") != "N", equal_contribution=part.get("EqualContrib") == "Y")
+            found.append(person)
+        else:
+            _uncommon(person, part, tag)
+    return tuple(found)
 
 
 def complete(element: etree._Element) -> bool:
@@ -29,26 +44,8 @@ def orcid(text: str | None) -> str | None:
     return "-".join(found.groups()).upper() if found else None
 
 
-def _person(element: etree._Element) -> Author:
-    author = Author()
-    affiliations: list[str] = []
-    for child in element:
-        _read(author, affiliations, child, child.tag)
-    if affiliations:
-        author.affiliations = tuple(affiliations)
-    if element.get("ValidYN") == "N":
-        author.valid = False
-    if element.get("EqualContrib") == "Y":
-        author.equal_contribution = True
-    return author
-
-
-def _read(author: Author, affiliations: list[str], child: etree._Element, tag: Any) -> None:
-    if tag in _NAMES:
-        setattr(author, _NAMES[tag], leaf(child))
-    elif tag == "AffiliationInfo":
-        affiliations.extend(filter(None, (plain(part) for part in child if part.tag == "Affiliation")))
-    elif tag in _MARKED:
-        setattr(author, _MARKED[tag], plain(child) or None)
-    elif tag == "Identifier" and child.get("Source") == "ORCID":
-        author.orcid = author.orcid or orcid(child.text)
+def _uncommon(person: Author, part: etree._Element, tag: Any) -> None:
+    if tag in _MARKED:
+        setattr(person, _MARKED[tag], plain(part) or None)
+    elif part.get("Source") == "ORCID":
+        person.orcid = person.orcid or orcid(part.text)

@@ -11,7 +11,7 @@ from bio_mcp.literature.medline.citations import article
 from bio_mcp.literature.medline.prolog import HEAD, close, finished, judge, sealed_parser, unreadable
 from bio_mcp.literature.records import Article, Deletion
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 15
 _DELETIONS = ("DeleteCitation", "DeleteDocument")
 _RECORDS = {"PubmedArticle": article, "PubmedBookArticle": chapter}
 
