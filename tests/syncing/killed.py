@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.corpus import Corpus
+from tests.synced_corpus import Corpus
 
 
 class Deadly:

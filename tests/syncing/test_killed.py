@@ -9,7 +9,7 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.corpus import Corpus
+from tests.synced_corpus import Corpus
 
 STEPS = [
     "leases.acquire",
@@ -34,15 +34,15 @@ def test_a_sync_killed_anywhere_is_healed_by_the_next_run(tmp_path, ncbi, step, 
     command = [sys.executable, "-m", "tests.syncing.killed", str(tmp_path), ncbi.base_url, step, str(nth), when]
     died = subprocess.run(command, check=False, capture_output=True, text=True)
     assert died.returncode == -signal.SIGKILL, died.stderr
-    corpus = Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1))
-    if step not in ONCE:
-        assert corpus.checkpoints.get("k").last_edat is None
-    report = sync_delta("k", "all[sb]", 5, corpus, NEVER, lambda *_: None)
-    wanted = sorted(str(pmid) for pmid in ncbi.control.pmids())
-    heads = corpus.documents.heads(wanted)
-    assert report.state == "complete"
-    assert sorted(heads) == wanted
-    assert {(head.version, head.indexed_version) for head in heads.values()} == {(1, 1)}
-    assert corpus.passages.count()[0] == corpus.documents.count() == len(wanted)
-    again = sync_delta("k", "all[sb]", 10_000, corpus, NEVER, lambda *_: None)
-    assert (again.inserted, again.updated, again.skipped) == (0, 0, len(wanted))
+    with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as corpus:
+        if step not in ONCE:
+            assert corpus.checkpoints.get("k").last_edat is None
+        report = sync_delta("k", "all[sb]", 5, corpus, NEVER, lambda *_: None)
+        wanted = sorted(str(pmid) for pmid in ncbi.control.pmids())
+        heads = corpus.documents.heads(wanted)
+        assert report.state == "complete"
+        assert sorted(heads) == wanted
+        assert {(head.version, head.indexed_version) for head in heads.values()} == {(1, 1)}
+        assert corpus.passages.count()[0] == corpus.documents.count() == len(wanted)
+        again = sync_delta("k", "all[sb]", 10_000, corpus, NEVER, lambda *_: None)
+        assert (again.inserted, again.updated, again.skipped) == (0, 0, len(wanted))

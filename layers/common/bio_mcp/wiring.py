@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import TYPE_CHECKING
@@ -25,11 +26,12 @@ class Embedded:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._database = Once(lambda: _database(settings))
+        self._opened = ExitStack()
+        self._database = Once(self._open_database)
         self._documents = Once(self._make_documents)
         self._passages = Once(self._make_passages)
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
-        self._entrez = Once(lambda: _entrez(settings))
+        self._entrez = Once(self._open_entrez)
 
     @property
     def database(self) -> "Database":
@@ -91,6 +93,31 @@ class Embedded:
     def today(self) -> date:
         return datetime.now(EASTERN).date()
 
+    def close(self) -> None:
+        """Close the corpus file and the connections to NCBI; nothing may be used after it."""
+        self._opened.close()
+
+    def _open_database(self) -> "Database":
+        from bio_mcp.adapters.embedded.database import Database
+
+        database = Database(self.settings.home.expanduser())
+        self._opened.callback(database.close)
+        return database
+
+    def _open_entrez(self) -> "Entrez":
+        from bio_mcp.adapters.entrez.client import Eutils
+        from bio_mcp.adapters.entrez.wire import Wire
+        from bio_mcp.adapters.pace import Pace, gap_s
+        from bio_mcp.adapters.retry import Backoff
+        from bio_mcp.literature.medline import parse
+
+        to = self.settings
+        named = {"tool": to.ncbi_tool, "email": to.ncbi_admin_email, "api_key": to.ncbi_api_key}
+        wire = Wire(to.ncbi_base_url, identity={key: value for key, value in named.items() if value})
+        self._opened.callback(wire.close)
+        pacer = Pace(gap_s(bool(to.ncbi_api_key), to.ncbi_delay_ms))
+        return Eutils(wire, pacer=pacer, parse=parse, backoff=Backoff(tries=to.ncbi_max_retries + 1))
+
     def _make_documents(self) -> "Documents":
         from bio_mcp.adapters.embedded.documents import SqliteDocuments
         from bio_mcp.literature import serial
@@ -101,25 +128,6 @@ class Embedded:
         from bio_mcp.adapters.embedded.passages import SqlitePassages
 
         return SqlitePassages(self.database)
-
-
-def _database(settings: Settings) -> "Database":
-    from bio_mcp.adapters.embedded.database import Database
-
-    return Database(settings.home.expanduser())
-
-
-def _entrez(settings: Settings) -> "Entrez":
-    from bio_mcp.adapters.entrez.client import Eutils
-    from bio_mcp.adapters.entrez.wire import Wire
-    from bio_mcp.adapters.pace import Pace, gap_s
-    from bio_mcp.adapters.retry import Backoff
-    from bio_mcp.literature.medline import parse
-
-    named = {"tool": settings.ncbi_tool, "email": settings.ncbi_admin_email, "api_key": settings.ncbi_api_key}
-    wire = Wire(settings.ncbi_base_url, identity={key: value for key, value in named.items() if value})
-    pacer = Pace(gap_s(bool(settings.ncbi_api_key), settings.ncbi_delay_ms))
-    return Eutils(wire, pacer=pacer, parse=parse, backoff=Backoff(tries=settings.ncbi_max_retries + 1))
 
 
 def _onnx(settings: Settings) -> "Embeddings":

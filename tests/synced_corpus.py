@@ -1,0 +1,74 @@
+"""A whole embedded corpus for tests: real stores and index, the local NCBI, and a model that needs no weights."""
+
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from bio_mcp.adapters.entrez.client import Eutils
+from bio_mcp.adapters.entrez.wire import Wire
+from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.retry import Backoff
+from bio_mcp.literature.medline import parse
+from bio_mcp.settings import Settings
+from bio_mcp.wiring import Embedded
+
+DIM = 384
+
+
+class HashedWords:
+    """Embeddings without a model: each word is a fixed random direction. `embedded` counts the texts."""
+
+    fingerprint = "hashed-words"
+    dim = DIM
+    max_tokens = 256
+
+    def __init__(self):
+        self.embedded = 0
+        self._directions = {}
+
+    def count_tokens(self, texts):
+        return [len(text.split()) + 2 for text in texts]
+
+    def embed(self, texts):
+        self.embedded += len(texts)
+        vectors = np.zeros((len(texts), DIM), np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            for word in text.lower().split() or [""]:
+                row += self._direction(word)
+            row /= np.linalg.norm(row)
+        return vectors
+
+    def _direction(self, word):
+        if word not in self._directions:
+            seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest())
+            self._directions[word] = np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
+        return self._directions[word]
+
+
+class Corpus(Embedded):
+    """An embedded corpus in `home` over the NCBI at `base_url`, unhurried by NCBI's rate. `day` freezes the calendar."""
+
+    def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None):
+        super().__init__(Settings(home=home))
+        self.model, self.day = HashedWords(), day
+        wire = Wire(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
+        self._opened.callback(wire.close)
+        self.ncbi = Eutils(wire, pacer=Pace(0), parse=parse, backoff=Backoff(first_s=0, cap_s=0))
+
+    @property
+    def embeddings(self):
+        return self.model
+
+    @property
+    def entrez(self):
+        return self.ncbi
+
+    def today(self):
+        return self.day or super().today()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
