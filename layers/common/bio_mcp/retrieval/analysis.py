@@ -43,6 +43,7 @@ _SCRIPT_RUN = re.compile(
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+)"
 )
 _PREFIXES = frozenset(["anti", "co", "non", "post", "pre", "pro"])
+_MARKS_OF_NAMES = GREEK_NAMES | {"kb"}  # NF-kB
 _GRAM = {"han": 2, "thai": 3}
 
 _local = threading.local()
@@ -110,7 +111,7 @@ def _name(parts: Sequence[str]) -> Sequence[str]:
     "anti-tnf-alpha-induced" holds tnf, alpha; "t-cell-mediated" t, cell; "10-15" and "double-blind" none.
     """
     parts = parts[1:] if parts[0] in _PREFIXES else parts
-    marks = [at for at, part in enumerate(parts) if len(part) == 1 or part in GREEK_NAMES or not part.isalpha()]
+    marks = [at for at, part in enumerate(parts) if len(part) == 1 or part in _MARKS_OF_NAMES or not part.isalpha()]
     if not marks or len(parts) < 2 or all(part.isdecimal() for part in parts):
         return ()
     name = parts[: max(marks[-1], 1) + 1]
@@ -145,4 +146,4 @@ def _stem(word: str) -> str:
     stemmer = getattr(_local, "stemmer", None)
     if stemmer is None:
         stemmer = _local.stemmer = Stemmer.Stemmer("porter", 0)
-    return str(stemmer.stemWord(word))
+    return str(stemmer.stemWord(word)) or word  # it stems "s" to nothing

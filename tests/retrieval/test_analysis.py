@@ -1,0 +1,131 @@
+"""One analysis for every engine."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bio_mcp.retrieval.analysis import QUERY_TERMS, analyse, query_terms
+
+
+def asked(text):
+    return {term for term, _ in query_terms(text)}
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ("IL-6", "IL6", "IL 6", "il-6", "anti-IL-6", "IL-6-deficient"),
+        ("TNF-α", "TNF-alpha", "TNFα", "TNFalpha", "TNF alpha", "TNF-α-induced"),
+        ("NF-κB", "NF-kappaB", "NFkB", "NF-kB", "NFκB"),
+        ("IL-1β", "IL-1beta", "IL1β", "IL1beta"),
+        ("T-cell", "T cells", "T-cells", "T-cell-mediated"),
+        ("COVID-19", "COVID19", "covid-19"),
+        ("SARS-CoV-2", "SARS-CoV-2-infected"),
+        ("H₂O", "H2O"),
+        ("m²", "m2"),
+        ("µg", "μg", "microg"),
+        ("CD4⁺", "CD4+", "CD4"),
+        ("tumour", "tumor", "Tumours"),
+        ("haemorrhage", "hemorrhage"),
+        ("oesophageal", "esophageal"),
+        ("oedema", "edema"),
+        ("randomised", "randomized", "RANDOMISED"),
+        ("metastases", "metastasis"),
+        ("diagnoses", "diagnosis"),
+        ("mice", "mouse"),
+        ("naïve", "naive"),
+        ("Alzheimer’s", "Alzheimer's", "Alzheimer"),
+        ("1,000", "1000"),
+        ("0·05", "0.05"),
+        ("ＢＲＣＡ１", "BRCA1"),
+    ],
+)
+def test_forms_of_one_name_find_each_other(forms):
+    for query in forms:
+        for text in forms:
+            assert asked(query) & set(analyse(f"a study of {text} here")), (query, text)
+
+
+def test_a_name_is_found_by_each_of_its_parts():
+    assert {"tnf", "alpha"} <= set(analyse("TNFα"))
+    assert {"covid", "19"} <= set(analyse("COVID-19"))
+
+
+def test_ranges_and_plain_compounds_are_not_joined():
+    assert analyse("10-15 double-blind") == ["10", "15", "doubl", "blind"]
+
+
+def test_stop_words_are_dropped_unless_they_are_written_as_names():
+    assert analyse("the role of NO in it") == ["role", "no"]
+    assert "who" in asked("WHO guidelines")
+    assert "who" not in asked("who needs guidelines")
+
+
+def test_a_text_in_capitals_names_nothing():
+    assert analyse("THE ROLE OF IT") == ["role"]
+
+
+def test_a_query_of_stop_words_only_is_looked_up_by_its_words():
+    assert asked("to be or not to be") == {"to", "be", "or", "not"}
+    assert asked("how and why") == {"how", "and", "why"}
+
+
+def test_question_words_are_in_the_index_but_not_looked_up():
+    assert "who" in analyse("those who smoke")
+    assert asked("who can smoke") == {"smoke"}
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("糖尿病の治療", ["糖尿", "尿病", "病の", "の治", "治療"]),
+        ("диабет", ["диабет"]),
+        ("ไทย", ["ไทย"]),
+        ("한국어", ["한국어"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("diabetes ขมิ้น", ["diabet", "ขมิ", "มิ้", "ิ้น"]),
+    ],
+)
+def test_other_scripts_give_terms(text, terms):
+    assert analyse(text) == terms
+
+
+def test_a_thai_word_is_found_inside_a_running_text():
+    assert asked("สมุนไพร") & set(analyse("การใช้สมุนไพรไทยรักษา"))
+
+
+def test_a_term_weighs_as_often_as_the_query_says_it():
+    assert query_terms("cell cells death") == (("cell", 2), ("death", 1))
+
+
+def test_expansion_adds_but_never_changes_a_weight():
+    assert query_terms("cell death", lambda _: [("cell", 0.1), ("apoptosi", 0.2)]) == (
+        ("cell", 1),
+        ("death", 1),
+        ("apoptosi", 0.2),
+    )
+
+
+def test_a_very_long_query_is_bounded_and_keeps_its_beginning():
+    terms = query_terms(" ".join(f"word{n}" for n in range(10_000)))
+    assert len(terms) == QUERY_TERMS
+    assert terms[0][0] == "word0"
+
+
+def test_a_rare_exact_token_is_found_again():
+    for token in ("rs123456", "NCT01234567", "10.1056/NEJMoa2034577", "BNT162b2", "c.35delG", "p.Arg117His", "x" * 500):
+        assert asked(token) <= set(analyse(f"We used {token}, once."))
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=300)
+def test_any_text_gives_terms_without_white_space_and_a_query_meets_its_own_text(text):
+    terms = analyse(text)
+    assert all(term and not any(character.isspace() for character in term) for term in terms)
+    lexical = {term for term, _ in query_terms(text)}
+    assert not terms or lexical & set(terms)
+
+
+@given(st.text(max_size=80))
+def test_analysis_is_pure(text):
+    assert analyse(text) == analyse(text)
