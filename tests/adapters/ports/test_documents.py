@@ -1,0 +1,104 @@
+from datetime import date
+
+import pytest
+
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.literature.records import AbstractSection, Article, Document, Head
+
+
+def document(pmid, version=1, text="Aspirin – 5 µg/m² in TNF-α", **fields):
+    article = Article(
+        pmid, title=text, abstract=(AbstractSection("AIM", None, "𝛽-cells"),), date_revised=date(2024, 2, 29)
+    )
+    return Document(article, f"hash{version}", version, **fields)
+
+
+def test_what_was_put_comes_back_equal(documents):
+    documents.put([document("12", indexed_version=1)])
+    assert documents.get("12") == document("12", indexed_version=1)
+
+
+def test_an_unknown_pmid_is_not_found(documents):
+    with pytest.raises(NotFound, match="PMID 99"):
+        documents.get("99")
+
+
+@pytest.mark.parametrize("text", ["abc", "", "007", "-1", "1.5", "१२", "9" * 30])
+def test_what_is_no_pmid_is_not_found(documents, text):
+    documents.put([document("7"), document("1")])
+    assert documents.get_many([text]) == {}
+    assert documents.heads([text]) == {}
+    assert documents.delete([text]) == 0
+    with pytest.raises(NotFound):
+        documents.get(text)
+
+
+def test_what_is_no_pmid_cannot_be_put_and_nothing_of_its_batch_is(documents):
+    with pytest.raises(InvalidInput, match="'abc'"):
+        documents.put([document("1"), document("abc")])
+    assert documents.count() == 0
+
+
+def test_many_are_given_without_the_unknown_ones(documents):
+    documents.put([document("1"), document("2"), document("3")])
+    assert set(documents.get_many(["3", "1", "4", "3"])) == {"1", "3"}
+
+
+def test_more_pmids_than_a_statement_takes_parameters(documents):
+    documents.put([document(str(n)) for n in range(1, 301)])
+    assert len(documents.get_many([str(n) for n in range(1, 50_000)])) == 300
+
+
+def test_heads_say_what_decides_on_news(documents):
+    documents.put([document("5", 3)])
+    assert documents.heads(["5", "6"]) == {"5": Head("hash3", 3, 0, 1, date(2024, 2, 29))}
+
+
+def test_a_newer_version_replaces(documents):
+    documents.put([document("5", 1)])
+    documents.put([document("5", 2, "new")])
+    assert documents.get("5").article.title == "new"
+    assert documents.count() == 1
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_equal_or_older_version_is_left_alone(documents, version):
+    documents.put([document("5", 2, "stored")])
+    documents.put([document("5", version, "late")])
+    assert documents.get("5").article.title == "stored"
+
+
+def test_a_new_version_keeps_the_mark_of_the_indexed_one(documents):
+    documents.put([document("5", 1)])
+    documents.mark_indexed({"5": 1})
+    documents.put([document("5", 2)])
+    assert documents.get("5").indexed_version == 1
+
+
+def test_a_mark_never_goes_down(documents):
+    documents.put([document("5", 3)])
+    documents.mark_indexed({"5": 3, "6": 1})
+    documents.mark_indexed({"5": 2})
+    assert documents.heads(["5", "6"])["5"].indexed_version == 3
+    assert documents.count() == 1
+
+
+def test_deleting_says_how_many_there_were_and_can_be_repeated(documents):
+    documents.put([document("1"), document("2")])
+    assert documents.delete(["1", "2", "3"]) == 2
+    assert documents.delete(["1", "2", "3"]) == 0
+    with pytest.raises(NotFound):
+        documents.get("1")
+
+
+def test_a_deleted_document_can_come_back(documents):
+    documents.put([document("1", 4)])
+    documents.delete(["1"])
+    documents.put([document("1", 1)])
+    assert documents.get("1").version == 1
+
+
+def test_nothing_asked_is_nothing_given(documents):
+    documents.put([])
+    documents.mark_indexed({})
+    assert (documents.get_many([]), documents.heads([]), documents.delete([])) == ({}, {}, 0)

@@ -1,0 +1,46 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from bio_mcp.errors import NotFound
+from bio_mcp.ports import Job
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def job(job_id, state="running", created=NOON, kind="sync", query_key="q"):
+    return Job(
+        job_id, kind, state, created, created, {"query_key": query_key, "ü": [1, None]}, {"at": 3}, {"done": 0.5}
+    )
+
+
+def test_a_job_comes_back_equal(jobs):
+    jobs.put(job("a"))
+    assert jobs.get("a") == job("a")
+
+
+def test_an_unknown_job_is_not_found(jobs):
+    with pytest.raises(NotFound, match="'a'"):
+        jobs.get("a")
+
+
+def test_putting_again_replaces(jobs):
+    jobs.put(job("a"))
+    jobs.put(job("a", "failed"))
+    assert jobs.get("a").state == "failed"
+
+
+def test_the_latest_is_the_newest_of_its_kind_and_query_whatever_its_state(jobs):
+    jobs.put(job("new", "succeeded", NOON + timedelta(microseconds=1)))
+    jobs.put(job("old", "running", NOON))
+    jobs.put(job("other-kind", created=NOON + timedelta(days=1), kind="import"))
+    jobs.put(job("other-query", created=NOON + timedelta(days=1), query_key="r"))
+    assert jobs.latest("sync", "q").job_id == "new"
+    assert jobs.latest("sync", "none") is None
+
+
+def test_newest_goes_by_time_and_not_by_its_spelling(jobs):
+    east = timezone(timedelta(hours=9))
+    jobs.put(job("earlier", created=datetime(2024, 5, 1, 20, 59, tzinfo=east)))
+    jobs.put(job("later", created=NOON))
+    assert jobs.latest("sync", "q").job_id == "later"

@@ -1,0 +1,28 @@
+def test_one_holder_at_a_time(leases):
+    assert leases.acquire("sync:q", "me", 60)
+    assert not leases.acquire("sync:q", "you", 60)
+    assert leases.acquire("sync:r", "you", 60)
+
+
+def test_the_holder_extends_its_lease(leases, clock):
+    leases.acquire("n", "me", 60)
+    clock.now += 59
+    assert leases.acquire("n", "me", 60)
+    clock.now += 59
+    assert not leases.acquire("n", "you", 60)
+
+
+def test_a_lease_that_ran_out_is_free(leases, clock):
+    leases.acquire("n", "me", 60)
+    clock.now += 60
+    assert leases.acquire("n", "you", 60)
+    assert not leases.acquire("n", "me", 60)
+
+
+def test_only_the_holder_releases(leases):
+    leases.acquire("n", "me", 60)
+    leases.release("n", "you")
+    assert not leases.acquire("n", "you", 60)
+    leases.release("n", "me")
+    leases.release("n", "me")
+    assert leases.acquire("n", "you", 60)
