@@ -1,0 +1,360 @@
+"""The rules of the house, read off the source; each is shown to fail on a source that breaks it."""
+
+import ast
+import json
+import runpy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bio_mcp.catalog import MODULES, TOOLS
+from bio_mcp.doors.aws_lambda import Event
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "layers/common/bio_mcp"
+FUNCTIONS = ROOT / "functions"
+
+# A module imports its own layer and what stands before it.
+ORDER = [
+    "errors",
+    "dialects",
+    "deadline",
+    "literature",
+    "retrieval",
+    "graph",
+    "ports",
+    "syncing",
+    "ingesting",
+    "answering",
+    "evaluating",
+    "tool",
+    "tools",
+    "catalog",
+    "call",
+    "settings",
+    "adapters",
+    "wiring",
+    "doors",
+]
+FORBIDDEN = {
+    "tools": {"adapters", "settings", "wiring", "catalog", "call"},
+    "adapters": {"tool", "tools", "catalog", "call", "settings"},
+}
+
+# Who may import what we did not write. A layer or module not named for a package may not import it.
+THIRD_PARTIES = {
+    "pydantic": {"tool", "tools", "call", "doors.aws_lambda", "doors.cli"},
+    "pydantic_core": {"doors.cli"},
+    "rfc8785": {"call", "literature"},
+    "lxml": {"literature.medline", "adapters.entrez"},
+    "numpy": {"retrieval", "ports", "syncing", "answering", "evaluating", "adapters", "doors"},
+    "Stemmer": {"retrieval"},
+    "httpx": {"adapters"},
+    "onnx": {"adapters.embedders"},
+    "onnxruntime": {"adapters.embedders"},
+    "safetensors": {"adapters.embedders"},
+    "sentence_transformers": {"adapters.embedders"},
+    "tokenizers": {"adapters.embedders"},
+    "torch": {"adapters.embedders"},
+    "boto3": {"adapters.aws"},
+    "botocore": {"adapters.aws"},
+    "opensearchpy": {"adapters.aws"},
+    "anyio": {"doors"},
+    "click": {"doors"},
+    "fastapi": {"doors"},
+    "mangum": {"doors"},
+    "mcp": {"doors"},
+    "mcp_types": {"doors"},
+    "rich": {"doors"},
+    "starlette": {"doors"},
+    "uvicorn": {"doors"},
+    "aws_lambda_powertools": {"doors.aws_lambda"},
+}
+STANDARD = set(__import__("sys").stdlib_module_names) | {"bio_mcp"}
+VAGUE = ("Manager", "Service", "Helper", "Util", "Utils", "Base", "Processor", "Data", "Info")
+
+
+def modules() -> dict[str, str]:
+    """Every module of the package, by dotted name within it, with its source."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = path.read_text()
+    return found
+
+
+MODULES_OF_PACKAGE = modules()
+
+
+def imports(source: str) -> Iterator[str]:
+    """What `source` imports, anywhere in it, as dotted names; a relative import starts with a dot."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def within(name: str, places: set[str]) -> bool:
+    return any(name == place or name.startswith(place + ".") for place in places)
+
+
+# Each rule: (name of a module, its source) -> what breaks the rule.
+
+
+def imports_against_the_order(name: str, source: str) -> list[str]:
+    layer = name.partition(".")[0]
+    if layer == "__init__":
+        return [each for each in imports(source) if each.startswith("bio_mcp")]
+    if layer not in ORDER:
+        return [f"{layer} has no place in the order"]
+    allowed = set(ORDER[: ORDER.index(layer) + 1]) - FORBIDDEN.get(layer, set())
+    ours = [each for each in imports(source) if each.startswith(("bio_mcp.", "."))]
+    return [each for each in ours if each.startswith(".") or not _allowed(each, allowed)]
+
+
+def _allowed(imported: str, allowed: set[str]) -> bool:
+    layer = imported.split(".")[1]
+    return layer in allowed or layer == "__version__"
+
+
+def misplaced_third_parties(name: str, source: str) -> list[str]:
+    foreign = {each.partition(".")[0] for each in imports(source)} - STANDARD - {""}
+    return sorted(each for each in foreign if not within(name, THIRD_PARTIES.get(each, set())))
+
+
+def reading_the_environment(name: str, source: str) -> list[str]:
+    read = [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb", "putenv")
+    ]
+    return [] if name == "settings" else read
+
+
+def too_long(name: str, source: str) -> list[str]:
+    lines = len(source.splitlines())
+    return [f"{lines} lines"] if lines > 300 else []
+
+
+def vague_names(name: str, source: str) -> list[str]:
+    tree = ast.walk(ast.parse(source))
+    classes = [node.name for node in tree if isinstance(node, ast.ClassDef)]
+    words = [*name.title().replace("_", "").split("."), *classes]
+    return [word for word in words if word.lstrip("_").endswith(VAGUE)]
+
+
+def broad_excepts(name: str, source: str) -> list[str]:
+    handlers = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ExceptHandler)]
+    broad = [
+        f"line {each.lineno}"
+        for each in handlers
+        if each.type is None or {"Exception", "BaseException"} & {getattr(n, "id", "") for n in ast.walk(each.type)}
+    ]
+    return broad[1:] if name == "call" else broad
+
+
+def unfinished(name: str, source: str) -> list[str]:
+    return [line.strip() for line in source.splitlines() if any(word in line for word in ("TODO", "FIXME", "XXX"))]
+
+
+RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
+    imports_against_the_order: [
+        ("errors", "from bio_mcp.dialects import BIO_MCP"),
+        ("literature.records", "import bio_mcp.retrieval.passages"),
+        ("retrieval.chunking", "from bio_mcp import ports"),
+        ("tools.search", "from bio_mcp.adapters.embedded import database"),
+        ("tools.search", "def late():\n    from bio_mcp import settings"),
+        ("tools.search", "from bio_mcp.wiring import backends"),
+        ("adapters.pace", "from bio_mcp.settings import Settings"),
+        ("adapters.pace", "from bio_mcp.tool import Tool"),
+        ("adapters.pace", "from bio_mcp.call import call"),
+        ("wiring", "from bio_mcp.doors import mcp"),
+        ("syncing.delta", "from . import windows"),
+        ("syncing.delta", "from ..ports import Jobs"),
+        ("helpers", "import json"),
+    ],
+    misplaced_third_parties: [
+        ("tools.search", "import boto3"),
+        ("adapters.embedded.passages", "from boto3 import client"),
+        ("tools.search", "from mcp.server import lowlevel"),
+        ("call", "import aws_lambda_powertools"),
+        ("doors.mcp", "from aws_lambda_powertools import Logger"),
+        ("retrieval.analysis", "from lxml import etree"),
+        ("literature.records", "import numpy as np"),
+        ("literature.records", "import pydantic"),
+        ("adapters.pace", "import requests"),
+        ("tools.search", "from fastapi import FastAPI"),
+    ],
+    reading_the_environment: [
+        ("wiring", "import os\nx = os.environ['HOME']"),
+        ("adapters.pace", "import os\nx = os.getenv('HOME')"),
+        ("tools.search", "from os import environ as e\nimport os\ny = os.environ.get('x')"),
+    ],
+    too_long: [("tools.search", "x = 1\n" * 301)],
+    vague_names: [
+        ("tools.search", "class SearchManager: ..."),
+        ("tools.search", "class _HitProcessor: ..."),
+        ("tools.string_utils", "x = 1"),
+        ("retrieval.data", "x = 1"),
+        ("tools.search", "class ToolBase: ..."),
+    ],
+    broad_excepts: [
+        ("tools.search", "try:\n    f()\nexcept Exception:\n    pass"),
+        ("tools.search", "try:\n    f()\nexcept:\n    pass"),
+        ("tools.search", "try:\n    f()\nexcept (ValueError, BaseException):\n    pass"),
+        ("call", "try:\n    f()\nexcept Exception:\n    pass\ntry:\n    g()\nexcept Exception:\n    pass"),
+    ],
+    unfinished: [("tools.search", "x = 1  # TODO finish")],
+}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_module_keeps_the_rule(rule):
+    broken = {name: found for name, source in MODULES_OF_PACKAGE.items() if (found := rule(name, source))}
+    assert broken == {}
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "source"), [(rule, *mutation) for rule, mutations in RULES.items() for mutation in mutations]
+)
+def test_the_rule_can_fail(rule, name, source):
+    assert rule(name, source)
+
+
+def lengths(sources: list[str]) -> list[int]:
+    """Lines of each function, decorators and docstring included, ascending."""
+    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
+    found = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return sorted((node.end_lineno or 0) - node.lineno + 1 for node in found)
+
+
+def p90(values: list[int]) -> int:
+    return values[int(len(values) * 0.9)]
+
+
+def test_functions_are_short():
+    assert p90(lengths(list(MODULES_OF_PACKAGE.values()))) <= 28
+
+
+def test_long_functions_would_be_seen():
+    assert p90(lengths(["def f():\n" + "    x = 1\n" * 40])) > 28
+
+
+def test_modules_are_about_a_hundred_lines():
+    sizes = sorted(len(source.splitlines()) for source in MODULES_OF_PACKAGE.values())
+    assert sizes[len(sizes) // 2] <= 130
+
+
+def patches(source: str) -> list[str]:
+    found = [each for each in imports(source) if "mock" in each.split(".")]
+    used = [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and node.id == "mocker"]
+    return found + used
+
+
+def skips(source: str) -> list[str]:
+    tree = ast.walk(ast.parse(source))
+    return [
+        ast.unparse(n)
+        for n in tree
+        if isinstance(n, ast.Attribute) and n.attr in ("skip", "skipif", "xfail", "importorskip")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "broken"),
+    [
+        (patches, "from unittest.mock import patch"),
+        (patches, "import unittest.mock"),
+        (patches, "from unittest import mock"),
+        (patches, "def test_x(mocker):\n    mocker.patch('x')"),
+        (skips, "@pytest.mark.skip\ndef test_x(): ..."),
+        (skips, "def test_x():\n    pytest.skip('later')"),
+        (skips, "lxml = pytest.importorskip('lxml')"),
+    ],
+)
+def test_tests_neither_patch_nor_skip(rule, broken):
+    sources = {path: path.read_text() for path in (ROOT / "tests").rglob("*.py")}
+    assert {str(path.relative_to(ROOT)): found for path, source in sources.items() if (found := rule(source))} == {}
+    assert rule(broken)
+
+
+def apps() -> dict[str, Path]:
+    return {path.parent.name: path for path in sorted(FUNCTIONS.glob("*/app.py"))}
+
+
+def thick(source: str) -> list[str]:
+    """What a function's app.py does beyond importing one door and making its handler."""
+    body = ast.parse(source).body
+    allowed = (ast.Expr, ast.ImportFrom, ast.Assign)
+    extra = [ast.unparse(node) for node in body if not isinstance(node, allowed)]
+    doors = [each for each in imports(source) if not each.startswith(("bio_mcp.doors.", "bio_mcp.tools."))]
+    return [*extra, *doors, *(["too long"] if len(source.splitlines()) > 7 else [])]
+
+
+@pytest.mark.parametrize("name", apps())
+def test_a_functions_entry_point_is_thin(name):
+    assert thick(apps()[name].read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "source", ["import boto3", "def handler(e, c): ...", "from bio_mcp.adapters import x", "x = 1\n" * 8]
+)
+def test_a_thick_entry_point_would_be_seen(source):
+    assert thick(source)
+
+
+def test_every_tools_module_has_a_function_of_its_name_and_none_is_left_over():
+    assert set(apps()) == {module.__name__.rpartition(".")[2] for module in MODULES} | {"mcp_http"}
+    assert {tool.function for tool in TOOLS.values()} <= set(apps())
+
+
+def events() -> list[tuple[str, Path]]:
+    return [(path.parent.name, path) for path in sorted((ROOT / "events").glob("*/*.json"))]
+
+
+def does_not_fit(function: str, event: dict) -> str | None:
+    """Why `function` would refuse `event`, or None."""
+    try:
+        parsed = Event.model_validate(event)
+        if parsed.resource is None:
+            tool = TOOLS[parsed.tool or ""]
+            tool.input.model_validate(parsed.arguments)
+            return None if tool.function == function else f"{tool.name} is served by {tool.function}"
+    except (ValueError, KeyError) as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize(
+    ("function", "path"),
+    [each for each in events() if each[0] != "mcp_http"],
+    ids=lambda each: getattr(each, "stem", each),
+)
+def test_an_event_fits_the_input_of_its_tool(function, path):
+    assert does_not_fit(function, json.loads(path.read_text())) is None
+
+
+def test_every_tool_has_an_event():
+    tools = {json.loads(path.read_text()).get("tool") for function, path in events() if function != "mcp_http"}
+    assert set(TOOLS) <= tools
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"tool": "rag.search", "arguments": {}},
+        {"tool": "rag.search", "arguments": {"query": "x", "k": 1}},
+        {"tool": "rag.get", "arguments": {"doc_id": "pmid:1"}},
+        {"tool": "nothing"},
+        {"Records": []},
+    ],
+)
+def test_an_event_that_does_not_fit_would_be_seen(event):
+    assert does_not_fit("search", event)
+
+
+@pytest.mark.parametrize("name", [each for each in apps() if each != "mcp_http"])
+def test_an_entry_point_makes_a_handler(name):
+    assert callable(runpy.run_path(str(apps()[name]))["handler"])
