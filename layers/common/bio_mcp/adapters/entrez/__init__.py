@@ -3,7 +3,7 @@
 from bio_mcp.adapters.entrez.client import Eutils
 from bio_mcp.adapters.entrez.faults import AnswerTooLarge, BeyondReach, HistoryLost, KeyRejected, Refused
 from bio_mcp.adapters.entrez.links import CITED_IN, REFERENCES, SIMILAR, Link, LinkSet
-from bio_mcp.adapters.entrez.lookups import Citation, CitationMatch, DatabaseInfo, History, Spelling
+from bio_mcp.adapters.entrez.lookups import Citation, CitationMatch, EntrezDatabase, History, Spelling
 from bio_mcp.adapters.entrez.summaries import DocSummary, Summaries
 from bio_mcp.adapters.entrez.wire import NCBI, Wire
 
@@ -16,8 +16,8 @@ __all__ = [
     "BeyondReach",
     "Citation",
     "CitationMatch",
-    "DatabaseInfo",
     "DocSummary",
+    "EntrezDatabase",
     "Eutils",
     "History",
     "HistoryLost",

@@ -176,7 +176,7 @@ class Eutils:
         form["retmode"] = "json" if command == "neighbor" else "xml"
         return self._ask("elink", form, deadline, lambda answer: links.read_links(answer, ids, link_name))
 
-    def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> lookups.DatabaseInfo:
+    def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> lookups.EntrezDatabase:
         """Size, last update, fields and link names of a database; also the cheapest health check."""
         return self._ask("einfo", {"db": db, "retmode": "json"}, deadline, lookups.read_info)
 

@@ -30,7 +30,7 @@ class LinkName:
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseInfo:
+class EntrezDatabase:
     """`count` records; `last_update` as NCBI prints it ("2025/06/25 07:12", US Eastern)."""
 
     name: str
@@ -79,7 +79,7 @@ class CitationMatch:
     reason: str | None = None
 
 
-def read_info(answer: Answer) -> DatabaseInfo:
+def read_info(answer: Answer) -> EntrezDatabase:
     """Raises `NcbiUnreadable`."""
     return well_formed(
         lambda: _info(answer.json["einforesult"]["dbinfo"]),
@@ -87,9 +87,9 @@ def read_info(answer: Answer) -> DatabaseInfo:
     )
 
 
-def _info(dbinfo: Any) -> DatabaseInfo:
+def _info(dbinfo: Any) -> EntrezDatabase:
     found = dbinfo[0] if isinstance(dbinfo, list) else dbinfo
-    return DatabaseInfo(
+    return EntrezDatabase(
         name=found["dbname"],
         menu_name=found["menuname"],
         description=found["description"],
