@@ -1,0 +1,299 @@
+import math
+
+import numpy as np
+import pytest
+
+from bio_mcp.errors import Conflict, EmbeddingFailed, InvalidInput, ModelMismatch
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery, StaticQuality
+from tests.adapters.entries import DIM, chunk, entry, unit
+from tests.reference_passages import ReferencePassages
+
+
+@pytest.fixture
+def passages(ports):
+    ports.passages.ensure_schema("model-a", DIM)
+    return ports.passages
+
+
+def words(text):
+    return tuple((word, 1.0) for word in text.split())
+
+
+def found(passages, text="", vector=None, filters=None, depth=200, within=None):
+    query = PassageQuery(words(text), vector, filters or Filters(), depth, within)
+    return {candidate.pmid: candidate for candidate in passages.hybrid_search(query)}
+
+
+def test_an_empty_index_gives_an_empty_list(passages, ports):
+    assert found(passages, "aspirin", unit(1)) == {}
+    assert passages.count() == (0, 0)
+    assert passages.chunks(["1"], unit(1)) == passages.chunk_texts(["1"]) == passages.document_vectors(["1"]) == {}
+
+
+def test_an_index_that_was_never_made_gives_an_empty_list(ports):
+    assert ports.passages.hybrid_search(PassageQuery(words("aspirin"), unit(1))) == []
+
+
+def test_a_document_says_everything_a_search_needs(passages):
+    quality = StaticQuality(3, None, 2)
+    axes = np.eye(DIM, dtype=np.float32)
+    passages.upsert_chunks(
+        [
+            entry(
+                "7",
+                "aspirin",
+                vectors=[axes[0], axes[1]],
+                year=2020,
+                quality=quality,
+                retraction=RetractionStatus.CONCERN,
+            )
+        ]
+    )
+    [candidate] = passages.hybrid_search(PassageQuery(words("aspirin"), axes[1]))
+    assert (candidate.pmid, candidate.chunk_id, candidate.year) == ("7", "w1", 2020)
+    assert candidate.sim == pytest.approx(1)
+    assert candidate.bm25 == pytest.approx(math.log(1 + 0.5 / 1.5) / 2.2)
+    assert (candidate.quality, candidate.retraction) == (quality, RetractionStatus.CONCERN)
+
+
+def test_a_leg_that_did_not_return_a_document_gives_no_score(passages):
+    passages.upsert_chunks([entry("1", "aspirin"), entry("2", "heparin")])
+    lexical, semantic = found(passages, "aspirin"), found(passages, vector=unit(2), depth=1)
+    assert lexical["1"].sim is None
+    assert lexical["1"].chunk_id is None
+    assert set(lexical) == {"1"}
+    assert semantic["2"].bm25 is None
+    assert set(semantic) == {"2"}
+
+
+def test_no_leg_finds_nothing(passages):
+    passages.upsert_chunks([entry("1", "aspirin")])
+    assert found(passages) == {}
+    assert found(passages, "unknownword") == {}
+
+
+def test_weights_count_and_repeated_terms_add_up(passages):
+    passages.upsert_chunks([entry("1", "aspirin"), entry("2", "heparin")])
+
+    def score(*terms):
+        return passages.hybrid_search(PassageQuery(terms, None))[0].bm25
+
+    assert score(("aspirin", 0.5)) == pytest.approx(score(("aspirin", 1.0)) / 2)
+    assert score(("aspirin", 1.0), ("aspirin", 1.0)) == pytest.approx(2 * score(("aspirin", 1.0)))
+
+
+def test_equal_scores_go_by_the_higher_pmid_as_a_number(passages):
+    same = unit(1)
+    passages.upsert_chunks([entry(pmid, "aspirin", vectors=[same]) for pmid in ("9", "10", "100", "99")])
+    assert set(found(passages, "aspirin", depth=2)) == {"100", "99"}
+    assert set(found(passages, vector=same, depth=3)) == {"100", "99", "10"}
+
+
+FILTERS = [
+    (Filters(year_from=2010), {"1", "2"}),
+    (Filters(year_to=2010), {"2", "3"}),
+    (Filters(year_from=2010, year_to=2010), {"2"}),
+    (Filters(journals=frozenset({"101"})), {"1", "3"}),
+    (Filters(journals=frozenset({"the lancet", "nowhere"})), {"2"}),
+    (Filters(journals=frozenset({"nowhere"})), set()),
+    (Filters(publication_types=frozenset({"D1", "D3"})), {"1", "3"}),
+    (Filters(tags=frozenset({"red"})), {"1", "2"}),
+    (Filters(tags=frozenset({"red", "blue"})), {"2"}),
+    (Filters(project="p/1"), {"1"}),
+    (Filters(project="p"), set()),
+    (Filters(year_from=2010, tags=frozenset({"blue"})), {"2"}),
+]
+
+
+@pytest.mark.parametrize(("filters", "wanted"), FILTERS)
+def test_filters(passages, filters, wanted):
+    passages.upsert_chunks(
+        [
+            entry(
+                "1",
+                "x",
+                year=2020,
+                journal="Cell",
+                journal_nlm_id="101",
+                publication_types=("D1",),
+                tags=("red",),
+                projects=("p/1",),
+            ),
+            entry("2", "x", year=2010, journal="The Lancet", publication_types=("D2",), tags=("red", "blue")),
+            entry(
+                "3",
+                "x",
+                year=2000,
+                journal_nlm_id="101",
+                publication_types=("D2", "D3"),
+                tags=("green",),
+                projects=("p/2", "p/3"),
+            ),
+            entry("4", "x"),
+        ]
+    )
+    assert set(found(passages, "x", filters=filters)) == wanted
+    assert set(found(passages, vector=unit(0), filters=filters)) == wanted
+    assert set(found(passages, "x", unit(0), filters)) == wanted
+
+
+def test_only_the_papers_within_are_looked_at(passages):
+    passages.upsert_chunks([entry(str(n), "x", year=2000 + n) for n in range(1, 6)])
+    assert set(found(passages, "x", unit(1), within=frozenset({"2", "5", "77", "abc"}))) == {"2", "5"}
+    assert set(found(passages, "x", unit(1), Filters(year_to=2003), within=frozenset({"2", "5"}))) == {"2"}
+    assert found(passages, "x", unit(1), within=frozenset()) == {}
+
+
+def test_a_replaced_document_is_found_by_its_new_words_only(passages):
+    passages.upsert_chunks([entry("1", "old"), entry("2", "old")])
+    assert set(found(passages, "old")) == {"1", "2"}
+    passages.upsert_chunks([entry("1", "new", version=2, vectors=[unit(5), unit(6)])])
+    assert set(found(passages, "old")) == {"2"}
+    assert set(found(passages, "new")) == {"1"}
+    assert found(passages, vector=unit(6))["1"].chunk_id == "w1"
+    assert passages.count() == (2, 3)
+
+
+def test_an_older_version_is_ignored_and_an_equal_one_replaces(passages):
+    passages.upsert_chunks([entry("1", "second", version=2)])
+    passages.upsert_chunks([entry("1", "first", version=1)])
+    assert set(found(passages, "first")) == set()
+    passages.upsert_chunks([entry("1", "again", version=2)])
+    assert set(found(passages, "again")) == {"1"}
+
+
+def test_of_two_entries_in_one_batch_the_newer_counts(passages):
+    passages.upsert_chunks([entry("1", "new", version=2), entry("1", "old", version=1)])
+    assert set(found(passages, "new old")) == {"1"}
+    assert set(found(passages, "old")) == set()
+
+
+def test_the_same_batch_twice_changes_nothing(passages):
+    batch = [entry("1", "x y", tags=("t",)), entry("2", "x")]
+    passages.upsert_chunks(batch)
+    once = found(passages, "x y", unit(3))
+    passages.upsert_chunks(batch)
+    assert found(passages, "x y", unit(3)) == once
+    assert passages.count() == (2, 2)
+
+
+def test_a_deleted_document_is_found_no_more_until_it_comes_back(passages):
+    passages.upsert_chunks([entry("1", "x"), entry("2", "x")])
+    passages.delete(["1", "77", "abc"])
+    passages.delete(["1"])
+    assert set(found(passages, "x", unit(1))) == {"2"}
+    assert passages.count() == (1, 1)
+    assert passages.chunks(["1"]) == {}
+    passages.upsert_chunks([entry("1", "x")])
+    assert set(found(passages, "x", unit(1))) == {"1", "2"}
+
+
+def test_chunks_come_in_the_order_of_the_text_with_their_cosines(passages):
+    axes = np.eye(DIM, dtype=np.float32)
+    chunks = (
+        Chunk("s0", "First – µ.", "T. First – µ.", "BACKGROUND", 0, 10),
+        Chunk("s1_0", "Second.", "T. Second.", None, 11, 18),
+    )
+    one = Entry("1", 1, "T", [], chunks, {"s0": axes[0], "s1_0": axes[1]})
+    passages.upsert_chunks([one])
+    first, second = passages.chunks(["1", "2"], axes[1])["1"]
+    assert (first.pmid, first.chunk_id, first.text, first.section) == ("1", "s0", "First – µ.", "BACKGROUND")
+    assert (first.char_start, first.char_end, first.sim, second.sim) == (0, 10, 0.0, 1.0)
+    assert passages.chunks(["1"])["1"][0].sim is None
+    assert passages.chunk_texts(["1"]) == {"1": {each.chunk_id: each.embedded_sha256 for each in chunks}}
+
+
+def test_the_mean_vector_of_a_document_is_a_unit_vector(passages):
+    axes = np.eye(DIM, dtype=np.float32)
+    passages.upsert_chunks([entry("1", vectors=[axes[0], axes[1]])])
+    assert passages.document_vectors(["1", "2"])["1"] == pytest.approx((axes[0] + axes[1]) / math.sqrt(2))
+
+
+def test_a_vector_that_is_not_given_is_kept_while_the_text_stands(passages):
+    passages.upsert_chunks(
+        [Entry("1", 1, "T", ["x"], (chunk("s0", "a"), chunk("s1", "b")), {"s0": unit(1), "s1": unit(2)})]
+    )
+    moved = Entry("1", 2, "T", ["x"], (chunk("s0", "new"), chunk("s1", "a"), chunk("s2", "b")), {"s0": unit(3)})
+    passages.upsert_chunks([moved])
+    sims = [each.sim for each in passages.chunks(["1"], unit(1))["1"]]
+    assert sims == pytest.approx([float(unit(1) @ unit(n)) for n in (3, 1, 2)], abs=1e-6)
+
+
+def test_a_vector_that_is_missing_for_a_new_text_refuses_the_whole_batch(passages):
+    passages.upsert_chunks([entry("1", "old")])
+    changed = Entry("1", 2, "T", ["new"], (chunk("w0", "another text"),), {})
+    with pytest.raises(Conflict, match="w0 of PMID 1"):
+        passages.upsert_chunks([entry("2", "new"), changed])
+    assert set(found(passages, "new")) == set()
+    assert set(found(passages, "old")) == {"1"}
+
+
+def test_another_models_vectors_are_refused_naming_both(passages):
+    passages.upsert_chunks([entry("1")])
+    passages.ensure_schema("model-a", DIM)
+    with pytest.raises(ModelMismatch, match=r"model-a.*model-b"):
+        passages.ensure_schema("model-b", DIM)
+    with pytest.raises(ModelMismatch):
+        passages.ensure_schema("model-a", DIM + 1)
+
+
+def test_an_index_without_documents_takes_another_model(passages):
+    passages.upsert_chunks([entry("1", "x")])
+    assert set(found(passages, "x")) == {"1"}
+    passages.delete(["1"])
+    passages.ensure_schema("model-b", 3)
+    passages.upsert_chunks([entry("1", "x", dim=3)])
+    assert set(found(passages, vector=unit(1, 3))) == {"1"}
+
+
+def test_vectors_that_do_not_fit_are_refused(passages):
+    with pytest.raises(ModelMismatch):
+        passages.upsert_chunks([entry("1", dim=3)])
+    with pytest.raises(EmbeddingFailed, match="PMID 1"):
+        passages.upsert_chunks([entry("1", vectors=[np.full(DIM, np.nan)])])
+    passages.upsert_chunks([entry("1")])
+    with pytest.raises(ModelMismatch):
+        found(passages, vector=unit(1, 3))
+    with pytest.raises(InvalidInput):
+        passages.upsert_chunks([entry("007")])
+
+
+def test_a_document_without_words_or_windows_is_harmless(passages):
+    passages.upsert_chunks([entry("1", vectors=[]), entry("2", "x"), entry("3", "", vectors=[unit(3)])])
+    assert set(found(passages, "x", unit(3))) == {"2", "3"}
+    assert passages.count() == (3, 2)
+    assert passages.chunks(["1"], unit(1)) == {"1": []}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scores_are_those_of_the_plain_reading_of_the_contract(passages, seed):
+    rng = np.random.default_rng(seed)
+    plain = ReferencePassages()
+    plain.ensure_schema("model-a", DIM)
+    for _ in range(3):
+        batch = [
+            entry(
+                str(pmid),
+                " ".join(f"t{int(n)}" for n in rng.zipf(1.4, int(rng.integers(1, 120))) % 50),
+                vectors=[unit(int(n)) for n in rng.integers(0, 10_000, int(rng.integers(1, 5)))],
+                year=int(rng.integers(2000, 2010)),
+                tags=("a",) if rng.random() < 0.5 else ("a", "b"),
+            )
+            for pmid in rng.choice(np.arange(1, 200), 60, replace=False)
+        ]
+        gone = [str(pmid) for pmid in rng.choice(np.arange(1, 200), 20)]
+        for each in (passages, plain):
+            each.upsert_chunks(batch)
+            each.delete(gone)
+        for filters in (Filters(), Filters(year_from=2004, tags=frozenset({"b"}))):
+            query = PassageQuery(
+                (("t1", 1.0), ("t2", 0.5), ("t7", 1.0), ("t99", 1.0)), unit(int(rng.integers(9))), filters, 15
+            )
+            got = {each.pmid: each for each in passages.hybrid_search(query)}
+            wanted = {each.pmid: each for each in plain.hybrid_search(query)}
+            assert got.keys() == wanted.keys()
+            for pmid, each in wanted.items():
+                assert got[pmid].bm25 == (each.bm25 and pytest.approx(each.bm25, abs=1e-5))
+                assert got[pmid].sim == (each.sim and pytest.approx(each.sim, abs=1e-5))
+                assert got[pmid].chunk_id == each.chunk_id
