@@ -4,10 +4,14 @@ import time
 from collections.abc import Callable
 
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.processes import is_running, this_process
 
 
 class SqliteLeases:
-    """`bio_mcp.ports.Leases` over the corpus file. `clock` gives seconds, the same for every process."""
+    """`bio_mcp.ports.Leases` over the corpus file. `clock` gives seconds, the same for every process.
+
+    The lease of a process that has died is free at once, not only when it runs out.
+    """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -16,12 +20,13 @@ class SqliteLeases:
     def acquire(self, name: str, holder: str, seconds: float) -> bool:
         with self._database.writing() as connection:
             now = self._clock()
-            taken = connection.execute(
-                "INSERT INTO leases VALUES (?1, ?2, ?3) ON CONFLICT (name) DO UPDATE SET "
-                "holder = ?2, expires = ?3 WHERE holder = ?2 OR expires <= ?4",
-                (name, holder, now + seconds, now),
+            held = connection.execute("SELECT holder, expires, process FROM leases WHERE name = ?", (name,)).fetchone()
+            if held and held[0] != holder and held[1] > now and is_running(held[2]):
+                return False
+            connection.execute(
+                "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", (name, holder, now + seconds, this_process())
             )
-            return taken.rowcount > 0
+            return True
 
     def release(self, name: str, holder: str) -> None:
         with self._database.writing() as connection:

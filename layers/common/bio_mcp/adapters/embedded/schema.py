@@ -41,7 +41,9 @@ MIGRATIONS = (
         request TEXT NOT NULL, cursor TEXT NOT NULL, progress TEXT NOT NULL
     );
     CREATE INDEX jobs_by_query ON jobs (kind, query_key, created);
-    CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires REAL NOT NULL) WITHOUT ROWID;
+    CREATE TABLE leases (
+        name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires REAL NOT NULL, process TEXT NOT NULL
+    ) WITHOUT ROWID;
     CREATE TABLE continuations (
         id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, state TEXT NOT NULL, due REAL NOT NULL,
         attempts INTEGER NOT NULL, reason TEXT
