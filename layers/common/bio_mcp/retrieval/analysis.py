@@ -19,6 +19,7 @@ import Stemmer
 from bio_mcp.retrieval.spelling import GREEK, GREEK_NAMES, QUERY_STOP_WORDS, SEPARATORS, STOP_WORDS, one_spelling
 
 ANALYSIS_VERSION = 1
+QUERY_CHARACTERS = 10_000  # of a query that are read
 QUERY_TERMS = 128  # distinct terms of a query that are looked up, its first ones
 TERM_LENGTH = 100  # characters of a term that count
 NAME_PARTS = 4  # joined at most
@@ -64,7 +65,7 @@ def query_terms(
     A term's weight is how often the query says it. `expand` may add terms; one already there keeps its weight.
     A query of stop words only is looked up by its words.
     """
-    folded = fold(text)
+    folded = fold(text[:QUERY_CHARACTERS])
     terms = list(_terms(folded, QUERY_STOP_WORDS, _SPACED_NAME_ASKED))
     terms = terms or list(_terms(folded, frozenset(), _SPACED_NAME))
     weights: dict[str, float] = dict(list(Counter(terms).items())[:QUERY_TERMS])

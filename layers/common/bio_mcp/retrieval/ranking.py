@@ -1,15 +1,19 @@
 """From two legs to one ranked list: normalise, add, demote what was retracted, lift good evidence.
 
-Each leg's scores are scaled so that its best document has 1 and the last one it returned 0, and added half and half;
-with one leg empty the other counts alone. The sum is in [0, 1]. On the development sets this beat reciprocal ranks
-and division by the maximum (docs/benchmarks.md). A retracted paper keeps `RETRACTED_FACTOR` of it. With the quality
-bias the result is multiplied by (1 + quality / 10), so 0.72 of a paper of quality 9 becomes 1.37.
+Each leg's scores are scaled so that its best document has 1 and the last one it returned 0. A leg weighs by how far
+its best stands out, (best - last) / standard deviation, so that the sum orders as the sum of standard scores does; the
+semantic leg weighs `SEMANTIC_PRIOR` times more. The weights add up to 1, so the sum is in [0, 1]; with one leg empty
+the other counts alone. On the development sets this beat reciprocal ranks and fixed weights (docs/benchmarks.md).
+
+A retracted paper keeps `RETRACTED_FACTOR` of it. With the quality bias the result is multiplied by
+(1 + quality / 10), so 0.72 of a paper of quality 9 becomes 1.37.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from heapq import nlargest
+from statistics import pstdev
 from typing import TYPE_CHECKING
 
 from bio_mcp.literature.quality import Quality, total_quality
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-SEMANTIC_WEIGHT = 0.5
+SEMANTIC_PRIOR = 1.4
 RETRACTED_FACTOR = 0.5
 FEEDBACK_PAPERS = 3  # best of the first ranking, whose mean vector the query is moved towards
 FEEDBACK_WEIGHT = 0.5  # of that mean beside the query's own vector
@@ -48,7 +52,18 @@ class Ranked:
     fused: Fused
     quality: Quality
     score: float
-    explanation: str
+    biased: bool
+
+    @property
+    def explanation(self) -> str:
+        """Why it stands where it does, in one sentence."""
+        said = f"meaning {self.fused.semantic:.2f} + words {self.fused.lexical:.2f}"
+        if self.candidate.retraction is RetractionStatus.RETRACTED:
+            return f"{said}, times {RETRACTED_FACTOR} because it was retracted"
+        if not self.biased:
+            return said
+        reasons = ", ".join(self.quality.reasons) or "nothing known of it"
+        return f"{said}, times {1 + self.quality.total / 10:.1f} for quality {self.quality.total}: {reasons}"
 
 
 def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, float] | None = None) -> dict[str, Fused]:
@@ -58,24 +73,28 @@ def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, floa
     documents a leg returns, the last of which has 0.
     """
     sims = refined or {each.pmid: each.sim for each in candidates if each.sim is not None}
-    lexical = _scaled({each.pmid: each.bm25 for each in candidates if each.bm25 is not None}, depth)
-    semantic = _scaled(sims, depth)
-    weight = SEMANTIC_WEIGHT if semantic and lexical else float(bool(semantic))
+    semantic, far = _scaled(sims, depth)
+    lexical, wide = _scaled({each.pmid: each.bm25 for each in candidates if each.bm25 is not None}, depth)
+    weight = SEMANTIC_PRIOR * far / (SEMANTIC_PRIOR * far + wide) if far or wide else 0.0
     return {
         each.pmid: Fused(weight * semantic.get(each.pmid, 0.0), (1 - weight) * lexical.get(each.pmid, 0.0))
         for each in candidates
     }
 
 
-def _scaled(scores: Mapping[str, float], depth: int) -> dict[str, float]:
-    """Min-max over the best `depth` scores; what lies below has 0, and equal scores have 1."""
+def _scaled(scores: Mapping[str, float], depth: int) -> tuple[dict[str, float], float]:
+    """Min-max over the best `depth` scores, 0 for what lies below, and their range in standard deviations.
+
+    Equal scores are all best: 1, with the range that two scores have. No scores have no range.
+    """
     if not scores:
-        return {}
+        return {}, 0.0
     top = nlargest(depth, scores.values())
     high, low = top[0], top[-1]
     if high <= low:
-        return dict.fromkeys(scores, 1.0)
-    return {pmid: max(0.0, (score - low) / (high - low)) for pmid, score in scores.items()}
+        return dict.fromkeys(scores, 1.0), 2.0
+    scaled = {pmid: max(0.0, (score - low) / (high - low)) for pmid, score in scores.items()}
+    return scaled, (high - low) / pstdev(top)
 
 
 def rank(
@@ -89,11 +108,10 @@ def rank(
 def _ranked(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
     known = candidate.quality
     quality = total_quality(known.design, known.journal, known.human, candidate.year, candidate.retraction, today)
-    retracted = candidate.retraction is RetractionStatus.RETRACTED
-    score = fused.total * (RETRACTED_FACTOR if retracted else 1.0)
+    score = fused.total * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
     if quality_bias:
         score = biased(score, quality.total)
-    return Ranked(candidate, fused, quality, round(score, 6), _explained(fused, quality, quality_bias, retracted))
+    return Ranked(candidate, fused, quality, round(score, 6), quality_bias)
 
 
 def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused]) -> list[str]:
@@ -114,13 +132,3 @@ def moved(vector: "Vector", papers: "Sequence[Vector]") -> "Vector":
 def biased(score: float, quality: float) -> float:
     """The contract's quality bias: 0.72 and 9 give 1.368."""
     return score * (1 + quality / 10)
-
-
-def _explained(fused: Fused, quality: Quality, quality_bias: bool, retracted: bool) -> str:
-    said = f"meaning {fused.semantic:.2f} + words {fused.lexical:.2f}"
-    if retracted:
-        return f"{said}, times {RETRACTED_FACTOR} because it was retracted"
-    if not quality_bias:
-        return said
-    reasons = ", ".join(quality.reasons) or "nothing known of it"
-    return f"{said}, times {1 + quality.total / 10:.1f} for quality {quality.total}: {reasons}"

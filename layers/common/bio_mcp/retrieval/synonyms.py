@@ -19,11 +19,11 @@ Variant = tuple[str, ...]
 def expansion(terms: Sequence[str]) -> list[tuple[str, float]]:
     """Terms of the synonyms of what `terms`, in the query's order, name; the longest names are matched first."""
     found: dict[str, float] = {}
-    position = 0
-    while position < len(terms):
+    given, position = set(terms), 0
+    while position < len(terms) and len(found) < EXTRA_TERMS:
         length = _match(terms, position)
         for variant in concepts().get(_key(terms[position : position + length]), ()):
-            found.update((term, WEIGHT) for term in variant if term not in terms)
+            found.update((term, WEIGHT) for term in variant if term not in given)
         position += max(1, length)
     return list(found.items())[:EXTRA_TERMS]
 

@@ -1,0 +1,108 @@
+"""One ranked list from two legs."""
+
+import numpy as np
+import pytest
+
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.passages import Candidate, StaticQuality
+from bio_mcp.retrieval.ranking import RETRACTED_FACTOR, biased, feedback_papers, fuse, moved, rank
+from tests.memory_corpus import TODAY
+
+
+def candidate(pmid, bm25=None, sim=None, year=2000, quality=StaticQuality(), retraction=RetractionStatus.CLEAR):  # noqa: B008  frozen
+    return Candidate(pmid, bm25, sim, None if sim is None else "w0", year, quality, retraction)
+
+
+def ranked(*candidates, quality_bias=True):
+    return rank(candidates, fuse(candidates, 200), TODAY, quality_bias=quality_bias)
+
+
+def order(*candidates, **how):
+    return [each.candidate.pmid for each in ranked(*candidates, **how)]
+
+
+def test_the_contracts_example_pins_the_bias():
+    assert round(biased(0.72, 9), 2) == 1.37
+    assert round(biased(0.69, 8), 2) == 1.24
+
+
+def test_without_bias_scores_are_between_zero_and_one():
+    scores = [
+        each.score
+        for each in ranked(candidate("1", 9, 0.9), candidate("2", 5, 0.1), candidate("3", 1), quality_bias=False)
+    ]
+    assert scores[0] == 1.0
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_bias_multiplies_the_very_score_that_stands_without_it():
+    papers = [candidate(str(n), n, n / 20, 2024, StaticQuality(design=n % 4, journal=n % 3)) for n in range(1, 12)]
+    papers.append(candidate("99", 8, 0.4, retraction=RetractionStatus.RETRACTED))
+    plain = {each.candidate.pmid: each.score for each in ranked(*papers, quality_bias=False)}
+    for each in ranked(*papers):
+        assert each.score == pytest.approx(plain[each.candidate.pmid] * (1 + each.quality.total / 10), abs=2e-6)
+
+
+def test_a_paper_that_both_legs_return_beats_one_that_a_single_leg_returns():
+    assert (
+        order(candidate("1", 9.0), candidate("2", 8.0, 0.8), candidate("3", None, 0.9), candidate("4", 1.0, 0.1))[0]
+        == "2"
+    )
+
+
+def test_one_leg_alone_counts_alone():
+    assert [each.score for each in ranked(candidate("1", None, 0.9), candidate("2", None, 0.3))] == [1.0, 0.0]
+    assert [each.score for each in ranked(candidate("1", 7.0))] == [1.0]
+
+
+def test_ties_go_by_quality_then_by_pmid_descending():
+    tied = (candidate("9", 5.0, 0.5), candidate("10", 5.0, 0.5), candidate("2", 5.0, 0.5, 2024))
+    assert order(*tied, quality_bias=False) == ["2", "10", "9"]
+
+
+def test_the_order_of_candidates_does_not_matter():
+    papers = [candidate(str(n), n % 7, n % 5 / 10) for n in range(40)]
+    assert order(*papers) == order(*reversed(papers))
+
+
+def test_a_retracted_paper_sinks_is_flagged_and_says_why():
+    retracted = candidate("1", 9.0, 0.9, retraction=RetractionStatus.RETRACTED)
+    places = ranked(retracted, candidate("2", 8.0, 0.8), candidate("3", 1.0, 0.1))
+    assert [each.candidate.pmid for each in places] == ["2", "1", "3"]
+    assert places[1].score == RETRACTED_FACTOR
+    assert places[1].quality.total == 0
+    assert "retracted" in places[1].explanation
+
+
+def test_a_notice_and_a_concern_are_not_punished():
+    both = [
+        candidate("2", 5.0, 0.5, retraction=status) for status in (RetractionStatus.NOTICE, RetractionStatus.CONCERN)
+    ]
+    assert [ranked(each)[0].score for each in both] == [1.0, 1.0]
+
+
+def test_the_explanation_names_each_share_and_the_reasons_of_quality():
+    (place,) = ranked(candidate("1", 5.0, 0.5, 2024, StaticQuality(3, 2, 2)))
+    assert place.explanation.startswith("meaning ")
+    assert "times 1.9 for quality 9: systematic review or meta-analysis (+3), published 2024 (+2)" in place.explanation
+
+
+def test_refined_cosines_stand_in_for_the_first_ones():
+    papers = (candidate("1", None, 0.9), candidate("2", None, 0.8))
+    fused = fuse(papers, 200, {"1": 0.2, "2": 0.7})
+    assert fused["2"].total > fused["1"].total
+
+
+def test_feedback_comes_from_the_best_papers_that_stand():
+    papers = [candidate(str(n), n, n / 10) for n in range(1, 8)]
+    papers.append(candidate("8", 8, 0.8, retraction=RetractionStatus.RETRACTED))
+    assert feedback_papers(papers, fuse(papers, 200)) == ["7", "6", "5"]
+
+
+def test_a_query_moves_towards_its_papers_and_stays_a_unit_vector():
+    query, paper = np.array([1, 0, 0], np.float32), np.array([0, 1, 0], np.float32)
+    nearer = moved(query, [paper, paper])
+    assert nearer.dtype == np.float32
+    assert nearer @ nearer == pytest.approx(1)
+    assert nearer @ paper > query @ paper
+    assert moved(query, []) is query

@@ -1,0 +1,133 @@
+"""rag.get and the two resources of a paper."""
+
+from datetime import date
+
+import jsonschema
+import pytest
+
+from bio_mcp.call import call, read
+from bio_mcp.literature.records import AbstractSection, Author, Document, Journal, PartialDate, RetractionStatus
+from bio_mcp.tools.get_doc import pubmed_paper, rag_get, study
+from tests.memory_corpus import Corpus, article
+
+PAPER = article(
+    "384001",
+    "Once-weekly XYZ shows weight reduction.",
+    "",
+    types=[("D016449", "Randomized Controlled Trial")],
+    mesh=[("D006801", "Humans")],
+    journal=Journal(title="The New England journal of medicine", nlm_id="0255562"),
+    edat="2024-06-02T06:00",
+    date_revised=date(2024, 6, 15),
+    pmcid="PMC1234567",
+    doi="10.1/x",
+    authors=(Author("Smith", "Jane", "J", "Jr"), Author(collective_name="XYZ Group")),
+)
+PAPER.publication_date = PartialDate("2024 May 11", 2024, 5, 11)
+PAPER.abstract = (AbstractSection("Background", None, "It was unknown."), AbstractSection("Results", None, "It works."))
+
+
+@pytest.fixture
+def corpus():
+    corpus = Corpus(PAPER, article("2", None, "", None, retraction=RetractionStatus.RETRACTED))
+    corpus.add(Document(PAPER, "hash", version=2))
+    return corpus
+
+
+def test_a_paper_is_read_as_the_contract_shows_it(corpus):
+    body = call(rag_get, {"doc_id": "pmid:384001"}, corpus).body
+    jsonschema.validate(body, rag_get.output_schema)
+    assert body == {
+        "doc_id": "pmid:384001",
+        "title": "Once-weekly XYZ shows weight reduction.",
+        "abstract": "Background: It was unknown. Results: It works.",
+        "journal": "The New England journal of medicine",
+        "pub_types": ["Randomized Controlled Trial"],
+        "pdat": "2024-05-11",
+        "edat": "2024-06-02T10:00:00Z",
+        "lr": "2024-06-15T00:00:00Z",
+        "pmcid": "PMC1234567",
+        "quality": {
+            "design": 2,
+            "recency": 2,
+            "journal": 2,
+            "human": 2,
+            "total": 8,
+            "reasons": [
+                "randomized controlled trial (+2)",
+                "published 2024 (+2)",
+                "The New England journal of medicine (+2)",
+                "studied in humans (+2)",
+            ],
+            "version": 1,
+        },
+        "version": 2,
+        "doi": "10.1/x",
+        "authors": ["Smith J Jr", "XYZ Group"],
+        "year": 2024,
+        "retraction": "clear",
+    }
+
+
+def test_what_a_record_does_not_say_is_null_and_a_retraction_is_total_zero(corpus):
+    body = call(rag_get, {"doc_id": "pmid:2"}, corpus).body
+    assert (body["title"], body["abstract"], body["pdat"], body["edat"], body["lr"]) == (None,) * 5
+    assert body["retraction"] == "retracted"
+    assert (body["quality"]["design"], body["quality"]["total"]) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("printed", "pdat"),
+    [
+        (PartialDate("2021 Spring", 2021), "2021"),
+        (PartialDate("2021 Jun", 2021, 6), "2021-06"),
+        (PartialDate("n. d."), None),
+    ],
+)
+def test_a_date_is_as_precise_as_it_was_printed(printed, pdat):
+    paper = article("7")
+    paper.publication_date = printed
+    assert call(rag_get, {"doc_id": "pmid:7"}, Corpus(paper)).body["pdat"] == pdat
+
+
+@pytest.mark.parametrize("doc_id", ["pmid:abc", "384001", "pmid:", "pmid:1 ", "PMID:1", "pmid:1\n", ""])
+def test_a_doc_id_of_another_form_is_refused(corpus, doc_id):
+    assert call(rag_get, {"doc_id": doc_id}, corpus).body["error"]["code"] == "VALIDATION"
+
+
+def test_a_paper_that_is_not_there_is_said_not_to_be_with_what_to_do(corpus):
+    error = call(rag_get, {"doc_id": "pmid:999"}, corpus).body["error"]
+    assert error["code"] == "NOT_FOUND"
+    assert "pmid:999 is not in the corpus" in error["message"]
+    assert "pubmed.sync_delta" in error["message"]
+
+
+def test_the_resource_is_the_very_body_of_rag_get(corpus):
+    by_tool = call(rag_get, {"doc_id": "pmid:384001"}, corpus)
+    by_uri = read(pubmed_paper, pubmed_paper.match("resource://pubmed/paper/384001"), corpus)
+    assert by_uri.body == by_tool.body
+    assert pubmed_paper.output is rag_get.output
+
+
+def test_a_study_is_read_as_the_other_family_shows_it(corpus):
+    body = read(study, study.match("paper://pmid/384001"), corpus).body
+    assert body == {
+        "pmid": "384001",
+        "title": "Once-weekly XYZ shows weight reduction.",
+        "abstract": "Background: It was unknown. Results: It works.",
+        "authors": ["Smith J Jr", "XYZ Group"],
+        "journal": "The New England journal of medicine",
+        "year": 2024,
+        "links": [
+            "https://pubmed.ncbi.nlm.nih.gov/384001/",
+            "https://doi.org/10.1/x",
+            "https://pmc.ncbi.nlm.nih.gov/articles/PMC1234567/",
+        ],
+        "retraction": "clear",
+    }
+
+
+def test_each_family_has_its_own_words_for_the_same_failure(corpus):
+    assert read(study, {"id": "abc"}, corpus).body["error"]["code"] == "INVALID_ARG"
+    assert read(pubmed_paper, {"pmid": "abc"}, corpus).body["error"]["code"] == "VALIDATION"
+    assert read(study, {"id": "999"}, corpus).body["error"]["code"] == "NOT_FOUND"

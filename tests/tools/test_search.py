@@ -1,0 +1,236 @@
+"""rag.search, called as every door calls it."""
+
+import jsonschema
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.errors import EmbeddingFailed, IndexUnavailable
+from bio_mcp.literature.records import AbstractSection, Document, Journal, RetractionStatus
+from bio_mcp.retrieval.passages import chunk_uuid
+from bio_mcp.tools.search import rag_search
+from tests.memory_corpus import Corpus, WordVectors, article
+
+STATIN = article(
+    "11", "Statins and survival.", "Statins lowered mortality. Placebo did not. Nausea was rare. Cost was low.",
+    types=[("D016449", "Randomized Controlled Trial")], mesh=[("D006801", "Humans")],
+    journal=Journal(title="The Lancet", nlm_id="2985213R"),
+)  # fmt: skip
+OLD = article("12", "Statins in mice.", "Statins lowered cholesterol of mice.", 1998, mesh=[("D000818", "Animals")])
+ASPIRIN = article("13", "Aspirin for headache.", "Aspirin eased pain within one hour.", 2021)
+TITLE_ONLY = article("14", "Interleukin-6 blockade.", "", 2023)
+RETRACTED = article(
+    "15", "Statins cure all.", "Statins lowered mortality.", 2023, retraction=RetractionStatus.RETRACTED
+)
+PAPERS = (STATIN, OLD, ASPIRIN, TITLE_ONLY, RETRACTED)
+
+
+@pytest.fixture
+def corpus():
+    return Corpus(*PAPERS)
+
+
+def search(corpus, query, **more):
+    return call(rag_search, {"query": query, **more}, corpus)
+
+
+def found(corpus, query, **more):
+    outcome = search(corpus, query, **more)
+    assert not outcome.failed, outcome.body
+    return [hit["doc_id"] for hit in outcome.body["results"]]
+
+
+def refusal(corpus, query, **more):
+    error = search(corpus, query, **more).body["error"]
+    return error["code"], error["message"]
+
+
+def test_the_right_paper_comes_first(corpus):
+    assert found(corpus, "aspirin against headache")[0] == "pmid:13"
+    assert found(corpus, "IL-6 blockade", synonyms=False)[0] == "pmid:14"
+
+
+def test_the_answer_fits_its_own_published_schema(corpus):
+    for arguments in ({"query": "statins"}, {"query": "statins", "group_by_doc": False}, {"query": "quark"}):
+        jsonschema.validate(call(rag_search, arguments, corpus).body, rag_search.output_schema)
+
+
+def test_a_hit_carries_what_an_agent_needs_to_cite_it(corpus):
+    hit = search(corpus, "statins survival mortality", top_k=1).body["results"][0]
+    assert hit["doc_id"] == "pmid:11"
+    assert hit["uuid"] == chunk_uuid("11", hit["chunk_id"])
+    assert hit["title"] == "Statins and survival."
+    assert "Statins lowered mortality." in hit["snippet"]
+    assert (hit["year"], hit["journal"], hit["retraction"]) == (2024, "The Lancet", "clear")
+    assert hit["quality"] == 8
+    assert hit["explanation"].endswith("listed journal (+2), studied in humans (+2)")
+
+
+def test_quality_bias_is_the_score_times_one_plus_a_tenth_of_the_quality(corpus):
+    plain = {hit["doc_id"]: hit for hit in search(corpus, "statins", quality_bias=False).body["results"]}
+    biased = search(corpus, "statins").body["results"]
+    assert all(0 <= hit["score"] <= 1 for hit in plain.values())
+    for hit in biased:
+        assert hit["score"] == pytest.approx(plain[hit["doc_id"]]["score"] * (1 + hit["quality"] / 10), abs=2e-6)
+    assert [hit["score"] for hit in biased] == sorted((hit["score"] for hit in biased), reverse=True)
+
+
+def test_a_retracted_paper_is_flagged_and_sinks(corpus):
+    for bias in (True, False):
+        hits = search(corpus, "statins lowered mortality", quality_bias=bias).body["results"]
+        flags = {hit["doc_id"]: (hit["retraction"], hit["quality"]) for hit in hits}
+        assert flags["pmid:15"] == ("retracted", 0)
+        assert hits[0]["doc_id"] == "pmid:11"
+
+
+def test_a_leg_that_did_not_return_a_paper_says_null(corpus):
+    hits = {hit["doc_id"]: hit for hit in search(corpus, "aspirin").body["results"]}
+    assert hits["pmid:13"]["bm25"] > 0
+    assert hits["pmid:12"]["bm25"] is None
+    assert all(hit["sim"] is not None for hit in hits.values())
+
+
+def test_a_title_without_abstract_is_its_own_snippet(corpus):
+    hit = search(corpus, "interleukin blockade", top_k=1).body["results"][0]
+    assert (hit["snippet"], hit["chunk_id"]) == ("Interleukin-6 blockade.", "w0")
+
+
+def test_one_passage_a_paper_or_every_passage(corpus):
+    assert len(found(corpus, "statins nausea cost")) == len(set(found(corpus, "statins nausea cost")))
+    every = search(corpus, "nausea cost", group_by_doc=False).body["results"]
+    assert [hit["chunk_id"] for hit in every if hit["doc_id"] == "pmid:11"] == ["w1", "w0"]
+    assert [hit["score"] for hit in every] == sorted((hit["score"] for hit in every), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("filters", "pmids"),
+    [
+        ({"year_from": 2023}, {"11", "14", "15"}),
+        ({"year_to": 2000}, {"12"}),
+        ({"journals": ["the lancet"]}, {"11"}),
+        ({"journals": ["2985213R"]}, {"11"}),
+        ({"publication_types": ["Randomized Controlled Trial"]}, {"11"}),
+        ({"publication_types": ["D016449"]}, {"11"}),
+        ({"project": "hearts"}, {"21"}),
+        ({"tags": ["a", "b"]}, {"21"}),
+    ],
+)
+def test_filters_say_which_papers_may_be_returned(corpus, filters, pmids):
+    corpus.add(Document(article("21", "Statins.", "", 2010), "hash"), projects=("hearts",), tags=("a", "b", "c"))
+    assert set(found(corpus, "statins", filters=filters)) == {f"pmid:{pmid}" for pmid in pmids}
+
+
+def test_top_k_limits_and_never_changes_the_order(corpus):
+    everything = found(corpus, "statins")
+    assert found(corpus, "statins", top_k=2) == everything[:2]
+
+
+def test_synonyms_find_what_the_words_do_not():
+    corpus = Corpus(article("1", "Myocardial infarction.", "It was severe."), article("2", "Heart of gold.", "A poem."))
+    by_words = {hit["doc_id"]: hit["bm25"] for hit in search(corpus, "heart attack", synonyms=False).body["results"]}
+    widened = {hit["doc_id"]: hit["bm25"] for hit in search(corpus, "heart attack").body["results"]}
+    assert by_words["pmid:1"] is None
+    assert widened["pmid:1"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"query": ""}, "query"),
+        ({"query": " \n\t"}, "no word"),
+        ({"query": "?!"}, "no word"),
+        ({"query": "x", "top_k": 0}, "top_k"),
+        ({"query": "x", "top_k": 101}, "top_k"),
+        ({"query": "x", "top_k": "5"}, "top_k"),
+        ({"query": "x", "quality_bias": "yes"}, "quality_bias"),
+        ({"query": "x", "limit": 5}, "not a parameter"),
+        ({"query": "x", "filters": None}, "filters"),
+        ({"query": "x", "filters": {"year_from": 2020, "year_to": 2010}}, "year_from"),
+        ({"query": "x", "filters": {"publication_types": ["poem"]}}, "randomized controlled trial"),
+        ({}, "query"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence_that_helps(corpus, arguments, says):
+    error = call(rag_search, arguments, corpus).body["error"]
+    assert error["code"] == "VALIDATION"
+    assert says in error["message"]
+
+
+def test_an_empty_corpus_says_what_to_do():
+    body = search(Corpus(), "statins").body
+    assert body["results"] == []
+    assert "Sync" in body["warnings"][0]
+
+
+def test_filters_that_nothing_passes_are_named(corpus):
+    body = search(corpus, "statins", filters={"year_from": 2100}).body
+    assert (body["results"], body["warnings"]) == ([], ["No paper in the corpus passes the filters."])
+
+
+def test_hits_by_meaning_alone_are_said_to_be(corpus):
+    assert "by meaning alone" in search(corpus, "สมุนไพร").body["warnings"][0]
+
+
+def test_a_failed_model_is_an_error_and_never_a_worse_list():
+    class Broken(WordVectors):
+        def embed(self, _texts):
+            raise EmbeddingFailed("the model is not installed; run make setup")
+
+    corpus = Corpus(*PAPERS)
+    corpus.embeddings = Broken()
+    assert refusal(corpus, "statins")[0] == "EMBEDDINGS"
+
+
+def test_a_down_index_is_an_error_and_never_an_empty_list(corpus):
+    class Down:
+        def ensure_schema(self, *_model):
+            raise IndexUnavailable("the index is down")
+
+    corpus.passages = Down()
+    assert refusal(corpus, "statins") == ("WEAVIATE", "the index is down")
+
+
+def test_vectors_of_another_model_are_refused(corpus):
+    class Other(WordVectors):
+        fingerprint = "other"
+
+    search(corpus, "statins")
+    corpus.embeddings = Other()
+    assert refusal(corpus, "statins")[0] == "INVARIANT_FAILURE"
+
+
+def test_a_paper_deleted_during_the_search_makes_the_answer_partial(corpus):
+    del corpus.documents.by_pmid["11"]
+    body = search(corpus, "statins").body
+    assert body["status"] == "partial"
+    assert "1 paper" in body["reasons"][0]
+    assert "pmid:11" not in [hit["doc_id"] for hit in body["results"]]
+
+
+def test_the_same_question_gets_the_same_answer(corpus):
+    first, second = search(corpus, "statins mortality"), search(corpus, "statins mortality")
+    assert first.audit["out_hash"] == second.audit["out_hash"]
+
+
+def test_half_a_character_is_refused_and_a_very_long_query_is_searched(corpus):
+    assert refusal(corpus, "statins \ud800")[0] == "VALIDATION"
+    assert found(corpus, "statins " * 20_000)[0] in {"pmid:11", "pmid:12"}
+
+
+def test_sections_are_named_on_hits():
+    paper = article("1", "T.", "")
+    paper.abstract = (
+        AbstractSection("METHODS", None, "We gave statins."),
+        AbstractSection("RESULTS", None, "All slept."),
+    )
+    hit = search(Corpus(paper), "statins were given").body["results"][0]
+    assert (hit["chunk_id"], hit["section"]) == ("s0", "METHODS")
+
+
+def test_the_tool_declares_what_the_contract_says():
+    properties = rag_search.input_schema["properties"]
+    assert properties["query"] == {"type": "string", "minLength": 1}
+    assert properties["top_k"] == {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}
+    assert properties["quality_bias"] == {"type": "boolean", "default": True}
+    assert rag_search.input_schema["required"] == ["query"]
+    assert "null" not in str(rag_search.input_schema)
+    assert (rag_search.portable_name, rag_search.timeout, rag_search.function) == ("rag_search", 8, "search")
