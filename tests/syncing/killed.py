@@ -13,6 +13,9 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
 from tests.synced_corpus import Corpus
 
+FROM, TO = "2021/06/05", "2021/06/07"
+TERM = f'"{FROM}"[crdt] : "{TO}"[crdt]'  # two batches
+
 
 class Deadly:
     """A port whose method kills the process."""
@@ -53,7 +56,7 @@ def main(home, base_url, step, nth, when):
     corpus = Doomed(Path(home), base_url, date(2026, 1, 1))
     port, method = step.split(".")
     corpus.arm(port, Deadly(getattr(corpus, port), method, int(nth), when == "after"))
-    sync_delta("k", "all[sb]", 5, corpus, NEVER, lambda *_: None)
+    sync_delta("k", TERM, 5, corpus, NEVER, lambda *_: None)
 
 
 if __name__ == "__main__":

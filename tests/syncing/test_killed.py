@@ -10,6 +10,7 @@ import pytest
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
 from tests.synced_corpus import Corpus
+from tests.syncing.killed import FROM, TERM, TO
 
 STEPS = [
     "leases.acquire",
@@ -37,12 +38,12 @@ def test_a_sync_killed_anywhere_is_healed_by_the_next_run(tmp_path, ncbi, step, 
     with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as corpus:
         if step not in ONCE:
             assert corpus.checkpoints.get("k").last_edat is None
-        report = sync_delta("k", "all[sb]", 5, corpus, NEVER, lambda *_: None)
-        wanted = sorted(str(pmid) for pmid in ncbi.control.pmids())
+        report = sync_delta("k", TERM, 5, corpus, NEVER, lambda *_: None)
+        wanted = sorted(str(pmid) for pmid in ncbi.control.pmids("crdt", FROM, TO))
         heads = corpus.documents.heads(wanted)
         assert report.state == "complete"
         assert sorted(heads) == wanted
         assert {(head.version, head.indexed_version) for head in heads.values()} == {(1, 1)}
         assert corpus.passages.count()[0] == corpus.documents.count() == len(wanted)
-        again = sync_delta("k", "all[sb]", 10_000, corpus, NEVER, lambda *_: None)
+        again = sync_delta("k", TERM, 10_000, corpus, NEVER, lambda *_: None)
         assert (again.inserted, again.updated, again.skipped) == (0, 0, len(wanted))

@@ -2,8 +2,8 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from bio_mcp.literature.fingerprint import content_hash
 
+from bio_mcp.literature.fingerprint import content_hash
 from bio_mcp.literature.records import Article, Head
 from bio_mcp.syncing.revisions import Change, revise
 

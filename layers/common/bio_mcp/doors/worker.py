@@ -21,9 +21,9 @@ MARGIN_S = 60.0  # a message is delivered again this long after its call should 
 class Queue(Protocol):
     """The receiving end of `Continuations`."""
 
-    def receive(self, lease_s: float) -> tuple[int, dict[str, Any]] | None: ...
-    def ack(self, message_id: int) -> None: ...
-    def fail(self, message_id: int, reason: str) -> None: ...
+    def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None: ...
+    def ack(self, receipt: str) -> None: ...
+    def fail(self, receipt: str, reason: str) -> None: ...
 
 
 def work_once(queue: Queue, tools: Mapping[str, Tool], backends: Backends) -> bool:
@@ -31,16 +31,16 @@ def work_once(queue: Queue, tools: Mapping[str, Tool], backends: Backends) -> bo
     message = queue.receive(CALL_S + MARGIN_S)
     if message is None:
         return False
-    message_id, event = message
+    receipt, event = message
     tool = tools.get(event["tool"])
     if tool is None:
-        queue.fail(message_id, f"there is no tool {event['tool']}")
+        queue.fail(receipt, f"there is no tool {event['tool']}")
         return True
     outcome = call(tool, event["arguments"], backends, deadline=Deadline(CALL_S))
     if outcome.failed:
-        queue.fail(message_id, outcome.body["error"]["message"])
+        queue.fail(receipt, outcome.body["error"]["message"])
     else:
-        queue.ack(message_id)
+        queue.ack(receipt)
     return True
 
 

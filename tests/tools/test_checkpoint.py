@@ -1,0 +1,78 @@
+from datetime import date
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.syncing.delta import lease_name
+from bio_mcp.tools.checkpoint import get_checkpoint, set_checkpoint
+from tests.synced_corpus import Corpus
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    with Corpus(tmp_path, day=date(2026, 1, 1)) as it:
+        yield it
+
+
+def get(corpus, key="glp1"):
+    return call(get_checkpoint, {"query_key": key}, corpus).body
+
+
+def put(corpus, last_edat, key="glp1"):
+    return call(set_checkpoint, {"query_key": key, "last_edat": last_edat}, corpus).body
+
+
+def test_a_query_that_was_never_synced_has_no_watermark(corpus):
+    assert get(corpus) == {"query_key": "glp1", "last_edat": None}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept", "day"),
+    [
+        ("2025-08-17T15:59:02Z", "2025-08-17T15:59:02Z", "2025-08-17"),
+        ("2025-08-17T02:00:00Z", "2025-08-17T02:00:00Z", "2025-08-16"),
+        ("2025-08-17T09:00:00+07:00", "2025-08-17T02:00:00Z", "2025-08-16"),
+        ("2025-08-17", "2025-08-17T00:00:00Z", "2025-08-16"),
+    ],
+    ids=["UTC", "still yesterday at NCBI", "Bangkok", "a bare day"],
+)
+def test_a_watermark_is_kept_in_utc_and_read_as_ncbis_day(corpus, given, kept, day):
+    assert put(corpus, given) == {"ok": True}
+    assert get(corpus)["last_edat"] == kept
+    assert set(corpus.checkpoints.get("glp1").windows.values()) == {day}
+
+
+def test_a_watermark_set_by_hand_may_go_back_and_is_audited_with_both_values(corpus):
+    put(corpus, "2025-08-17T15:59:02Z")
+    put(corpus, "2024-01-01T12:00:00Z")
+    assert get(corpus)["last_edat"] == "2024-01-01T12:00:00Z"
+    with corpus.database.reading() as connection:
+        [*_, last] = connection.execute("SELECT action, subject, before, after FROM audit ORDER BY id")
+    assert last[:2] == ("corpus.checkpoint.set", "glp1")
+    assert "2025-08-17T15:59:02Z" in last[2]
+    assert "2024-01-01T12:00:00Z" in last[3]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"), [("soon", "not an ISO 8601 time"), ("2026-01-03T00:00:00Z", "in the future")]
+)
+def test_what_is_no_past_moment_is_refused_and_nothing_changes(corpus, given, why):
+    answer = put(corpus, given)
+    assert answer["error"]["code"] == "VALIDATION"
+    assert why in answer["error"]["message"]
+    assert get(corpus)["last_edat"] is None
+
+
+def test_a_running_sync_is_not_disturbed(corpus):
+    corpus.leases.acquire(lease_name("glp1"), "a run", 60)
+    answer = put(corpus, "2025-01-01T00:00:00Z")
+    assert answer["error"]["code"] == "STORE"
+    assert answer["error"]["details"]["retryable"] is True
+    assert get(corpus)["last_edat"] is None
+
+
+@pytest.mark.parametrize("arguments", [{}, {"query_key": ""}, {"query_key": "k", "key": 1}, {"query_key": None}])
+def test_bad_arguments_are_named(corpus, arguments):
+    answer = call(get_checkpoint, arguments, corpus).body
+    assert answer["error"]["code"] == "VALIDATION"
+    assert "query_key" in answer["error"]["message"] or "key" in answer["error"]["message"]
