@@ -64,7 +64,10 @@ def references(element: etree._Element) -> list[Reference]:
     for part in element.iter(*_CITED):
         tag = part.tag
         if tag == "ArticleId":
-            _cited_id(current, part)
+            if part.get("IdType") == "pubmed":
+                current.pmid = leaf(part)
+            else:
+                _cited_id(current, part)
         elif tag == "Citation":
             current.citation = plain(part) or None
         else:
@@ -80,11 +83,9 @@ def corrections(element: etree._Element) -> tuple[Correction, ...]:
 
 def _cited_id(reference: Reference, element: etree._Element) -> None:
     kind, text = element.get("IdType"), leaf(element)
-    if kind == "pubmed":
-        reference.pmid = text
-    elif not text:
+    if not text:
         return
-    elif kind == "doi":
+    if kind == "doi":
         reference.doi = bare_doi(text)
     elif kind in ("pmc", "pmcid"):
         reference.pmcid = bare_pmcid(text)

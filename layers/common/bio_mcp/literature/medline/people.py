@@ -20,8 +20,10 @@ def people(element: etree._Element) -> tuple[Author, ...]:
     person = Author()
     for part in element.iter(*_PERSON):
         tag: Any = part.tag
-        if tag in _PLAIN:
-            setattr(person, _PLAIN[tag], leaf(part))
+        name = _PLAIN.get(tag)
+        if name:
+            text = part.text
+            setattr(person, name, text if text and text.isalnum() else leaf(part))
         elif tag == "Affiliation":
             affiliation = plain(part)
             person.affiliations += (affiliation,) if affiliation else ()
