@@ -1,3 +1,3 @@
 """Fixtures that every test may ask for."""
 
-pytest_plugins = ["tests.eutils_server.fixtures"]
+pytest_plugins = ["tests.eutils_server.fixtures", "tests.doors.command_line"]

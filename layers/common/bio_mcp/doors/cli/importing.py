@@ -62,7 +62,7 @@ def import_files(request: ImportFiles, backends: Backends, context: Context) -> 
 
 
 def holds_more_than(paths: Iterable[Path], backends: Backends) -> bool:
-    """Whether the corpus holds a paper that is not in these files: an import of them that was stopped does not count."""
+    """Whether the corpus holds a paper that is not in these files: the rest of a stopped import does not count."""
     held = backends.documents.count()
     if not held:
         return False

@@ -27,6 +27,9 @@ def log_to_file(settings: Settings) -> None:
     handler = _InDirectory(path, maxBytes=FILE_BYTES, backupCount=1, encoding="utf-8", delay=True)
     handler.setFormatter(Readable())
     root = logging.getLogger()
+    for old in root.handlers:
+        if isinstance(old, _InDirectory):
+            old.close()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("bio_mcp").setLevel(settings.log_level.upper())

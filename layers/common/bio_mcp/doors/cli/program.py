@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from importlib import import_module
 from typing import Any
 
@@ -65,8 +66,8 @@ def run(argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.fro
     try:
         settings = configure()
         log_to_file(settings)
-        session = Session(settings, wire, as_json)
-        bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
+        with closing(Session(settings, wire, as_json)) as session:
+            bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as asked:
         asked.show()
         return USAGE

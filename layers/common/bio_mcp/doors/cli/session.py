@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from bio_mcp.call import Progress, call
 from bio_mcp.deadline import NEVER, Deadline
@@ -13,7 +13,15 @@ from bio_mcp.settings import Settings
 from bio_mcp.tool import Tool
 
 Render = Callable[[Mapping[str, Any]], None]
-Wire = Callable[[Settings], Backends]
+
+
+class OpenBackends(Backends, Protocol):
+    """Ports that this process opened, and closes at its end."""
+
+    def close(self) -> None: ...
+
+
+Wire = Callable[[Settings], OpenBackends]
 
 
 class Failed(Exception):
@@ -24,7 +32,7 @@ class Failed(Exception):
         self.body = dict(body)
 
 
-def embedded(settings: Settings) -> Backends:
+def embedded(settings: Settings) -> OpenBackends:
     """The ports of the data directory."""
     from bio_mcp.wiring import Embedded
 
@@ -41,8 +49,13 @@ class Session:
     code: int = field(default=0)
 
     @cached_property
-    def backends(self) -> Backends:
+    def backends(self) -> OpenBackends:
         return self.wire(self.settings)
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if "backends" in vars(self):
+            self.backends.close()
 
     def ask(
         self,

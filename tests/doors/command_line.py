@@ -1,0 +1,71 @@
+"""The fixture `cli`: the command line over a corpus of its own, in this process, with a model that needs no weights."""
+
+import json
+import logging
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from bio_mcp.doors.cli.program import run
+from bio_mcp.literature.medline import open_records
+from bio_mcp.settings import Settings
+from bio_mcp.syncing.importing import import_records
+from tests.synced_corpus import Corpus
+
+
+@dataclass
+class Ran:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """Stdout as the one JSON document that it must be."""
+        return json.loads(self.out)
+
+
+@dataclass
+class CommandLine:
+    """`cli("search", "migraine")` runs one command."""
+
+    home: Path
+    capsys: pytest.CaptureFixture
+    settings: dict = field(default_factory=dict)
+    ncbi: str = "http://127.0.0.1:9/"
+
+    def __call__(self, *argv):
+        self.capsys.readouterr()
+        configured = Settings(**{"home": self.home, "ncbi_admin_email": "test@example.org", **self.settings})
+        code = run(list(argv), configure=lambda: configured, wire=lambda _: self.corpus())
+        return Ran(code, *self.capsys.readouterr())
+
+    def corpus(self):
+        return Corpus(self.home, self.ncbi)
+
+    def fill(self, papers=40):
+        """Put some of the bundled sample into the corpus."""
+        corpus = self.corpus()
+        import_records(islice(sample(), papers), corpus)
+        corpus.close()
+
+
+def sample():
+    """The records of the bundled sample, in its order: the retracted ones are early."""
+    with as_file(files("bio_mcp") / "samples/pubmed.xml.gz") as path:
+        yield from open_records(path)
+
+
+@pytest.fixture
+def cli(tmp_path, capsys):
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    yield CommandLine(tmp_path / "home", capsys)
+    for handler in set(root.handlers) - set(before):
+        handler.close()
+    root.handlers[:], root.level = before, level

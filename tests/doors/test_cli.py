@@ -1,0 +1,178 @@
+"""The command line as a whole: help, exit codes, JSON, errors, colours."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from bio_mcp import __version__
+from bio_mcp.doors.cli.program import COMMANDS, run
+from bio_mcp.errors import InvalidInput
+from bio_mcp.settings import Settings
+
+LAZY = "click", "rich", "pydantic", "numpy", "lxml"
+ANSWERING = [
+    ["import", "--sample", "--if-empty"],
+    ["search", "acupuncture for migraine"],
+    ["get", "27602157"],
+    ["checkpoint", "get", "migraine"],
+    ["checkpoint", "set", "migraine", "2024-01-01T00:00:00Z"],
+    ["doctor"],
+    ["tools"],
+]
+FAILING = [
+    (["search", ""], 1, "VALIDATION"),
+    (["search", "x", "--top-k", "0"], 1, "VALIDATION"),
+    (["search", "x", "--top-k", "101"], 1, "VALIDATION"),
+    (["search", "x", "--year-from", "2020", "--year-to", "2010"], 1, "VALIDATION"),
+    (["search", "x", "--publication-types", "sonnet"], 1, "VALIDATION"),
+    (["search", "x", "--top-k", "many"], 2, "VALIDATION"),
+    (["search"], 2, "VALIDATION"),
+    (["get", "1"], 1, "NOT_FOUND"),
+    (["get", "abc"], 1, "VALIDATION"),
+    (["checkpoint", "get", ""], 1, "VALIDATION"),
+    (["checkpoint", "set", "migraine", "yesterday"], 1, "VALIDATION"),
+    (["sync", "migraine", ""], 1, "VALIDATION"),
+    (["sync", "migraine", "(migraine"], 1, "VALIDATION"),
+    (["sync", "migraine", "migraine"], 1, "ENTREZ"),
+    (["import"], 2, "VALIDATION"),
+    (["import", "no-such-file.xml"], 2, "VALIDATION"),
+    (["conjure"], 2, "VALIDATION"),
+]
+
+
+def words(argv):
+    return " ".join(argv)
+
+
+def program(*argv, **environment):
+    """The console script in a process of its own."""
+    command = [sys.executable, "-c", "import sys; from bio_mcp.doors.cli import main; sys.exit(main())", *argv]
+    known = {"PATH": os.environ["PATH"], "BIO_MCP_HOME": os.devnull, **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=known, check=False)
+
+
+def test_the_version_is_told_without_importing_anything_heavy():
+    check = f"print([name for name in {LAZY} if name in sys.modules])"
+    code = f"import sys; from bio_mcp.doors.cli import main; main(['--version']); {check}"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == [f"bio-mcp {__version__}", "[]"]
+
+
+def test_the_list_of_commands_imports_none_of_them():
+    code = "import sys; from bio_mcp.doors.cli import main; main(['--help']); print('numpy' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines()[-1] == "False"
+    assert all(name in told for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(cli, name):
+    ran = cli(name, "--help")
+    assert ran.code == 0
+    assert ran.out.startswith(f"Usage: bio-mcp {name}")
+
+
+def test_no_command_at_all_shows_the_help(cli):
+    ran = cli()
+    assert ran.code == 2
+    assert "Commands:" in ran.err
+
+
+@pytest.mark.parametrize("argv", ANSWERING, ids=words)
+def test_json_is_one_document_on_stdout_and_nothing_else(cli, argv):
+    cli.fill()
+    ran = cli(*argv, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert "error" not in ran.json
+
+
+@pytest.mark.parametrize(("argv", "code", "error"), FAILING, ids=[words(argv) for argv, _, _ in FAILING])
+def test_a_failure_is_the_error_envelope_as_json(cli, argv, code, error):
+    ran = cli(*argv, "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (code, error)
+    assert ran.err == ""
+
+
+@pytest.mark.parametrize(("argv", "code", "error"), FAILING, ids=[words(argv) for argv, _, _ in FAILING])
+def test_a_failure_is_one_sentence_on_stderr(cli, argv, code, error):
+    ran = cli(*argv)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert ran.err.endswith(".\n")
+
+
+def test_wrong_use_names_the_help(cli):
+    assert cli("search").err == "error: Missing argument 'QUERY'. See `bio-mcp search --help`.\n"
+
+
+def test_a_setting_that_cannot_be_read_is_named(capsys):
+    def configure():
+        return Settings.from_env({"MCP_HTTP_PORT": "soon"})
+
+    assert run(["tools"], configure=configure) == 1
+    assert capsys.readouterr().err == "error: MCP_HTTP_PORT must be a whole number, 0 or more.\n"
+
+
+def test_a_data_directory_that_cannot_be_made_is_said_so():
+    ran = program("checkpoint", "get", "x")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("error: ")
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_bug_is_a_sentence_and_its_trace_is_in_the_log(cli, capsys):
+    class Broken:
+        @property
+        def checkpoints(self):
+            raise ZeroDivisionError("the secret is 42")
+
+        def close(self):
+            pass
+
+    configured = Settings(home=cli.home)
+    assert run(["checkpoint", "get", "x"], configure=lambda: configured, wire=lambda _: Broken()) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: internal error; the log has it under correlation id ")
+    correlation_id = said.split()[-1].rstrip(".")
+    log = (cli.home / "bio-mcp.log").read_text()
+    assert correlation_id in log
+    assert "ZeroDivisionError" in log
+
+
+def test_a_failure_while_wiring_is_a_sentence_too(capsys, tmp_path):
+    def wire(_settings):
+        raise InvalidInput("this mode needs a bucket")
+
+    assert run(["checkpoint", "get", "x"], configure=lambda: Settings(home=tmp_path), wire=wire) == 1
+    assert capsys.readouterr().err == "error: this mode needs a bucket.\n"
+
+
+def test_a_reader_that_has_gone_is_no_error_message():
+    command = f"{sys.executable} -c 'from bio_mcp.doors.cli import main; main()' tools --json | head -c 1"
+    ran = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)  # noqa: S602  a pipe is meant
+    assert (ran.stdout, ran.stderr) == ("{", "")
+
+
+def test_there_is_no_colour_without_a_terminal(cli):
+    cli.fill()
+    assert "\x1b" not in cli("search", "miR-429").out
+
+
+def test_no_color_takes_the_colours_from_a_terminal(cli, monkeypatch):
+    cli.fill()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert "\x1b[1;32m" in cli("search", "miR-429").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[1;32m" not in cli("search", "miR-429").out
+
+
+def test_json_stays_sound_where_stdout_knows_only_ascii(tmp_path):
+    given = {"BIO_MCP_HOME": str(tmp_path), "PYTHONIOENCODING": "ascii"}
+    ran = program("checkpoint", "get", "พาราเซตามอล", "--json", **given)
+    assert ran.stdout.isascii()
+    assert json.loads(ran.stdout)["query_key"] == "พาราเซตามอล"
