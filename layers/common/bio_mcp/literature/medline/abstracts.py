@@ -14,8 +14,9 @@ def sections(element: etree._Element) -> tuple[AbstractSection, ...]:
 
 def copyright_line(element: etree._Element) -> str | None:
     """CopyrightInformation, None when the abstract has none."""
-    line = element.find("CopyrightInformation")
-    return None if line is None else plain(line) or None
+    for line in element.iterchildren("CopyrightInformation"):
+        return plain(line) or None
+    return None
 
 
 def other_abstract(element: etree._Element) -> OtherAbstract:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
+from typing import Any
 
 from lxml import etree
 
@@ -26,13 +27,10 @@ _LONG = ("january", "february", "march", "april", "may", "june", "july", "august
 
 def printed(element: etree._Element) -> PartialDate | None:
     """PubDate, ArticleDate, ContributionDate and their like; None when empty."""
-    parts: dict[str, str] = {}
-    for child in element:
-        text = child.text
-        if text:
-            parts[child.tag] = text.strip()
-    if "MedlineDate" in parts:
-        return medline_date(parts["MedlineDate"])
+    parts: dict[Any, str | None] = {child.tag: child.text for child in element}
+    free = parts.get("MedlineDate")
+    if free:
+        return medline_date(free)
     return _partial(parts.get("Year"), parts.get("Month"), parts.get("Day"), parts.get("Season"))
 
 
@@ -83,6 +81,7 @@ def _stamp(*parts: str | None) -> str | None:
 
 @lru_cache(maxsize=8192)
 def _partial(year: str | None, month: str | None, day: str | None, season: str | None) -> PartialDate | None:
+    year, month, day, season = (part.strip() if part else None for part in (year, month, day, season))
     if not year:
         return None
     number = month_number(month) or _month_day(season or "")[0]
