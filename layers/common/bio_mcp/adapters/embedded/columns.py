@@ -2,6 +2,8 @@
 
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from bio_mcp.adapters.embedded.postings import Postings, Segments, norms
 from bio_mcp.adapters.embedded.snapshot import Snapshot
 from bio_mcp.adapters.embedded.windows import EXACT, Sketches, Windows, principal_axes
 
+GROWING = ("pmids", "years", "profiles", "layouts", "lengths", "starts", "window_rows", "matrix", "sketches")
 FEW_DEAD = 1_024  # dead rows are swept out when they are more than this and a quarter of all
 
 
@@ -42,6 +45,10 @@ class Columns:
         self._dead: list[int] = []
 
     @property
+    def windows(self) -> int:
+        return len(self._matrix)
+
+    @property
     def bloated(self) -> bool:
         """Whether so many rows are dead that starting afresh is cheaper than dragging them along."""
         return len(self._dead) > max(FEW_DEAD, len(self._pmids) // 4)
@@ -54,6 +61,7 @@ class Columns:
         self._window_rows.reserve(windows)
         self._matrix.reserve(windows)
         self._take(intakes(connection, self._names, self.dim))
+        self._sketch()
 
     def patch(self, connection: sqlite3.Connection, since: int) -> None:
         """Read what was written after batch `since`."""
@@ -78,6 +86,32 @@ class Columns:
             windows=self._windows(alive),
             names=self._names,
         )
+
+    def kept(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Everything but the dead, who must not be: names and numbers, and arrays."""
+        about = {"dim": self.dim, "axes_windows": self._axes_windows, **self._names.kept()}
+        arrays = {name: getattr(self, f"_{name}").view for name in GROWING}
+        arrays["axes"] = np.empty((0, self.dim), np.float32) if self._axes is None else self._axes
+        for name, segments in (("terms", self._terms), ("facets", self._facets)):
+            whole = segments.main.merged(segments.delta)
+            arrays |= {f"{name}.{each.name}": getattr(whole, each.name) for each in fields(whole)}
+        return about, arrays
+
+    @staticmethod
+    def restored(about: dict[str, Any], arrays: dict[str, tuple[NDArray[Any], int]]) -> "Columns":
+        """The columns that gave these away by `kept`."""
+        made = Columns(about["dim"])
+        for name in GROWING:
+            setattr(made, f"_{name}", Growing.over(*arrays[name]))
+        axes, count = arrays["axes"]
+        made._axes, made._axes_windows = (axes[:count] if count else None), about["axes_windows"]
+        made._terms, made._facets = (
+            Segments(Postings(**{each.name: _whole(arrays[f"{name}.{each.name}"]) for each in fields(Postings)}))
+            for name in ("terms", "facets")
+        )
+        made._names = Names.restored(about)
+        made._rows = dict(zip(made._pmids.view.tolist(), range(len(made._pmids)), strict=True))
+        return made
 
     def _windows(self, alive: NDArray[np.bool_]) -> Windows:
         self._sketch()
@@ -125,3 +159,8 @@ class Columns:
             self._sketches = Growing(np.float32, len(self._axes))
             self._sketches.reserve(len(matrix))
         self._sketches.append(matrix[len(self._sketches) :] @ self._axes.T)
+
+
+def _whole(array: tuple[NDArray[Any], int]) -> NDArray[Any]:
+    values, size = array
+    return values[:size]

@@ -32,7 +32,7 @@ class Database:
         migrations: Sequence[str] = MIGRATIONS,
         max_pages: int | None = None,
     ) -> None:
-        self._directory = directory
+        self.directory = directory
         self._busy_timeout_s = busy_timeout_s
         self._migrations = migrations
         self._max_pages = max_pages
@@ -84,11 +84,11 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         try:
-            self._directory.mkdir(parents=True, exist_ok=True)
+            self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreFailed(READ_ONLY, retryable=False) from error
         connection = sqlite3.connect(
-            self._directory / FILE,
+            self.directory / FILE,
             timeout=self._busy_timeout_s,
             isolation_level=None,
             check_same_thread=False,
@@ -144,7 +144,7 @@ class Database:
         connection.execute("BEGIN IMMEDIATE")
         _, version = _marks(connection)
         for step in self._migrations[version:]:
-            for statement in step.split(";\n"):
+            for statement in filter(str.strip, step.split(";\n")):
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {max(version, len(self._migrations))}")

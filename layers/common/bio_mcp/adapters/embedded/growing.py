@@ -17,6 +17,13 @@ class Growing(Generic[Scalar]):
         self._buffer: NDArray[Any] = np.empty((0, *shape), dtype=dtype)
         self._size = 0
 
+    @staticmethod
+    def over(buffer: NDArray[Any], size: int) -> "Growing[Any]":
+        """One whose first `size` rows are in `buffer` already; the others are room."""
+        made: Growing[Any] = Growing(buffer.dtype, *buffer.shape[1:])
+        made._buffer, made._size = buffer, size
+        return made
+
     def __len__(self) -> int:
         return self._size
 

@@ -1,9 +1,11 @@
 """Keeps a `Snapshot` in step with the corpus file."""
 
 import sqlite3
+from pathlib import Path
 from threading import Lock
 
 from bio_mcp.adapters.embedded.columns import Columns
+from bio_mcp.adapters.embedded.keeping import keep, restore
 from bio_mcp.adapters.embedded.snapshot import Snapshot
 
 
@@ -22,12 +24,15 @@ def dimension(connection: sqlite3.Connection) -> int:
 class LiveIndex:
     """The arrays that queries run on, made from the corpus file on first use and patched when it has changed.
 
+    What a large corpus takes long to read is also kept in the file `kept`, which may be deleted at any time: it is
+    used if it was made from an earlier state of this very corpus, and made anew when too much has changed since.
     Any number of threads may call `current`; whoever comes while it is being patched waits for that.
     """
 
-    def __init__(self, k1: float, b: float) -> None:
+    def __init__(self, k1: float, b: float, kept: Path) -> None:
         self._k1 = k1
         self._b = b
+        self._kept = kept
         self._lock = Lock()
         self._columns = Columns(0)
         self._snapshot = self._columns.snapshot(0, k1, b)
@@ -45,16 +50,28 @@ class LiveIndex:
         dim = dimension(connection)
         done = False
         try:
-            if self._snapshot.change and dim == self._columns.dim:
+            if not self._snapshot.change or dim != self._columns.dim:
+                self._read(connection, dim, change)
+            else:
                 self._columns.patch(connection, self._snapshot.change)
-            if not self._snapshot.change or dim != self._columns.dim or self._columns.bloated:
-                self._columns = Columns(dim)
-                self._columns.load(connection)
+                if self._columns.bloated:
+                    self._read(connection, dim, change)
             self._snapshot = self._columns.snapshot(change, self._k1, self._b)
             done = True
         finally:
             if not done:  # half a patch is nothing to go on from: the next query builds it all afresh
                 self._forget()
+
+    def _read(self, connection: sqlite3.Connection, dim: int, change: int) -> None:
+        """Fill the columns from what is kept and has changed since, or from the corpus file alone."""
+        restored = restore(self._kept, connection, dim)
+        if restored is not None:
+            self._columns, since = restored
+            self._columns.patch(connection, since)
+            return
+        self._columns = Columns(dim)
+        self._columns.load(connection)
+        keep(self._kept, connection, change, self._columns)
 
     def _forget(self) -> None:
         self._columns = Columns(0)

@@ -38,6 +38,23 @@ class Names:
         """The code of a document's chunk ids, as they are stored."""
         return self._code(chunk_ids, self.layouts, lambda: tuple(chunk_ids.split(SEPARATOR)))
 
+    def kept(self) -> dict[str, list[Any]]:
+        """The stored forms, in the order of their codes."""
+        return {
+            "profiles": [stored for stored in self._codes if isinstance(stored, tuple)],
+            "layouts": [stored for stored in self._codes if isinstance(stored, str)],
+        }
+
+    @staticmethod
+    def restored(kept: dict[str, list[Any]]) -> "Names":
+        """The names that gave these away by `kept`."""
+        made = Names()
+        for design, journal, human, retraction in kept["profiles"]:
+            made.profile((design, journal, human, retraction))
+        for chunk_ids in kept["layouts"]:
+            made.layout(chunk_ids)
+        return made
+
     def _code(self, stored: Any, names: list[Any], name: Callable[[], Any]) -> int:
         code = self._codes.get(stored)
         if code is None:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,7 @@ class SqlitePassages:
 
     def __init__(self, database: Database, *, k1: float = K1, b: float = B) -> None:
         self._database = database
-        self._index = LiveIndex(k1, b)
+        self._index = LiveIndex(k1, b, database.directory / "corpus.index")
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         with self._database.reading(IndexUnavailable) as connection:
@@ -130,6 +131,7 @@ def _count(connection: sqlite3.Connection) -> int:
 
 def _put_change(connection: sqlite3.Connection, change: int) -> None:
     connection.execute(PUT, ("change", change))
+    connection.execute("INSERT INTO changes VALUES (?, ?)", (change, token_hex(8)))
 
 
 def _terms(connection: sqlite3.Connection, terms: Sequence[tuple[str, float]]) -> list[tuple[int, float]]:

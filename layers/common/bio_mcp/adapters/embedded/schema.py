@@ -6,7 +6,8 @@ A step, once released, never changes: `PRAGMA user_version` counts those that a 
 `chunks` and `vectors` have one row per document: a document is replaced in three writes, and the index is loaded
 by three scans. `change` numbers the batch that wrote a row last, which is how a process that holds the index in
 memory finds what another one has written; `removed` keeps the number of a deletion for the same reason.
-Terms and facets are numbered once and never renumbered.
+`changes` gives each such number a random token: by it a copy of the index, kept in
+another file, knows the corpus that it was made from. Terms and facets are numbered once and never renumbered.
 """
 
 APPLICATION_ID = 0x62696F31  # "bio1"; tells this file from any other SQLite database
@@ -54,5 +55,8 @@ MIGRATIONS = (
         id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL,
         before TEXT NOT NULL, after TEXT NOT NULL
     );
+    """,
+    """
+    CREATE TABLE changes (change INTEGER PRIMARY KEY, token TEXT NOT NULL);
     """,
 )
