@@ -10,7 +10,7 @@ from bio_mcp import errors
 from bio_mcp.call import call, envelope, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import code_for
-from bio_mcp.doors.mcp import Listing
+from bio_mcp.doors.mcp import Listing, answer_schema
 from bio_mcp.tools.families import BIO_MCP
 from tests.contracts.schemas import misfits, same, same_input
 from tests.sample_corpus import corpus
@@ -192,6 +192,17 @@ def test_the_table_of_codes_is_the_designs():
         errors.DeadlineExceeded: "UPSTREAM",
     }
     assert {kind: code_for(kind("x"), BIO_MCP.dialect) for kind in table} == table
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_schema_that_is_listed_fits_an_answer_or_an_error_and_nothing_between(name):
+    listed = answer_schema(TOOLS[name])
+    body = call(TOOLS[name], FITTING[name], corpus()).body
+    jsonschema.validate(body, listed)
+    jsonschema.validate(envelope(errors.NotFound("a sentence"), TOOLS[name].family.dialect), listed)
+    for broken in ({}, {**body, "surprise": 1}, {"error": {}}, {"error": "no"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, listed)
 
 
 @pytest.mark.parametrize("names", ["portable", "contract"])

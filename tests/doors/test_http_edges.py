@@ -292,7 +292,7 @@ def hang_up(url, version, meta):
             "io.modelcontextprotocol/clientCapabilities": {},
         }
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    with pytest.raises(httpx.ReadTimeout), httpx.Client(timeout=0.5, verify=False) as client:
+    with pytest.raises(httpx.ReadTimeout), httpx.Client(timeout=0.5) as client:
         client.post(url, json=body, headers=sent)
 
 

@@ -75,7 +75,7 @@ AUDIT_SCHEMA = {
 
 
 class _ContractSchema(GenerateJsonSchema):
-    """JSON Schema in the contract's words: no titles, and a defaulted None leaves no default behind."""
+    """JSON Schema in the contract's words: no titles, `["string", "null"]`, and a defaulted None leaves no default behind."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the signature is pydantic's
         return False
@@ -85,6 +85,11 @@ class _ContractSchema(GenerateJsonSchema):
         if shown.get("default", ...) is None:
             del shown["default"]
         return shown
+
+    def nullable_schema(self, schema: Any) -> JsonSchemaValue:
+        shown = super().nullable_schema(schema)
+        value = shown.get("anyOf", [{}])[0]
+        return {**value, "type": [value["type"], "null"]} if isinstance(value.get("type"), str) else shown
 
 
 @functools.cache

@@ -37,6 +37,11 @@ INSTRUCTIONS = (
     "An error's message says what to change; details.retryable says whether the same call may work later."
 )
 CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
+ERROR_SCHEMA = {
+    "type": "object",
+    "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "details": {"type": "object"}},
+    "required": ["code", "message"],
+}
 LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
 
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
@@ -131,7 +136,7 @@ def described(tool: Tool, name: str) -> types.Tool:
         title=tool.name,
         description=tool.description,
         input_schema=tool.input_schema,
-        output_schema=tool.output_schema,
+        output_schema=answer_schema(tool),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             idempotent_hint=tool.idempotent,
@@ -140,6 +145,18 @@ def described(tool: Tool, name: str) -> types.Tool:
         ),
         _meta={META + "name": tool.name},
     )
+
+
+def answer_schema(tool: Tool) -> dict[str, Any]:
+    """The tool's output schema, which an error envelope fits too.
+
+    The TypeScript SDK's clients hold the structured content of a failure against it and, where that does not fit,
+    show their user the mismatch in place of the failure.
+    """
+    schema = dict(tool.output_schema)
+    body = {"required": schema.pop("required", [])}
+    properties = {**schema["properties"], "error": ERROR_SCHEMA}
+    return {**schema, "properties": properties, "anyOf": [body, {"required": ["error"]}]}
 
 
 @dataclass(frozen=True)

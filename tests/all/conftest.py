@@ -1,0 +1,21 @@
+"""The product's own catalogue over a small real corpus, as the Lambda handler behind a bridge."""
+
+from collections.abc import Iterator
+
+import pytest
+from mangum import Mangum
+
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors import mcp, mcp_http
+from tests.all.conformance_tools import with_fixtures
+from tests.doors.lambda_bridge import bridge
+from tests.doors.serving import running
+from tests.sample_corpus import corpus
+
+
+@pytest.fixture(scope="session", params=[False, True], ids=["product", "with-fixtures"])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    server = mcp.server(TOOLS.values(), RESOURCES.values(), mcp.in_process(corpus()))
+    app = mcp_http.serving(with_fixtures(server) if request.param else server)
+    with bridge(lambda: Mangum(app, lifespan="off")) as bridged, running(bridged) as base:
+        yield f"{base}/mcp"

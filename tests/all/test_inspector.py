@@ -1,0 +1,63 @@
+"""The official Inspector's command line against the Lambda handler, in both protocol eras."""
+
+import json
+
+import pytest
+
+from bio_mcp.catalog import RESOURCES, TOOLS
+from tests.all.node import run
+from tests.sample_corpus import corpus
+
+INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+pytestmark = [
+    pytest.mark.parametrize("url", [False], indirect=True, ids=["product"]),
+    pytest.mark.parametrize("era", ["modern", "legacy"]),
+]
+PMID = "17727691"  # a record of the sample
+ARGUMENTS = {
+    "rag.search": {"query": "pulse oximetry in newborns", "top_k": 3},
+    "rag.get": {"doc_id": f"pmid:{PMID}"},
+    "pubmed.sync_delta": {"query_key": "inspector", "term": "newborn"},
+    "corpus.checkpoint.get": {"query_key": "inspector"},
+    "corpus.checkpoint.set": {"query_key": "inspector", "last_edat": "2024-06-02T00:00:00Z"},
+}
+
+
+@pytest.fixture
+def inspect(url, era, tmp_path):
+    def ask(*options, code=0):
+        shared = ["--transport", "http", "--protocol-era", era, "--format", "json"]
+        done = run(INSPECTOR, "--cli", url, *shared, *options, home=tmp_path)
+        assert done.returncode == code, done.stdout[-4_000:] + done.stderr[-4_000:]
+        return done
+
+    return ask
+
+
+def test_every_tool_is_listed_and_its_schemas_are_strictly_valid(inspect):
+    listed = json.loads(inspect("--method", "tools/list", "--strict").stdout)
+    tools = listed.get("result", listed)["tools"]
+    assert [each["title"] for each in tools] == list(TOOLS)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_tool_is_called(inspect, name):
+    corpus()
+    called = ["--tool-name", TOOLS[name].portable_name, "--tool-args-json", json.dumps(ARGUMENTS[name])]
+    answered = json.loads(inspect("--method", "tools/call", *called).stdout)
+    result = answered.get("result", answered)
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+
+
+@pytest.mark.parametrize("uri", RESOURCES)
+def test_every_resource_is_read(inspect, uri):
+    named = uri.replace("{pmid}", PMID).replace("{id}", PMID)
+    answered = json.loads(inspect("--method", "resources/read", "--uri", named).stdout)
+    contents = answered.get("result", answered)["contents"]
+    assert PMID in contents[0]["text"]
+
+
+def test_a_tools_failure_has_the_exit_code_of_one(inspect):
+    arguments = json.dumps({"doc_id": "pmid:1"})
+    done = inspect("--method", "tools/call", "--tool-name", "rag_get", "--tool-args-json", arguments, code=5)
+    assert "NOT_FOUND" in done.stdout
