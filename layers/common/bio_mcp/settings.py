@@ -20,7 +20,7 @@ def setting(env: str, default: Any, meaning: str, *, secret: bool = False) -> An
 class Settings:
     """Every setting. Lists are comma-separated, booleans true or false."""
 
-    mode: str = setting("BIO_MCP_MODE", "embedded", "embedded (one data directory) or aws")
+    mode: str = setting("BIO_MCP_MODE", "embedded", "embedded: everything in one data directory")
     home: Path = setting("BIO_MCP_HOME", Path("~/.bio-mcp"), "data directory of the embedded mode")
     models: Path = setting(
         "BIO_MCP_MODELS", Path(sys.prefix) / "share/bio-mcp/models", "directory that holds the embedding models"

@@ -1,0 +1,45 @@
+"""Measure, and write what was measured into docs/benchmarks.md between the markers of each benchmark.
+
+python -m benchmarks [NAME ...]     all of them, or those named: embedding, engine, parsing, retrieval, syncing
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "benchmarks.md"
+
+
+def names() -> list[str]:
+    """The benchmarks: every module here that measures."""
+    return sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith(("_", "build_")))
+
+
+def recorded(page: str, name: str, measured: str) -> str:
+    """`page` with `measured` between its markers for `name`; a section of its own where it has none."""
+    marked = re.compile(rf"(<!-- measured {name} -->\n).*?(<!-- /measured {name} -->)", re.DOTALL)
+    if not marked.search(page):
+        page += f"\n## {name}\n\n`python -m benchmarks {name}`\n\n<!-- measured {name} -->\n<!-- /measured {name} -->\n"
+    text = f"```text\n{measured.strip()}\n```\n"
+    return marked.sub(lambda found: found[1] + text + found[2], page)
+
+
+def main(asked: Sequence[str]) -> int:
+    """Run them one after the other; a benchmark that fails changes nothing and ends the run."""
+    for name in asked or names():
+        print(f"{name} ...", flush=True)
+        ran = subprocess.run(
+            [sys.executable, "-m", f"benchmarks.{name}"], stdout=subprocess.PIPE, text=True, check=False
+        )
+        print(ran.stdout)
+        if ran.returncode:
+            return ran.returncode
+        PAGE.write_text(recorded(PAGE.read_text(encoding="utf-8"), name, ran.stdout), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
