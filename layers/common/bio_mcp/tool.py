@@ -75,7 +75,7 @@ AUDIT_SCHEMA = {
 
 
 class _ContractSchema(GenerateJsonSchema):
-    """JSON Schema in the contract's words: no titles, `["string", "null"]`, and a defaulted None leaves no default behind."""
+    """JSON Schema in the contract's words: no titles, types in a list with null, no default of None."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the signature is pydantic's
         return False
