@@ -19,7 +19,7 @@ from bio_mcp.errors import EmbeddingFailed
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
-TOKENS_PER_BATCH = 256  # cheapest in CPU time at every length; 2,048 costs 5-15 % more (benchmarks/embedding.py)
+TOKENS_PER_BATCH = 256  # as cheap in CPU time as any; 8,192 costs up to 20 % more (benchmarks/embedding.py)
 
 BAD_MODEL = (ort.InvalidGraph, ort.InvalidProtobuf, ort.NoModel, ort.NoSuchFile, ort.Fail, ort.NotImplemented)
 BAD_RUN = (ort.Fail, ort.InvalidArgument, ort.EngineError, ort.EPFail, ort.RuntimeException, MemoryError)
