@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from bio_mcp.call import call
@@ -48,7 +48,7 @@ class Worker:
     """A thread that empties the queue until it is stopped; `with Worker(...)`: starts and stops."""
 
     def __init__(self, queue: Queue, tools: Mapping[str, Tool], backends: Backends) -> None:
-        self._work = lambda: work_once(queue, tools, backends)
+        self._work: Callable[[], bool] = lambda: work_once(queue, tools, backends)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="bio-mcp-worker", daemon=True)
 

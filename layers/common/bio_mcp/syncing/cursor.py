@@ -1,7 +1,7 @@
 """Where a sync stands: enough to go on after a kill anywhere, small enough to save after each batch."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any, Self
 
@@ -97,7 +97,9 @@ class Cursor:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "end": str(self.end), "queue": [segment.to_json() for segment in self.queue]}
+        """Shares its lists and dictionaries with the cursor: to be written out before the next step."""
+        shared = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**shared, "end": str(self.end), "queue": [segment.to_json() for segment in self.queue]}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
