@@ -1,9 +1,10 @@
 """From two legs to one ranked list: normalise, add, demote what was retracted, lift good evidence.
 
-Each leg's scores are scaled so that its best document has 1 and the last one it returned 0. A leg weighs by how far
-its best stands out, (best - last) / standard deviation, so that the sum orders as the sum of standard scores does; the
-semantic leg weighs `SEMANTIC_PRIOR` times more. The weights add up to 1, so the sum is in [0, 1]; with one leg empty
-the other counts alone. On the development sets this beat reciprocal ranks and fixed weights (docs/benchmarks.md).
+Each leg's scores are scaled so that its best document has 1 and its last one 0; where fewer than its depth hold a
+word of the query, the last has a BM25 of 0. A leg weighs by how far its best stands out, (best - last) / standard
+deviation, so that the sum orders as the sum of standard scores does; the semantic leg weighs `SEMANTIC_PRIOR` times
+more. The weights add up to 1, so the sum is in [0, 1]; with one leg empty the other counts alone. On the development
+sets this beat reciprocal ranks and fixed weights (docs/benchmarks.md).
 
 A retracted paper keeps `RETRACTED_FACTOR` of it. With the quality bias the result is multiplied by
 (1 + quality / 10), so 0.72 of a paper of quality 9 becomes 1.37.
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+BM25_K1, BM25_B = 1.2, 0.5  # what the lexical leg of every engine is set to
 SEMANTIC_PRIOR = 1.4
 RETRACTED_FACTOR = 0.5
 FEEDBACK_PAPERS = 3  # best of the first ranking, whose mean vector the query is moved towards
@@ -74,7 +76,8 @@ def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, floa
     """
     sims = refined or {each.pmid: each.sim for each in candidates if each.sim is not None}
     semantic, far = _scaled(sims, depth)
-    lexical, wide = _scaled({each.pmid: each.bm25 for each in candidates if each.bm25 is not None}, depth)
+    found = any(each.bm25 for each in candidates)
+    lexical, wide = _scaled({each.pmid: each.bm25 or 0.0 for each in candidates if found}, depth)
     weight = SEMANTIC_PRIOR * far / (SEMANTIC_PRIOR * far + wide) if far or wide else 0.0
     return {
         each.pmid: Fused(weight * semantic.get(each.pmid, 0.0), (1 - weight) * lexical.get(each.pmid, 0.0))
