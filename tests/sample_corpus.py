@@ -43,11 +43,15 @@ class Corpus(Embedded):
         return TheseRecords(self.articles)
 
 
+def articles() -> list[Article]:
+    """The first records of the sample."""
+    with as_file(files("bio_mcp") / "samples/pubmed.xml.gz") as sample:
+        return [each for each in islice(open_records(sample), RECORDS) if isinstance(each, Article)]
+
+
 @cache
 def corpus() -> Corpus:
     """The corpus of this test process, made once."""
-    with as_file(files("bio_mcp") / "samples/pubmed.xml.gz") as sample:
-        articles = [each for each in islice(open_records(sample), RECORDS) if isinstance(each, Article)]
-    made = Corpus(Path(tempfile.mkdtemp(prefix="bio-mcp-corpus-")), articles)
-    import_records(articles, made)
+    made = Corpus(Path(tempfile.mkdtemp(prefix="bio-mcp-corpus-")), articles())
+    import_records(made.articles, made)
     return made

@@ -1,0 +1,14 @@
+"""The product over standard input and output, as a program: `python -m tests.doors.serve_corpus HOME`."""
+
+import sys
+from pathlib import Path
+
+from bio_mcp.doors import stdio
+from bio_mcp.doors.logs import log_for_people
+from bio_mcp.settings import Settings
+from tests.sample_corpus import Corpus, articles
+
+if __name__ == "__main__":
+    log_for_people()
+    home = Path(sys.argv[1])
+    stdio.serve(Settings(home=home), Corpus(home, articles()))

@@ -1,0 +1,134 @@
+"""Everything that the product serves, over every door, by the official client, in both protocol eras."""
+
+import json
+import subprocess
+import sys
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from pathlib import Path
+
+import pytest
+from mangum import Mangum
+from mcp import MCPError, StdioServerParameters
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
+
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors import mcp, mcp_http
+from bio_mcp.settings import Settings
+from tests.doors.lambda_bridge import bridge
+from tests.doors.serving import running
+from tests.sample_corpus import corpus
+
+ROOT = Path(__file__).parents[2]
+PMID = "17727691"  # a record of the sample
+ARGUMENTS = {
+    "rag.search": {"query": "pulse oximetry in newborns", "top_k": 3},
+    "rag.get": {"doc_id": f"pmid:{PMID}"},
+    "pubmed.sync_delta": {"query_key": "doors", "term": "newborn"},
+    "corpus.checkpoint.get": {"query_key": "doors"},
+    "corpus.checkpoint.set": {"query_key": "doors", "last_edat": "2024-06-02T00:00:00Z"},
+}
+pytestmark = pytest.mark.anyio
+
+
+@contextmanager
+def over_http(behind_lambda):
+    app = mcp_http.application(Settings(), mcp.in_process(corpus()))
+    made = bridge(lambda: Mangum(app, lifespan="off")) if behind_lambda else nullcontext(app)
+    with made as served, running(served) as base:
+        yield f"{base}/mcp"
+
+
+@asynccontextmanager
+async def over_stdio():
+    arguments = ["-m", "tests.doors.serve_corpus", str(corpus().settings.home)]
+    yield stdio_client(StdioServerParameters(command=sys.executable, args=arguments, cwd=str(ROOT)))
+
+
+@pytest.fixture(params=["http", "lambda", "stdio"])
+async def server(request):
+    if request.param == "stdio":
+        async with over_stdio() as transport:
+            yield transport
+    else:
+        with over_http(request.param == "lambda") as url:
+            yield url
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
+async def test_everything_is_listed_called_and_read(server, era):
+    async with Client(server, mode="auto" if era != "legacy" and not isinstance(server, str) else era) as client:
+        listed = (await client.list_tools()).tools
+        assert [each.title for each in listed] == list(TOOLS)
+        assert [each.name for each in listed] == [each.portable_name for each in TOOLS.values()]
+        for tool in TOOLS.values():
+            for name in tool.names:
+                result = await client.call_tool(name, ARGUMENTS[tool.name])
+                assert not result.is_error, result.content[0].text
+                assert json.loads(result.content[0].text) == result.structured_content
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [each.uri_template for each in templates] == list(RESOURCES)
+        for uri in RESOURCES:
+            contents = (await client.read_resource(uri.replace("{pmid}", PMID).replace("{id}", PMID))).contents
+            assert PMID in contents[0].text
+        for uri in ("resource://pubmed/paper/abc", "paper://pmid/abc"):
+            with pytest.raises(MCPError, match="a PMID is digits only"):
+                await client.read_resource(uri)
+        for uri in ("resource://pubmed/paper/99999999", "paper://pmid/99999999"):
+            with pytest.raises(MCPError, match="not in the corpus"):
+                await client.read_resource(uri)
+        for uri in ("resource://pubmed/paper/../etc", "paper://pmid/1%2F2", "file:///etc/passwd"):
+            with pytest.raises(MCPError, match="Unknown resource"):
+                await client.read_resource(uri)
+
+
+async def test_the_first_hit_of_a_search_can_be_read(server):
+    async with Client(server) as client:
+        found = (await client.call_tool("rag_search", ARGUMENTS["rag.search"])).structured_content["results"]
+        paper = (await client.call_tool("rag_get", {"doc_id": found[0]["doc_id"]})).structured_content
+    assert paper["title"] == found[0]["title"]
+
+
+FUNCTIONS = sorted({tool.function for tool in TOOLS.values()})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_functions_entry_point_answers_its_events(function):
+    """In a process of its own, as the Lambda service loads it, over the corpus of this one."""
+    events = sorted((ROOT / "events" / function).glob("*.json"))
+    program = (
+        "import json, runpy, sys\n"
+        "from tests.doors.lambda_bridge import context\n"
+        "handler = runpy.run_path(sys.argv[1])['handler']\n"
+        "for path in sys.argv[2:]:\n"
+        "    print(json.dumps(handler(json.load(open(path)), context())), file=sys.stderr)\n"
+    )
+    app = ROOT / "functions" / function / "app.py"
+    done = run_with_corpus("-c", program, str(app), *map(str, events))
+    answers = [json.loads(line) for line in done.stderr.splitlines()]
+    assert len(answers) == len(events)
+    codes = {answer["error"]["code"] for answer in answers if "error" in answer}
+    assert codes <= ({"ENTREZ"} if function == "sync_delta" else set())
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sum(line["message"] == "call" for line in lines) == len(events)
+
+
+def test_the_mcp_functions_entry_point_answers_its_events():
+    events = sorted((ROOT / "events/mcp_http").glob("*.json"))
+    program = (
+        "import json, runpy, sys\n"
+        "from tests.doors.lambda_bridge import context\n"
+        "handler = runpy.run_path(sys.argv[1])['handler']\n"
+        "for path in sys.argv[2:]:\n"
+        "    print(json.dumps(handler(json.load(open(path)), context())), file=sys.stderr)\n"
+    )
+    done = run_with_corpus("-c", program, str(ROOT / "functions/mcp_http/app.py"), *map(str, events))
+    answers = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [each["statusCode"] for each in answers] == [200] * len(events)
+    assert all("result" in json.loads(each["body"]) for each in answers)
+
+
+def run_with_corpus(*arguments):
+    env = {"BIO_MCP_HOME": str(corpus().settings.home), "NCBI_BASE_URL": "http://127.0.0.1:9/", "NCBI_MAX_RETRIES": "0"}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=env)
