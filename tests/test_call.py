@@ -1,0 +1,232 @@
+"""One call: what it checks, what it accounts for, and what never gets out."""
+
+import hashlib
+import logging
+from typing import cast
+
+import pytest
+
+from bio_mcp.call import call, read
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import NcbiRateLimited, NotFound
+from bio_mcp.ports import Backends
+from bio_mcp.tool import Context, Request, Response, resource, tool
+from tests.doors import sample
+from tests.doors.sample import AUDITED, PLAIN
+
+NO_BACKENDS = cast(Backends, object())
+
+
+def ask(named, arguments, **options):
+    return call(named, arguments, NO_BACKENDS, **options)
+
+
+def test_the_hash_of_the_input_is_over_canonical_json():
+    ordered = ask(sample.echo, {"times": 2, "text": "m²"}).audit["in_hash"]
+    assert ordered == hashlib.sha256('{"text":"m²","times":2}'.encode()).hexdigest()
+    assert ordered == ask(sample.echo, {"text": "m²", "times": 2}).audit["in_hash"]
+
+
+def test_the_hash_covers_the_arguments_as_received():
+    assert (
+        ask(sample.echo, {"text": "x"}).audit["in_hash"] != ask(sample.echo, {"text": "x", "times": 1}).audit["in_hash"]
+    )
+
+
+def test_the_seed_is_the_first_eight_bytes_of_the_hash():
+    audit = ask(sample.echo, {"text": "x"}).audit
+    assert audit["seed"] == int.from_bytes(bytes.fromhex(audit["in_hash"])[:8])
+    assert audit["seed_text"] == str(audit["seed"])
+
+
+def test_the_same_answer_has_the_same_hash_and_another_has_another():
+    first, again, other = (ask(sample.echo, {"text": text}).audit["out_hash"] for text in ("x", "x", "y"))
+    assert first == again != other
+
+
+def test_an_audited_body_carries_its_record_and_the_hash_is_over_the_rest():
+    outcome = ask(sample.kept, {"text": "x"})
+    assert outcome.body["audit"] == {
+        key: outcome.audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")
+    }
+    assert outcome.audit["out_hash"] == ask(sample.echo, {"text": "x"}).audit["out_hash"]
+
+
+def test_an_audited_failure_carries_its_record_too():
+    body = ask(sample.kept, {"text": ""}).body
+    assert body["audit"]["status"] == "error"
+    assert body["error"]["code"] == "VALIDATION"
+
+
+def test_a_resource_of_an_audited_family_has_the_contracts_payload_alone():
+    @resource("sample://kept/{id}", name="kept", family=AUDITED, timeout=1)
+    def kept(backends: Backends, id: str) -> sample.Stepped:
+        """One."""
+        return sample.Stepped(steps=1)
+
+    assert read(kept, {"id": "1"}, NO_BACKENDS).body == {"steps": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({}, "text: Field required"),
+        ({"text": ""}, "text: String should have at least 1 character"),
+        ({"text": "x", "times": 0}, "times: Input should be greater than or equal to 1"),
+        ({"text": "x", "times": "2"}, "times: Input should be a valid integer"),
+        ({"text": "x", "times": None}, "times: Input should be a valid integer"),
+        ({"text": "x", "n": 1}, "n: not a parameter of sample.echo; it takes text, times"),
+        ({"n": 1, "m": 2}, "text: Field required; n: not a parameter"),
+    ],
+)
+def test_bad_arguments_are_named_one_by_one(arguments, says):
+    error = ask(sample.echo, arguments).body["error"]
+    assert error["code"] == "VALIDATION"
+    assert says in error["message"]
+    assert error["details"]["problems"][0]["loc"]
+
+
+def test_what_a_caller_sent_is_not_repeated_to_it():
+    assert "sk-secret" not in ask(sample.echo, {"text": "x", "times": "sk-secret"}).text
+
+
+def nested(depth):
+    made = {}
+    for _ in range(depth):
+        made = {"a": made}
+    return made
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [nested(50_000), 2**60, -(2**80), 1e308, float("nan"), float("inf"), "\ud800", "\x00", [[]] * 1000, {"\ud800": 1}],
+)
+def test_any_argument_is_answered(odd):
+    outcome = ask(sample.echo, {"text": odd})
+    assert len(outcome.audit["in_hash"]) == 64
+    assert len(outcome.audit["out_hash"]) == 64
+
+
+def test_a_failure_carries_what_helps_a_program():
+    @tool("sample.slow_ncbi", family=PLAIN, timeout=1)
+    def slow_ncbi(request: sample.Wait, backends: Backends) -> Response:
+        """Fail as NCBI does."""
+        raise NcbiRateLimited("NCBI asks us to wait; try again in 3 s", retry_after_s=3, query_key="k")
+
+    assert ask(slow_ncbi, {}).body == {
+        "error": {
+            "code": "RATE_LIMIT",
+            "message": "NCBI asks us to wait; try again in 3 s",
+            "details": {"retryable": True, "query_key": "k", "retry_after_s": 3},
+        }
+    }
+
+
+def test_a_bug_says_where_to_look_and_nothing_else(caplog):
+    with caplog.at_level(logging.INFO, "bio_mcp"):
+        outcome = ask(sample.fail, {"how": "bug"}, correlation_id="c-1")
+    assert outcome.body == {
+        "error": {
+            "code": "UNKNOWN",
+            "message": "internal error; the log has it under correlation id c-1",
+            "details": {"retryable": False},
+        }
+    }
+    assert "/secret/path" in caplog.text
+
+
+def test_an_interrupt_is_not_swallowed():
+    @tool("sample.interrupted", family=PLAIN, timeout=1)
+    def interrupted(request: sample.Wait, backends: Backends) -> Response:
+        """Be interrupted."""
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask(interrupted, {})
+
+
+def test_each_call_is_one_line_of_log(caplog):
+    with caplog.at_level(logging.INFO, "bio_mcp"):
+        outcome = ask(sample.fail, {}, correlation_id="c-2")
+    [record] = caplog.records
+    assert record.message == "call"
+    assert record.tool == "sample.fail"
+    assert record.code == "STORE"
+    assert {key: getattr(record, key) for key in outcome.audit} == outcome.audit
+
+
+def test_a_correlation_id_is_made_where_none_is_given():
+    assert ask(sample.echo, {"text": "x"}, correlation_id="c-3").audit["correlation_id"] == "c-3"
+    assert len({ask(sample.echo, {"text": "x"}).audit["correlation_id"] for _ in range(3)}) == 3
+
+
+def test_the_deadline_is_the_tools_unless_one_is_given():
+    seen = []
+
+    @tool("sample.watch", family=PLAIN, timeout=7)
+    def watch(request: sample.Wait, backends: Backends, context: Context) -> Response:
+        """Look at the clock."""
+        seen.append(context.deadline)
+        return Response()
+
+    given = Deadline(3)
+    ask(watch, {})
+    ask(watch, {}, deadline=given)
+    assert 0 < seen[0].remaining <= 7
+    assert seen[1] is given
+
+
+def test_a_deadline_that_has_passed_is_a_failure_to_be_tried_again():
+    error = ask(sample.wait, {}, deadline=Deadline(0)).body["error"]
+    assert error["details"]["retryable"] is True
+    assert "out of time" in error["message"]
+
+
+def test_a_deadline_can_be_ended_from_outside():
+    deadline = Deadline(60)
+    deadline.expire()
+    assert deadline.remaining == 0
+
+
+def test_progress_reaches_whoever_waits():
+    seen = []
+    ask(sample.walk, {"steps": 2}, progress=lambda *told: seen.append(told))
+    assert seen == [(1, 2, "step 1"), (2, 2, "step 2")]
+
+
+def test_an_unset_optional_field_is_absent_and_a_null_is_kept():
+    class Partly(Response):
+        given: str | None
+        absent: str | None = None
+
+    @tool("sample.partly", family=PLAIN, timeout=1)
+    def partly(request: sample.Wait, backends: Backends) -> Partly:
+        """Leave something out."""
+        return Partly(given=None)
+
+    assert ask(partly, {}).body == {"given": None}
+
+
+def test_a_resource_is_accounted_for_as_a_tool_is(caplog):
+    with caplog.at_level(logging.INFO, "bio_mcp"):
+        outcome = read(sample.paper, {"pmid": "404"}, NO_BACKENDS)
+    assert outcome.failed
+    assert outcome.body["error"]["code"] == "NOT_FOUND"
+    assert caplog.records[0].tool == "paper"
+
+
+def test_the_text_is_the_body_as_json():
+    assert ask(sample.echo, {"text": "β"}).text == '{"texts":["β"],"nothing":null}'
+
+
+class Anything(Request):
+    pass
+
+
+def test_details_that_are_not_json_do_not_break_the_answer():
+    @tool("sample.odd", family=PLAIN, timeout=1)
+    def odd(request: Anything, backends: Backends) -> Response:
+        """Fail with details."""
+        raise NotFound("there is no such thing here", choices=("a", "b"))
+
+    assert ask(odd, {}).text.endswith('"details":{"retryable":false,"choices":["a","b"]}}}')

@@ -1,0 +1,95 @@
+"""The configuration, read from an environment."""
+
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from bio_mcp.errors import InvalidInput
+from bio_mcp.settings import Settings
+
+
+def test_an_empty_environment_gives_the_defaults():
+    assert Settings.from_env({}) == Settings()
+    assert Settings().http_host == "127.0.0.1"
+    assert Settings().http_port == 3010
+
+
+def test_an_empty_variable_is_as_good_as_none():
+    assert Settings.from_env({"MCP_HTTP_PORT": "", "NCBI_API_KEY": ""}) == Settings()
+
+
+def test_each_kind_of_value_is_read():
+    read = Settings.from_env(
+        {
+            "BIO_MCP_HOME": "/srv/corpus",
+            "MCP_HTTP_PORT": "0",
+            "MCP_ALLOWED_ORIGINS": "https://a.example, https://b.example,",
+            "BIO_MCP_CHUNK_NAMESPACE": "00000000-0000-0000-0000-000000000001",
+            "BIO_MCP_TOOL_NAMES": "contract",
+            "NCBI_BASE_URL": "http://127.0.0.1:8000/",
+        }
+    )
+    assert read.home == Path("/srv/corpus")
+    assert read.http_port == 0
+    assert read.allowed_origins == ("https://a.example", "https://b.example")
+    assert read.chunk_namespace == UUID(int=1)
+    assert read.tool_names == "contract"
+    assert read.ncbi_base_url == "http://127.0.0.1:8000/"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("MCP_HTTP_PORT", "http", "MCP_HTTP_PORT must be a whole number"),
+        ("MCP_HTTP_PORT", "-1", "MCP_HTTP_PORT must be a whole number"),
+        ("MCP_HTTP_PORT", "²", "MCP_HTTP_PORT must be a whole number"),
+        ("NCBI_MAX_RETRIES", "1.5", "NCBI_MAX_RETRIES must be a whole number"),
+        ("BIO_MCP_CHUNK_NAMESPACE", "zero", "BIO_MCP_CHUNK_NAMESPACE is not a valid UUID"),
+        ("BIO_MCP_MODE", "cloud", "BIO_MCP_MODE is 'cloud'; it takes embedded"),
+        ("BIO_MCP_EMBEDDINGS", "bert", "it takes hf, onnx, openai"),
+        ("BIO_MCP_TOOL_NAMES", "dotted", "it takes contract, portable"),
+        ("MCP_LOG_LEVEL", "loud", "it takes debug, error, info, warning"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_named_with_what_may_stand_there(variable, value, says):
+    with pytest.raises(InvalidInput, match=says):
+        Settings.from_env({variable: value})
+
+
+def test_settings_do_not_change():
+    with pytest.raises(FrozenInstanceError):
+        Settings().http_port = 1
+
+
+def test_a_secret_is_not_shown():
+    shown = repr(Settings(ncbi_api_key="k-123", openai_api_key="k-456"))
+    assert "k-123" not in shown
+    assert "k-456" not in shown
+
+
+def test_every_setting_has_a_variable_of_its_own_and_a_meaning():
+    variables = [each.metadata["env"] for each in fields(Settings)]
+    assert len(set(variables)) == len(variables)
+    assert all(len(each.metadata["meaning"]) > 10 for each in fields(Settings))
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "BIO_MCP_HOME",
+        "NCBI_BASE_URL",
+        "NCBI_API_KEY",
+        "NCBI_ADMIN_EMAIL",
+        "NCBI_TOOL_IDENTIFIER",
+        "NCBI_REQUEST_DELAY_MS",
+        "NCBI_MAX_RETRIES",
+        "MCP_ALLOWED_ORIGINS",
+        "MCP_HTTP_HOST",
+        "MCP_HTTP_PORT",
+        "MCP_LOG_LEVEL",
+    ],
+)
+def test_a_variable_that_the_contracts_name_is_read(variable):
+    assert variable in {each.metadata["env"] for each in fields(Settings)}
