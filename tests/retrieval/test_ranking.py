@@ -40,7 +40,7 @@ def test_bias_multiplies_the_very_score_that_stands_without_it():
     papers.append(candidate("99", 8, 0.4, retraction=RetractionStatus.RETRACTED))
     plain = {each.candidate.pmid: each.score for each in ranked(*papers, quality_bias=False)}
     for each in ranked(*papers):
-        assert each.score == pytest.approx(plain[each.candidate.pmid] * (1 + each.quality.total / 10), abs=2e-6)
+        assert each.score == pytest.approx(plain[each.candidate.pmid] * (1 + each.total / 10), abs=2e-6)
 
 
 def test_a_paper_that_both_legs_return_beats_one_that_a_single_leg_returns():

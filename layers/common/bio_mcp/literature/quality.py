@@ -101,14 +101,28 @@ def total_quality(
     fresh = recency(year, today)
     if retraction is RetractionStatus.RETRACTED:
         return Quality(design, fresh, journal, human, 0, (RETRACTED,))
-    known = [part for part in (design, fresh, journal, human) if part is not None]
+    total = total_of(design, journal, human, year, retraction, today)
     reasons = (
         *_reason(design, design_name or _OBSERVED.get(design or 0, "systematic review or meta-analysis")),
         *_reason(fresh, f"published {year}"),
         *_reason(journal, journal_name or ("listed journal" if journal else "journal not listed")),
         *_reason(human, ("neither humans nor animals", "animals only", "studied in humans")[human or 0]),
     )
-    return Quality(design, fresh, journal, human, sum(known), reasons)
+    return Quality(design, fresh, journal, human, total, reasons)
+
+
+def total_of(
+    design: int | None,
+    journal: int | None,
+    human: int | None,
+    year: int | None,
+    retraction: RetractionStatus,
+    today: date,
+) -> int:
+    """The total alone, 0..9."""
+    if retraction is RetractionStatus.RETRACTED:
+        return 0
+    return (design or 0) + (journal or 0) + (human or 0) + (recency(year, today) or 0)
 
 
 def _reason(points: int | None, what: str) -> tuple[str, ...]:

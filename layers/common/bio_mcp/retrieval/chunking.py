@@ -48,7 +48,7 @@ def chunks_of(article: Article, count_tokens: CountTokens, max_tokens: int) -> t
     `max_tokens`. Without an abstract there is one chunk, the title; without a title, the journal or the PMID.
     """
     text = abstract_text(article)
-    fit = _Fitting(text, article.title or "", count_tokens, max_tokens)
+    fit = _Fitting(text, _title(article), count_tokens, max_tokens)
     chunks: list[Chunk] = []
     labelled = any((each.label or "").strip().upper() not in _NO_LABEL for each in article.abstract)
     sections = _sections(article) if labelled else [(None, (0, len(text)))]
@@ -68,9 +68,13 @@ def _name(section: AbstractSection | None) -> str | None:
     return section.label
 
 
+def _title(article: Article) -> str:
+    return (article.title or article.vernacular_title or "").strip()
+
+
 def _title_chunk(article: Article, count_tokens: CountTokens, max_tokens: int) -> Chunk:
     journal = article.journal.title if article.journal else None
-    shown = article.title or journal or f"PMID {article.pmid}"
+    shown = _title(article) or journal or f"PMID {article.pmid}"
     return Chunk("w0", "", cut_to(shown, count_tokens, max_tokens), None, 0, 0)
 
 

@@ -13,11 +13,10 @@ A retracted paper keeps `RETRACTED_FACTOR` of it. With the quality bias the resu
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from heapq import nlargest
-from statistics import pstdev
-from typing import TYPE_CHECKING
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
 
-from bio_mcp.literature.quality import Quality, total_quality
+from bio_mcp.literature.quality import Quality, total_of, total_quality
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate
 
@@ -29,13 +28,13 @@ if TYPE_CHECKING:
 
 BM25_K1, BM25_B = 1.2, 0.5  # what the lexical leg of every engine is set to
 SEMANTIC_PRIOR = 1.4
+ALIKE = 1e-6  # scores that differ by less are equal
 RETRACTED_FACTOR = 0.5
 FEEDBACK_PAPERS = 3  # best of the first ranking, whose mean vector the query is moved towards
 FEEDBACK_WEIGHT = 0.5  # of that mean beside the query's own vector
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """What each leg gives to a document: `semantic` + `lexical` is in [0, 1]."""
 
     semantic: float
@@ -46,15 +45,21 @@ class Fused:
         return self.semantic + self.lexical
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ranked:
-    """A document in its place. `score` is the key it was ranked by, six decimals."""
+    """A document in its place. `score` is the key it was ranked by, six decimals; `total` its quality on `today`."""
 
     candidate: Candidate
     fused: Fused
-    quality: Quality
+    total: int
     score: float
     biased: bool
+    today: date
+
+    @property
+    def quality(self) -> Quality:
+        """The total with its parts and reasons."""
+        return total_quality(*_known(self.candidate), self.today)
 
     @property
     def explanation(self) -> str:
@@ -65,7 +70,7 @@ class Ranked:
         if not self.biased:
             return said
         reasons = ", ".join(self.quality.reasons) or "nothing known of it"
-        return f"{said}, times {1 + self.quality.total / 10:.1f} for quality {self.quality.total}: {reasons}"
+        return f"{said}, times {biased(1, self.total):.1f} for quality {self.total}: {reasons}"
 
 
 def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, float] | None = None) -> dict[str, Fused]:
@@ -92,12 +97,17 @@ def _scaled(scores: Mapping[str, float], depth: int) -> tuple[dict[str, float], 
     """
     if not scores:
         return {}, 0.0
-    top = nlargest(depth, scores.values())
+    top = sorted(scores.values(), reverse=True)[:depth]
     high, low = top[0], top[-1]
-    if high <= low:
+    if high - low < ALIKE:
         return dict.fromkeys(scores, 1.0), 2.0
-    scaled = {pmid: max(0.0, (score - low) / (high - low)) for pmid, score in scores.items()}
-    return scaled, (high - low) / pstdev(top)
+    scaled = {pmid: (score - low) / (high - low) if score > low else 0.0 for pmid, score in scores.items()}
+    return scaled, (high - low) / _deviation(top)
+
+
+def _deviation(scores: Sequence[float]) -> float:
+    mean = sum(scores) / len(scores)
+    return sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
 
 
 def rank(
@@ -105,16 +115,20 @@ def rank(
 ) -> list[Ranked]:
     """Candidates by score, then quality, then PMID descending."""
     ranked = [_ranked(each, fused[each.pmid], today, quality_bias) for each in candidates]
-    return sorted(ranked, key=lambda each: (-each.score, -each.quality.total, -int(each.candidate.pmid)))
+    return sorted(ranked, key=lambda each: (-each.score, -each.total, -int(each.candidate.pmid)))
 
 
 def _ranked(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
-    known = candidate.quality
-    quality = total_quality(known.design, known.journal, known.human, candidate.year, candidate.retraction, today)
+    total = total_of(*_known(candidate), today)
     score = fused.total * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
     if quality_bias:
-        score = biased(score, quality.total)
-    return Ranked(candidate, fused, quality, round(score, 6), quality_bias)
+        score = biased(score, total)
+    return Ranked(candidate, fused, total, round(score, 6), quality_bias, today)
+
+
+def _known(candidate: Candidate) -> tuple[int | None, int | None, int | None, int | None, RetractionStatus]:
+    kept = candidate.quality
+    return kept.design, kept.journal, kept.human, candidate.year, candidate.retraction
 
 
 def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused]) -> list[str]:

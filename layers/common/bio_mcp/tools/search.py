@@ -146,7 +146,7 @@ class _View:
             uuid=chunk_uuid(candidate.pmid, chunk.chunk_id, self.namespace),
             sim=_rounded(candidate.sim if chunk.sim is None else chunk.sim),
             bm25=_rounded(candidate.bm25),
-            quality=place.quality.total,
+            quality=place.total,
             score=round(place.score * share, 6),
             title=title,
             snippet=snippet(chunk.text, self.found.terms) or title,
