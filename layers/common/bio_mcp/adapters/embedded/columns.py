@@ -12,9 +12,9 @@ from bio_mcp.adapters.embedded.growing import Growing
 from bio_mcp.adapters.embedded.intake import Intake, Names, intakes
 from bio_mcp.adapters.embedded.postings import Postings, Segments, norms
 from bio_mcp.adapters.embedded.snapshot import Snapshot
-from bio_mcp.adapters.embedded.windows import EXACT, Sketches, Windows, principal_axes
+from bio_mcp.adapters.embedded.windows import EXACT, Sketches, Windows, centres, principal_axes
 
-GROWING = ("pmids", "years", "profiles", "layouts", "lengths", "starts", "window_rows", "matrix", "sketches")
+GROWING = ("pmids", "years", "profiles", "layouts", "lengths", "starts", "window_rows", "matrix", "sketches", "centres")
 FEW_DEAD = 1_024  # dead rows are swept out when they are more than this and a quarter of all
 
 
@@ -38,6 +38,7 @@ class Columns:
         self._axes: NDArray[np.float32] | None = None
         self._axes_windows = 0  # windows there were when the axes were learned
         self._sketches: Growing[np.float32] = Growing(np.float32, 0)
+        self._centres: Growing[np.float32] = Growing(np.float32, 0)
         self._terms = Segments()
         self._facets = Segments()
         self._names = Names()
@@ -115,10 +116,9 @@ class Columns:
 
     def _windows(self, alive: NDArray[np.bool_]) -> Windows:
         self._sketch()
-        sketches = None if self._axes is None else Sketches(self._axes, self._sketches.view)
-        rows = self._window_rows.view
-        dead = np.flatnonzero(~alive[rows]) if self._dead else np.empty(0, dtype=np.intp)
-        return Windows(self._matrix.view, self._starts.view, rows, dead, sketches)
+        sketches = None if self._axes is None else Sketches(self._axes, self._sketches.view, self._centres.view)
+        dead = np.flatnonzero(~alive).astype(np.int32)
+        return Windows(self._matrix.view, self._starts.view, self._window_rows.view, dead, sketches)
 
     def _take(self, batches: Iterable[Intake]) -> None:
         """Append documents; where a PMID is known already, its old row dies."""
@@ -158,7 +158,9 @@ class Columns:
             self._axes, self._axes_windows = principal_axes(matrix), len(matrix)
             self._sketches = Growing(np.float32, len(self._axes))
             self._sketches.reserve(len(matrix))
+            self._centres = Growing(np.float32, len(self._axes) + 1)
         self._sketches.append(matrix[len(self._sketches) :] @ self._axes.T)
+        self._centres.append(centres(self._sketches.view, self._starts.view[len(self._centres) :]))
 
 
 def _whole(array: tuple[NDArray[Any], int]) -> NDArray[Any]:

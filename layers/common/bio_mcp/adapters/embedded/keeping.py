@@ -7,6 +7,7 @@ from bio_mcp.adapters.embedded.arrayfile import read_arrays, write_arrays
 from bio_mcp.adapters.embedded.columns import Columns
 from bio_mcp.adapters.embedded.windows import AXES, EXACT
 
+SKETCH = [AXES, 2]  # a file with other sketches than this program makes is made anew
 ENOUGH = 2 * EXACT  # windows; a smaller corpus is read faster than it is kept
 FEW = 2_048  # documents that may have changed since, or an eighth of all if that is more
 
@@ -16,7 +17,7 @@ def keep(path: Path, connection: sqlite3.Connection, change: int, columns: Colum
     token = _token(connection, change)
     if token is not None and columns.windows > ENOUGH:
         about, arrays = columns.kept()
-        write_arrays(path, {**about, "change": change, "token": token, "sketch": AXES}, arrays)
+        write_arrays(path, {**about, "change": change, "token": token, "sketch": SKETCH}, arrays)
 
 
 def restore(path: Path, connection: sqlite3.Connection, dim: int) -> tuple[Columns, int] | None:
@@ -26,7 +27,7 @@ def restore(path: Path, connection: sqlite3.Connection, dim: int) -> tuple[Colum
         return None
     about, arrays = found
     since: int = about["change"]
-    if (about["dim"], about["sketch"], about["token"]) != (dim, AXES, _token(connection, since)):
+    if (about["dim"], about["sketch"], about["token"]) != (dim, SKETCH, _token(connection, since)):
         return None
     documents = len(arrays["pmids"][0])
     changed: int = connection.execute("SELECT count(*) FROM entries WHERE change > ?", (since,)).fetchone()[0]

@@ -1,0 +1,138 @@
+"""The file beside the corpus that makes a large one start fast: never trusted without proof, never needed."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from bio_mcp.adapters.embedded.arrayfile import MAGIC, read_arrays, write_arrays
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.passages import SqlitePassages
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.passages import Filters, PassageQuery, StaticQuality
+from tests.adapters.entries import DIM, entry, unit
+
+KEPT = "corpus.index"
+QUERY = PassageQuery((("a", 1.0), ("b", 0.5)), unit(1), depth=400)
+FILTERED = PassageQuery((("a", 1.0),), unit(2), Filters(year_from=2005, tags=frozenset({"x"})), depth=400)
+
+
+def opened(directory):
+    return SqlitePassages(Database(directory))
+
+
+def answers(passages):
+    return [
+        sorted(passages.hybrid_search(query), key=lambda candidate: int(candidate.pmid)) for query in (QUERY, FILTERED)
+    ]
+
+
+def batch(first, count=400):
+    rng = np.random.default_rng(first)
+    return [
+        entry(
+            str(first + n),
+            " ".join(rng.choice(list("abcdef"), 5)),
+            vectors=[unit(int(seed)) for seed in rng.integers(0, 9_999, 32)],
+            year=2000 + n % 10,
+            tags=("x", "y") if n % 2 else ("x",),
+            quality=StaticQuality(design=n % 4),
+            retraction=RetractionStatus.RETRACTED if n % 9 == 0 else RetractionStatus.CLEAR,
+        )
+        for n in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A corpus with enough windows for its index to be kept, and what a search finds in it."""
+    directory = tmp_path_factory.mktemp("large")
+    passages = opened(directory)
+    passages.ensure_schema("m", DIM)
+    passages.upsert_chunks(batch(1))
+    return directory, answers(passages)
+
+
+@pytest.fixture
+def corpus(large, tmp_path):
+    shutil.copytree(large[0], tmp_path, dirs_exist_ok=True)
+    assert (tmp_path / KEPT).exists()
+    return tmp_path
+
+
+def test_a_kept_index_answers_as_the_corpus_does(corpus, large):
+    assert answers(opened(corpus)) == large[1]
+
+
+def test_a_kept_index_is_made_again_when_it_was_deleted(corpus, large):
+    (corpus / KEPT).unlink()
+    assert answers(opened(corpus)) == large[1]
+    assert (corpus / KEPT).exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", MAGIC, MAGIC + b'{"size": 3}', MAGIC + b"\xff" * 100])
+def test_a_broken_kept_index_is_made_again(corpus, large, content):
+    (corpus / KEPT).write_bytes(content)
+    assert answers(opened(corpus)) == large[1]
+    assert read_arrays(corpus / KEPT) is not None
+
+
+def test_a_cut_kept_index_is_made_again(corpus, large):
+    with (corpus / KEPT).open("r+b") as file:
+        file.truncate(1_500_000)
+    assert answers(opened(corpus)) == large[1]
+
+
+def test_what_was_written_since_is_added_to_a_kept_index(corpus):
+    writer = opened(corpus)
+    writer.upsert_chunks(batch(350, 100))
+    writer.delete([str(n) for n in range(1, 50)])
+    (corpus / KEPT).rename(corpus / "aside")
+    wanted = answers(opened(corpus))
+    (corpus / "aside").rename(corpus / KEPT)
+    before = (corpus / KEPT).read_bytes()
+    reader = opened(corpus)
+    assert answers(reader) == wanted
+    assert (corpus / KEPT).read_bytes() == before
+
+
+def test_the_index_of_another_corpus_at_the_same_change_is_not_used(corpus, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    passages = opened(other)
+    passages.ensure_schema("m", DIM)
+    passages.upsert_chunks(batch(10_000))
+    wanted = answers(passages)
+    shutil.copy(corpus / KEPT, other / KEPT)
+    assert answers(opened(other)) == wanted
+
+
+def test_a_corpus_that_was_put_back_to_an_earlier_state_does_not_use_a_later_index(corpus, large, tmp_path_factory):
+    earlier = tmp_path_factory.mktemp("earlier")
+    shutil.copytree(corpus, earlier, dirs_exist_ok=True)
+    opened(corpus).upsert_chunks(batch(1_000))
+    (corpus / KEPT).unlink()
+    answers(opened(corpus))  # keeps the later state
+    shutil.copy(corpus / KEPT, earlier / KEPT)
+    assert answers(opened(earlier)) == large[1]
+    opened(earlier).upsert_chunks(batch(2_000))  # another batch of the same number
+    wanted = answers(opened(earlier))
+    shutil.copy(corpus / KEPT, earlier / KEPT)
+    assert answers(opened(earlier)) == wanted
+
+
+def test_appending_to_mapped_arrays_does_not_touch_the_file(tmp_path):
+    path = tmp_path / "arrays"
+    assert write_arrays(path, {"a": 1}, {"x": np.arange(80, dtype=np.int32), "y": np.ones((9, 3), np.float32)})
+    before = path.read_bytes()
+    about, arrays = read_arrays(path)
+    room, rows = arrays["x"]
+    assert (about, rows, len(room)) == ({"a": 1}, 80, 90)
+    room[80:] = 7
+    assert arrays["y"][0][:9].tolist() == np.ones((9, 3)).tolist()
+    assert path.read_bytes() == before
+
+
+def test_where_it_cannot_be_written_nothing_is_left_behind(tmp_path):
+    (tmp_path / "taken").mkdir()
+    assert not write_arrays(tmp_path / "taken", {}, {"x": np.arange(3)})
+    assert [each.name for each in tmp_path.iterdir()] == ["taken"]
