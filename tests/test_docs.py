@@ -1,0 +1,72 @@
+"""The generated pages say what the code says, and links lead somewhere."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import names, recorded
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.cli.program import COMMANDS as COMMAND_LINE
+from bio_mcp.doors.docs import COMMANDS, ROOT, filled, pages
+from bio_mcp.settings import Settings
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+GENERATED = pages((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", GENERATED)
+def test_a_generated_page_is_up_to_date(path):
+    assert (ROOT / path).read_text(encoding="utf-8") == GENERATED[path], "run `make docs`"
+
+
+def test_every_tool_and_resource_is_described():
+    page = GENERATED["docs/tools.md"]
+    assert all(f"## {each.portable_name} (`{each.name}`)" in page for each in TOOLS.values())
+    assert all(f"### `{uri}`" in page for uri in RESOURCES)
+
+
+def test_every_argument_of_every_tool_is_described():
+    page = GENERATED["docs/tools.md"]
+    assert all(f"| `{name}` |" in page for each in TOOLS.values() for name in each.input.model_fields)
+
+
+def test_every_setting_is_described_and_no_default_names_this_machine():
+    page = GENERATED["docs/settings.md"]
+    assert all(f"| `{each.metadata['env']}` |" in page for each in fields(Settings))
+    assert str(Path.home()) not in page
+    assert str(ROOT) not in page
+
+
+def test_the_command_named_for_a_tool_exists():
+    assert set(COMMANDS) <= set(TOOLS)
+    assert {command.split()[1] for command in COMMANDS.values()} <= set(COMMAND_LINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_link_to_a_file_leads_to_one(page):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_text_between_markers_is_replaced_and_nothing_else():
+    page = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n"
+    assert filled(page, "x", "new\n") == "a\n<!-- x -->\nnew\n<!-- /x -->\nb\n"
+
+
+def test_a_page_without_markers_is_an_error():
+    with pytest.raises(ValueError, match="<!-- x -->"):
+        filled("a\n", "x", "new\n")
+
+
+def test_every_benchmark_has_its_place():
+    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    assert all(f"<!-- measured {name} -->" in page for name in names())
+
+
+def test_what_a_benchmark_prints_replaces_what_it_printed_before():
+    once = recorded("# Benchmarks\n", "engine", "p50 3 ms")
+    assert "p50 3 ms" in once
+    assert "p50 3 ms" not in recorded(once, "engine", "p50 2 ms")
+    assert recorded(once, "engine", "p50 3 ms") == once

@@ -1,0 +1,100 @@
+"""The README does what it says: every command in it is run, here or, where it takes more than Python, in tests/all.
+
+A `sh` block is run whole, in a data directory of its own and against the local NCBI. `make` commands are in tests/all.
+The sample is cut to 40 records, since embedding all takes half a CPU-minute; tests/all imports it whole.
+Client configurations are JSON: they must parse, and the program that they name must start as they say.
+"""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bio_mcp.doors.docs import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+SCRIPTS = [text for language, text in BLOCKS if language == "sh" and not text.startswith("make ")]
+CONFIGURATIONS = [json.loads(text) for language, text in BLOCKS if language == "json"]
+SAMPLE = "layers/common/bio_mcp/samples/pubmed.xml.gz"
+IN_TESTS_ALL = {"make run", "make test"}
+BIN = Path(sys.executable).parent
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+
+
+def run_block(script, home, **environment):
+    known = {"PATH": os.environ["PATH"], "HOME": str(home), "BIO_MCP_HOME": str(home / "corpus"), **environment}
+    script = script.replace(".venv/bin/", f"{BIN}/").replace(SAMPLE, str(home / "sample.xml"))
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script], cwd=ROOT, env=known, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory):
+    """A data directory as `make run` leaves it, with fewer papers."""
+    made = tmp_path_factory.mktemp("readme")
+    start, *records = gzip.decompress((ROOT / SAMPLE).read_bytes()).decode().split("<PubmedArticle>")
+    asked_for = [each for each in records if re.search(r"<PMID[^>]*>(27602157|34093119)</PMID>", each)]
+    few = "<PubmedArticle>".join([start, *asked_for, *records[:38]])
+    (made / "sample.xml").write_text(few + "</PubmedArticleSet>", encoding="utf-8")
+    assert run_block(f".venv/bin/bio-mcp import --if-empty {SAMPLE}", made).returncode == 0
+    return made
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.split("\n")[0])
+def test_a_block_of_commands_runs(script, home, ncbi):
+    ran = run_block(script, home, NCBI_BASE_URL=ncbi.base_url, NCBI_REQUEST_DELAY_MS="1")
+    assert ran.returncode == 0, ran.stderr
+    assert "error" not in ran.stderr
+
+
+def test_the_example_question_finds_the_paper_on_it(home):
+    command = next(line for script in SCRIPTS for line in script.splitlines() if "acupuncture" in line)
+    hits = json.loads(run_block(f"{command} --json", home).stdout)["results"]
+    assert "Acupuncture on Migraine" in hits[0]["title"]
+
+
+def test_the_second_sync_brings_nothing_twice(home, ncbi):
+    command = next(line for script in SCRIPTS for line in script.splitlines() if " sync " in line)
+    given = {"NCBI_BASE_URL": ncbi.base_url, "NCBI_REQUEST_DELAY_MS": "1"}
+    run_block(f"{command}", home, **given)
+    again = json.loads(run_block(f"{command} --json", home, **given).stdout)
+    assert (again["inserted"], again["updated"], again["state"]) == (0, 0, "complete")
+
+
+def test_every_make_command_is_run_by_the_whole_suite():
+    named = {
+        line.partition("#")[0].strip() for language, text in BLOCKS if language == "sh" for line in text.splitlines()
+    }
+    assert {line for line in named if line.startswith("make ")} == IN_TESTS_ALL
+
+
+def test_client_configurations_name_the_endpoint_or_the_program():
+    desktop, code = CONFIGURATIONS
+    started = desktop["mcpServers"]["bio-mcp"]
+    assert (started["command"].rpartition("/")[2], started["args"]) == ("bio-mcp", ["stdio"])
+    assert code["servers"]["bio-mcp"] == {"type": "http", "url": "http://127.0.0.1:3010/mcp"}
+
+
+def test_the_program_of_the_stdio_configuration_answers_a_client(home):
+    started = CONFIGURATIONS[0]["mcpServers"]["bio-mcp"]
+    command = [str(BIN / "bio-mcp"), *started["args"]]
+    environment = {"PATH": os.environ["PATH"], "BIO_MCP_HOME": str(home / "corpus")}
+    asked = json.dumps(INITIALIZE) + "\n"
+    ran = subprocess.run(command, input=asked, env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout)["result"]["serverInfo"]["name"] == "bio-mcp"
+
+
+def test_it_stays_short():
+    assert len(README.splitlines()) <= 200
