@@ -34,6 +34,15 @@ def filled(tmp_path):
     return tmp_path
 
 
+def test_every_commit_is_synced_to_the_disk_on_every_connection(filled):
+    database = Database(filled)
+    with database.reading() as one, database.writing() as other:
+        for connection in (one, other):
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+            assert connection.execute("PRAGMA fullfsync").fetchone() == (1,)
+
+
 def test_a_locked_corpus_says_so_and_can_be_tried_again(filled):
     database = Database(filled, busy_timeout_s=0.01)
     store, passages = SqliteDocuments(database, serial), SqlitePassages(database)

@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ class Database:
         self._max_pages = max_pages
         self._idle: deque[sqlite3.Connection] = deque()
         self._ready = False
+        weakref.finalize(self, _close, self._idle)
 
     @contextmanager
     def reading(self, failure: type[Failure] = StoreFailed) -> Iterator[sqlite3.Connection]:
@@ -53,8 +55,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connections that nobody uses at the moment."""
-        while self._idle:
-            self._idle.pop().close()
+        _close(self._idle)
 
     @contextmanager
     def _transaction(self, begin: str, failure: type[Failure]) -> Iterator[sqlite3.Connection]:
@@ -149,6 +150,11 @@ class Database:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {max(version, len(self._migrations))}")
         connection.execute("COMMIT")
+
+
+def _close(connections: deque[sqlite3.Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
