@@ -15,6 +15,7 @@ from bio_mcp.settings import Settings
 if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.continuations import SqliteContinuations
     from bio_mcp.adapters.embedded.database import Database
+    from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.ports import Audit, Backends, Checkpoints, Documents, Embeddings, Entrez, Jobs, Leases, Passages
 
 
@@ -92,6 +93,12 @@ class Embedded:
 
     def today(self) -> date:
         return datetime.now(EASTERN).date()
+
+    def integrity(self) -> "Integrity":
+        """Whether the corpus file is whole. Raises `StoreFailed` where that cannot be read."""
+        from bio_mcp.adapters.embedded.integrity import check
+
+        return check(self.database)
 
     def close(self) -> None:
         """Close the corpus file and the connections to NCBI; nothing may be used after it."""

@@ -107,11 +107,10 @@ def database(_settings: Settings, backends: Backends) -> Finding:
 
     if not isinstance(backends, Embedded):
         return Finding(OK, "not a file of this machine")
-    with backends.database.reading() as connection:
-        problems = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
-    if problems == ["ok"]:
+    problems = backends.integrity().problems
+    if not problems:
         return Finding(OK, "whole")
-    return Finding(FAIL, "damaged", "Put back a copy of the file, or move it away, import and sync again.")
+    return Finding(FAIL, "; ".join(problems), "Put back a copy of the file, or move it away, import and sync again.")
 
 
 def model(_settings: Settings, backends: Backends) -> Finding:
