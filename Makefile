@@ -9,7 +9,6 @@ MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
 NODE := .cache/node
 NPM := .cache/npm
 HF := .cache/hf
-BENCHMARKS := $(filter-out build_% __%, $(basename $(notdir $(wildcard benchmarks/*.py))))
 SOURCES := layers/common tests benchmarks functions
 
 .DEFAULT_GOAL := help
@@ -39,8 +38,8 @@ check: setup $(VENV)/.dev ## lint, format, types, generated pages
 docs: setup ## write the generated pages anew
 	$(BIN)/python -m bio_mcp.doors.docs
 
-bench: setup $(VENV)/.dev ## measure embedding, parsing, search and sync; takes some minutes
-	for each in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$each || exit 1; done
+bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.md; takes some minutes
+	$(BIN)/python -m benchmarks
 
 demo-ncbi: setup ## a local NCBI over the test records, to try `bio-mcp sync` against
 	$(BIN)/python -m tests.eutils_server

@@ -1,0 +1,95 @@
+"""Importing records, over a real store and index."""
+
+from itertools import islice
+
+import pytest
+
+from bio_mcp.errors import NcbiUnreadable, StoreFailed
+from bio_mcp.literature.records import Deletion
+from bio_mcp.syncing.importing import corpus_size, import_records
+from tests.doors.command_line import sample
+from tests.synced_corpus import Corpus
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    with Corpus(tmp_path) as made:
+        yield made
+
+
+def records(many):
+    return list(islice(sample(), many))
+
+
+def counts(report):
+    return report.inserted, report.updated, report.skipped, report.deleted
+
+
+def test_an_import_stores_and_indexes_every_record(corpus):
+    report = import_records(records(30), corpus)
+    assert (report.read, counts(report), report.problem) == (30, (30, 0, 0, 0), None)
+    size = corpus_size(corpus)
+    assert (size.documents, size.indexed) == (30, 30)
+    assert size.chunks >= 30
+
+
+def test_a_second_import_changes_nothing_and_embeds_nothing(corpus):
+    import_records(records(30), corpus)
+    before = corpus.model.embedded
+    assert counts(import_records(records(30), corpus)) == (0, 0, 30, 0)
+    assert corpus.model.embedded == before
+
+
+def test_deletions_of_an_update_file_are_applied(corpus):
+    given = records(30)
+    import_records(given, corpus)
+    report = import_records([Deletion(given[0].pmid), Deletion("999999999")], corpus)
+    assert report.read == 2
+    assert corpus_size(corpus).documents == 29
+    assert corpus.documents.get_many([given[0].pmid]) == {}
+
+
+def test_records_are_read_only_as_they_are_needed(corpus):
+    taken = []
+
+    def watched():
+        for record in records(30):
+            taken.append(record.pmid)
+            yield record
+
+    settled = []
+    import_records(watched(), corpus, lambda done: settled.append((done, len(taken))), batch=5)
+    assert all(read - done <= 5 for done, read in settled)
+
+
+def test_what_stood_before_a_break_is_in_the_corpus(corpus):
+    def broken():
+        yield from records(7)
+        raise NcbiUnreadable("the file is cut short")
+
+    report = import_records(broken(), corpus, batch=5)
+    assert (report.read, report.inserted, report.problem) == (7, 7, "the file is cut short")
+    assert corpus_size(corpus).indexed == 7
+
+
+def test_a_store_that_fails_ends_the_import_and_keeps_what_was_settled(corpus):
+    def then_full(done):
+        if done >= 10:
+            raise StoreFailed("no space is left")
+
+    with pytest.raises(StoreFailed, match="no space"):
+        import_records(records(30), corpus, then_full, batch=5)
+    assert corpus_size(corpus).indexed == 10
+    assert counts(import_records(records(30), corpus)) == (20, 0, 10, 0)
+
+
+def test_progress_only_goes_forward_and_ends_at_the_last_record(corpus):
+    told = []
+    import_records(records(30), corpus, told.append, batch=12)
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0, 30)
+
+
+def test_nothing_to_import_is_no_work(corpus):
+    report = import_records([], corpus)
+    assert (report.read, counts(report)) == (0, (0, 0, 0, 0))
