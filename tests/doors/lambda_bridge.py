@@ -58,10 +58,18 @@ def event(method: str, path: str, query: str, headers: list[tuple[str, str]], bo
 
 
 @contextmanager
-def bridge(make: Callable[[], Handler]) -> Iterator[Callable[..., Any]]:
-    """An ASGI application that hands each request to the handler that `make` makes in the environment's thread."""
+def in_a_thread_with_a_loop() -> Iterator[ThreadPoolExecutor]:
+    """One thread with an event loop of its own, as the main thread of an execution environment has."""
     loop = asyncio.new_event_loop()
     with ThreadPoolExecutor(1, initializer=asyncio.set_event_loop, initargs=[loop]) as environment:
+        yield environment
+    loop.close()
+
+
+@contextmanager
+def bridge(make: Callable[[], Handler]) -> Iterator[Callable[..., Any]]:
+    """An ASGI application that hands each request to the handler that `make` makes in the environment's thread."""
+    with in_a_thread_with_a_loop() as environment:
         handler = environment.submit(make).result()
 
         async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -75,4 +83,3 @@ def bridge(make: Callable[[], Handler]) -> Iterator[Callable[..., Any]]:
             await Response(content, answer["statusCode"], headers)(scope, receive, send)
 
         yield app
-    loop.close()

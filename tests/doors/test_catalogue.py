@@ -6,6 +6,7 @@ import sys
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 
+import anyio
 import pytest
 from mangum import Mangum
 from mcp import MCPError, StdioServerParameters
@@ -87,6 +88,23 @@ async def test_the_first_hit_of_a_search_can_be_read(server):
         found = (await client.call_tool("rag_search", ARGUMENTS["rag.search"])).structured_content["results"]
         paper = (await client.call_tool("rag_get", {"doc_id": found[0]["doc_id"]})).structured_content
     assert paper["title"] == found[0]["title"]
+
+
+async def test_twenty_different_calls_at_once_are_answered():
+    async def ask(client, number, answers):
+        name = list(ARGUMENTS)[number % len(ARGUMENTS)]
+        answers.append(await client.call_tool(name, {**ARGUMENTS[name]}))
+
+    with over_http(behind_lambda=False) as url:
+        async with Client(url) as client:
+            answers = []
+            async with anyio.create_task_group() as group:
+                for number in range(20):
+                    group.start_soon(ask, client, number, answers)
+    failures = [each.structured_content["error"] for each in answers if each.is_error]
+    assert len(answers) == 20
+    assert {each["code"] for each in failures} <= {"STORE"}, failures  # a sync of the same query_key holds its lease
+    assert all(each["details"]["retryable"] for each in failures)
 
 
 FUNCTIONS = sorted({tool.function for tool in TOOLS.values()})

@@ -1,10 +1,19 @@
 """The sample tools over real HTTP, by the official client in both protocol eras."""
 
+import base64
 import json
 
 import pytest
+from mangum import Mangum
 from mcp import MCPError
 from mcp.client import Client
+
+from bio_mcp.doors import mcp, mcp_http
+from bio_mcp.errors import InvalidInput
+from bio_mcp.tool import resources_in, tools_in
+from tests.doors import sample
+from tests.doors.conftest import NO_BACKENDS
+from tests.doors.lambda_bridge import context, in_a_thread_with_a_loop
 
 pytestmark = pytest.mark.anyio
 ERAS = ["2026-07-28", "legacy"]
@@ -121,3 +130,59 @@ async def test_resources_are_listed_and_read(url, era):
     assert json.loads(result.contents[0].text) == {"pmid": "7", "abstract": None}
     assert result.contents[0].mime_type == "application/json"
     assert result.meta["io.github.bio-mcp/audit"]["status"] == "ok"
+
+
+def sample_server(**listed):
+    return mcp.server(tools_in(sample).values(), resources_in(sample).values(), mcp.in_process(NO_BACKENDS), **listed)
+
+
+async def test_settings_choose_what_is_listed(era):
+    async with Client(sample_server(names="contract", families=["plain"]), mode=era) as client:
+        listed = [each.name for each in (await client.list_tools()).tools]
+        assert listed == ["sample.echo", "sample.fail", "sample.walk", "sample.wait"]
+        assert not (await client.call_tool("kept", {"text": "x"})).is_error
+
+
+@pytest.mark.parametrize("listed", [{"families": ["nonsense"]}, {"names": "dotted"}])
+async def test_a_server_that_is_to_list_what_does_not_exist_is_not_made(listed):
+    with pytest.raises(InvalidInput, match="takes"):
+        sample_server(**listed)
+
+
+def rest_event(body):
+    """API Gateway's REST format, 1.0."""
+    headers = {"Host": "localhost", "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    return {
+        "resource": "/{proxy+}",
+        "path": "/mcp",
+        "httpMethod": "POST",
+        "headers": headers,
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "queryStringParameters": {"names": "contract"},
+        "multiValueQueryStringParameters": {"names": ["contract"]},
+        "requestContext": {"httpMethod": "POST", "path": "/mcp", "identity": {"sourceIp": "127.0.0.1"}, "stage": "x"},
+        "body": body,
+        "isBase64Encoded": False,
+    }
+
+
+def balancer_event(body):
+    """An application load balancer's, its body in base64 as it sends what it does not know to be text."""
+    event = rest_event(base64.b64encode(body.encode()).decode())
+    kept = ("path", "httpMethod", "headers", "queryStringParameters", "body")
+    return {**{name: event[name] for name in kept}, "requestContext": {"elb": {}}, "isBase64Encoded": True}
+
+
+@pytest.mark.parametrize("made", [rest_event, balancer_event])
+def test_the_lambda_handler_reads_the_events_of_other_front_ends(made):
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+
+    def ask():
+        handler = Mangum(mcp_http.serving(sample_server()), lifespan="off")
+        return [handler(made(body), context()) for _ in range(2)]
+
+    with in_a_thread_with_a_loop() as environment:
+        answers = environment.submit(ask).result()
+    for answer in answers:
+        assert answer["statusCode"] == 200
+        assert json.loads(answer["body"])["result"]["tools"][0]["name"] == "sample.echo"

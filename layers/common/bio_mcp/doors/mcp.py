@@ -42,6 +42,7 @@ ERROR_SCHEMA = {
     "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "details": {"type": "object"}},
     "required": ["code", "message"],
 }
+PATIENCE_S = 1.0  # with a client that asked for progress and does not read it
 LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
 
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
@@ -247,7 +248,7 @@ def _progress(asked: Asked, deadline: Deadline) -> Callable[[int, int | None, st
     """Progress from the worker thread; what nobody asked for, or can receive any more, is dropped."""
 
     async def report(done: int, total: int | None, message: str) -> None:
-        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError), anyio.move_on_after(PATIENCE_S):
             await asked.session.report_progress(done, total, message)
 
     def progress(done: int, total: int | None, message: str) -> None:

@@ -1,0 +1,99 @@
+"""`bio-mcp import`: files in, and what becomes of broken ones."""
+
+import gzip
+import lzma
+
+import pytest
+
+from bio_mcp.doors.cli.importing import sample_file
+
+HEAD, *RECORDS = gzip.decompress(sample_file().read_bytes()).decode().split("<PubmedArticle>")
+RECORDS[-1] = RECORDS[-1].partition("</PubmedArticleSet>")[0]
+
+
+def xml(first, last):
+    """An update file of some of the sample's records."""
+    return "<PubmedArticle>".join([HEAD, *RECORDS[first:last]]).encode() + b"</PubmedArticleSet>"
+
+
+@pytest.fixture
+def ten(tmp_path):
+    path = tmp_path / "ten.xml"
+    path.write_bytes(xml(0, 10))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"), [("ten.xml", bytes), ("ten.xml.gz", gzip.compress), ("ten.xml.xz", lzma.compress)]
+)
+def test_files_may_be_packed(cli, tmp_path, name, pack):
+    (tmp_path / name).write_bytes(pack(xml(0, 10)))
+    ran = cli("import", str(tmp_path / name))
+    assert ran.code == 0
+    assert "The corpus holds 10 papers" in ran.out
+
+
+def test_running_twice_changes_nothing(cli, ten):
+    first, second = cli("import", str(ten), "--json").json, cli("import", str(ten), "--json").json
+    assert first["files"][0]["inserted"] == second["files"][0]["skipped"] == 10
+    assert (second["documents"], second["chunks"]) == (first["documents"], first["chunks"])
+
+
+def test_the_bundled_sample_is_imported_by_name(cli):
+    ran = cli("import", "--sample", "--json")
+    assert (ran.code, ran.json["documents"], ran.json["complete"]) == (0, 350, True)
+
+
+def test_a_sample_that_was_stopped_half_way_is_finished(cli):
+    cli.fill(100)
+    assert cli("import", "--sample", "--if-empty", "--json").json["documents"] == 350
+
+
+def test_a_corpus_of_ones_own_is_not_mixed_with_the_sample(cli, ten, tmp_path):
+    mine = tmp_path / "mine.xml"
+    mine.write_bytes(xml(0, 1).replace(b">17727691</PMID>", b">99</PMID>"))
+    cli("import", str(mine))
+    ran = cli("import", str(ten), "--if-empty")
+    assert ran.out == "Nothing was imported: the corpus holds 1 papers, 1 passages.\n" or "1 papers" in ran.out
+    assert cli("import", str(ten), "--if-empty", "--json").json["files"] == []
+
+
+def test_a_cut_file_keeps_what_was_read_and_the_others_go_on(cli, tmp_path, ten):
+    cut = tmp_path / "cut.xml.gz"
+    cut.write_bytes(gzip.compress(xml(10, 20))[:-9_000])
+    last = tmp_path / "last.xml"
+    last.write_bytes(xml(20, 25))
+    ran = cli("import", str(ten), str(cut), str(last))
+    assert ran.code == 1
+    assert "error: cut.xml.gz: " in ran.err
+    assert ran.err.count("\n") == 1
+    body = cli("import", str(ten), str(cut), str(last), "--json").json
+    assert [bool(each["problem"]) for each in body["files"]] == [False, True, False]
+    assert 15 < body["documents"] < 25
+    assert body["documents"] == sum(each["skipped"] for each in body["files"])
+
+
+@pytest.mark.parametrize("content", [b"", b"not XML at all", b"<html></html>", b"\x1f\x8b\x08 torn"])
+def test_a_file_that_is_no_pubmed_xml_is_an_error_that_names_it(cli, tmp_path, content):
+    path = tmp_path / "odd.xml"
+    path.write_bytes(content)
+    ran = cli("import", str(path))
+    assert ran.code == 1
+    assert ran.err.startswith("error: odd.xml: ")
+    assert "Traceback" not in ran.err
+
+
+def test_a_file_or_the_sample_but_not_both(cli, ten):
+    assert cli("import").code == 2
+    assert cli("import", "--sample", str(ten)).code == 2
+
+
+def test_a_bar_shows_records_and_rate_on_a_terminal(cli, ten, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    ran = cli("import", str(ten))
+    assert "importing" in ran.err
+    assert "10 records" in ran.err
+
+
+def test_there_is_no_bar_without_a_terminal(cli, ten):
+    assert cli("import", str(ten)).err == ""

@@ -1,0 +1,116 @@
+"""`bio-mcp search` and `bio-mcp get`: what a reader sees, on any terminal."""
+
+import pytest
+from rich.cells import cell_len
+
+from bio_mcp.doors.cli.papers import marked
+from bio_mcp.literature.records import AbstractSection, Article, Journal, RetractionStatus
+from bio_mcp.syncing.importing import import_records
+from tests.doors.command_line import CommandLine
+
+THAI = Article(
+    pmid="7",
+    title="การรักษาไมเกรนด้วยการฝังเข็ม",
+    abstract=(AbstractSection(None, None, "Acupuncture for migraine in Thai hospitals. 針灸治療偏頭痛的效果。"),),
+    journal=Journal(title="จดหมายเหตุทางแพทย์"),
+)
+
+
+@pytest.fixture
+def full(cli) -> CommandLine:
+    cli.fill(40)
+    return cli
+
+
+def test_the_list_shows_rank_pmid_year_title_score_and_quality(full, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    shown = full("search", "miR-429 in lung cancer", "--top-k", "3").out
+    assert all(word in shown for word in ("#", "PMID", "year", "paper", "score", "quality"))
+    assert "27602157" in shown
+    assert "2016" in shown
+
+
+def test_a_retracted_paper_is_flagged(full):
+    assert "[RETRACTED] miR-429 promotes" in full("search", "miR-429 in lung cancer", "--top-k", "3").out
+
+
+def test_the_flag_is_red(full, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert "\x1b[1;31m[RETRACTED] " in full("search", "miR-429 in lung cancer").out
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_line_is_wider_than_the_terminal(full, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    for argv in (("search", "cancer"), ("get", "27602157"), ("doctor",), ("tools",)):
+        assert max(map(cell_len, full(*argv).out.splitlines())) <= width
+
+
+def test_wide_and_combining_characters_stay_in_their_columns(cli, monkeypatch):
+    corpus = cli.corpus()
+    import_records([THAI], corpus)
+    corpus.close()
+    for width in ("60", "120"):
+        monkeypatch.setenv("COLUMNS", width)
+        shown = cli("search", "migraine").out
+        assert max(map(cell_len, shown.splitlines())) <= int(width)
+        assert "ไมเกรน" in shown.replace("\n", "")
+
+
+def test_markup_in_a_title_is_shown_as_it_stands(cli):
+    corpus = cli.corpus()
+    import_records([Article(pmid="8", title="[bold]Aspirin[/bold] :smile: in pain")], corpus)
+    corpus.close()
+    assert "[bold]Aspirin[/bold] :smile: in pain" in cli("search", "aspirin").out
+    assert "[bold]Aspirin[/bold] :smile: in pain" in cli("get", "8").out
+
+
+def test_words_are_marked_as_the_search_takes_them():
+    text = marked("TNF-alpha and the cancers of mice", "TNFα cancer and")
+    assert {text.plain[span.start : span.end] for span in text.spans} == {"TNF-alpha", "cancers"}
+
+
+def test_filters_reach_the_tool(full):
+    years = {hit["year"] for hit in full("search", "cancer", "--year-to", "2016", "--json").json["results"]}
+    assert years
+    assert max(years) <= 2016
+
+
+def test_a_filter_may_be_given_more_than_once(full):
+    argv = ["--publication-types", "meta-analysis", "--publication-types", "systematic review"]
+    assert full("search", "treatment", *argv, "--json").code == 0
+
+
+def test_the_quality_bias_can_be_turned_off(full):
+    plain = full("search", "cancer", "--no-quality-bias", "--json").json["results"]
+    assert max(hit["score"] for hit in plain) <= 1
+
+
+def test_nothing_found_is_said_with_what_to_do(cli):
+    ran = cli("search", "cancer")
+    assert ran.code == 0
+    assert "No paper in the corpus matches." in ran.out
+
+
+@pytest.mark.parametrize("name", ["27602157", "pmid:27602157"])
+def test_a_paper_is_shown_in_full_by_either_name(full, name):
+    shown = full("get", name).out
+    assert shown.startswith("[RETRACTED] miR-429 promotes")
+    for word in ("Oncology letters", "2016-09", "Retracted Publication", "10.3892/ol.2016.4904", "0 of 9: retracted"):
+        assert word in shown
+
+
+def test_a_paper_without_title_authors_or_abstract_is_shown_too(cli):
+    corpus = cli.corpus()
+    import_records([Article(pmid="9", retraction=RetractionStatus.UNKNOWN)], corpus)
+    corpus.close()
+    assert cli("get", "9").out.startswith("(no title)")
+
+
+def test_a_paper_that_is_not_there_is_said_so(full):
+    ran = full("get", "1")
+    assert ran.code == 1
+    assert ran.err.startswith("error: pmid:1 is not in the corpus.")
