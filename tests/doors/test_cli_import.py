@@ -53,14 +53,14 @@ def test_a_corpus_of_ones_own_is_not_mixed_with_the_sample(cli, ten, tmp_path):
     mine = tmp_path / "mine.xml"
     mine.write_bytes(xml(0, 1).replace(b">17727691</PMID>", b">99</PMID>"))
     cli("import", str(mine))
-    ran = cli("import", str(ten), "--if-empty")
-    assert ran.out == "Nothing was imported: the corpus holds 1 papers, 1 passages.\n" or "1 papers" in ran.out
+    assert cli("import", str(ten), "--if-empty").out.startswith("Nothing was imported: the corpus holds 1 paper,")
     assert cli("import", str(ten), "--if-empty", "--json").json["files"] == []
 
 
 def test_a_cut_file_keeps_what_was_read_and_the_others_go_on(cli, tmp_path, ten):
     cut = tmp_path / "cut.xml.gz"
-    cut.write_bytes(gzip.compress(xml(10, 20))[:-9_000])
+    whole = gzip.compress(xml(10, 20))
+    cut.write_bytes(whole[: len(whole) * 3 // 4])
     last = tmp_path / "last.xml"
     last.write_bytes(xml(20, 25))
     ran = cli("import", str(ten), str(cut), str(last))

@@ -102,6 +102,11 @@ def number(value: float | None, digits: int = 0) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
+def many(count: int, thing: str) -> str:
+    """How many of a thing, in words."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 @contextmanager
 def progress(title: str) -> Iterator[Update]:
     """A bar on stderr while the block runs: `update(done, total, note)`; nothing when stderr is no terminal."""

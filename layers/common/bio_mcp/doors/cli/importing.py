@@ -148,5 +148,5 @@ def render(body: Mapping[str, Any]) -> None:
     for each in body["files"]:
         if each["problem"]:
             console.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
-    kept = "" if rows else "Nothing was imported: "
-    console.say(f"{kept}the corpus holds {body['documents']:,} papers, {body['chunks']:,} passages.".capitalize())
+    holds = f"corpus holds {console.many(body['documents'], 'paper')}, {console.many(body['chunks'], 'passage')}."
+    console.say(f"The {holds}" if rows else f"Nothing was imported: the {holds}")

@@ -29,7 +29,7 @@ def serve_command(session: Session, host: str | None, port: int | None) -> None:
 
     def announce(base: str) -> None:
         console.say(
-            f"bio-mcp serves {papers:,} papers at {base}/mcp",
+            f"bio-mcp serves {console.many(papers, 'paper')} at {base}/mcp",
             f"  claude mcp add --transport http bio-mcp {base}/mcp",
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )
