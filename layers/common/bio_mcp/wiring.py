@@ -133,8 +133,9 @@ class Embedded:
 
     def _make_passages(self) -> "Passages":
         from bio_mcp.adapters.embedded.passages import SqlitePassages
+        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
-        return SqlitePassages(self.database)
+        return SqlitePassages(self.database, k1=BM25_K1, b=BM25_B)
 
 
 def _onnx(settings: Settings) -> "Embeddings":
