@@ -17,11 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from bio_mcp.retrieval.analysis import ANALYSIS_VERSION, analyse
+from bio_mcp.retrieval.spelling import QUERY_STOP_WORDS
 
 TABLE = Path(__file__).resolve().parents[1] / "layers/common/bio_mcp/retrieval/synonyms.tsv.gz"
+DISEASES = ("C", "F03")  # MeSH trees: diseases, mental disorders
 NOT_A_DISEASE = ("C23.550.291", "C23.550.210", "C22")  # disease attributes, chromosome aberrations, animal diseases
 WORDS = 4  # terms in a variant, at most
 VARIANTS = 8  # kept of a concept
+
+WORDS_OF_ENGLISH = {term for word in (*QUERY_STOP_WORDS, "combined", "even", "rate") for term in analyse(word)}
 
 Concepts = dict[str, set[tuple[str, ...]]]
 
@@ -45,7 +49,8 @@ def concepts(table: dict[str, Any], kind: str) -> Concepts:
     for variant, names in table[f"{kind}_variant_to_canonical"].items():
         for name in names:
             terms = tuple(analyse(variant))
-            if _wanted(about.get(name, {}), kind) and 0 < len(terms) <= WORDS and len("".join(terms)) > 2:
+            fits = 0 < len(terms) <= WORDS and len("".join(terms)) > 2 and not WORDS_OF_ENGLISH.issuperset(terms)
+            if fits and _wanted(about.get(name, {}), kind):
                 found[name].add(terms)
     return found
 
@@ -53,7 +58,8 @@ def concepts(table: dict[str, Any], kind: str) -> Concepts:
 def _wanted(about: dict[str, Any], kind: str) -> bool:
     if kind == "drug":
         return bool(about.get("medline_plus_id") or about.get("mesh_tree") or about.get("wikipedia_url"))
-    return any(not tree.startswith(NOT_A_DISEASE) for tree in about.get("mesh_tree", ()))
+    trees = about.get("mesh_tree", ())
+    return any(tree.startswith(DISEASES) and not tree.startswith(NOT_A_DISEASE) for tree in trees)
 
 
 def distinct(variants: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -73,8 +79,16 @@ def rows(*tables: Concepts) -> Iterator[str]:
                 yield "\t".join(" ".join(variant) for variant in own)
 
 
+def without_words_of(drugs: Concepts, diseases: Concepts) -> Concepts:
+    """Drugs without the names that are words of diseases: a brand may have the stem of "diabetes"."""
+    words = {term for variants in diseases.values() for variant in variants for term in variant}
+    return {name: {each for each in variants if not words.issuperset(each)} for name, variants in drugs.items()}
+
+
 def main(diseases: str, drugs: str) -> None:
-    lines = [f"#analysis {ANALYSIS_VERSION}", *rows(concepts(read(diseases), "disease"), concepts(read(drugs), "drug"))]
+    named = concepts(read(diseases), "disease")
+    treating = without_words_of(concepts(read(drugs), "drug"), named)
+    lines = [f"#analysis {ANALYSIS_VERSION}", *rows(named, treating)]
     with TABLE.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as packed:
         packed.write("\n".join(lines).encode())
     print(f"{len(lines) - 1} concepts, {TABLE.stat().st_size} bytes")

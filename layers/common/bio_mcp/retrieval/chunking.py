@@ -155,8 +155,8 @@ class _Fitting:
         if len(group) > 1:
             half = len(group) // 2
             return self._verified([group[:half], group[half:]])
-        tighter = max(1, group[0].tokens - 1)
-        return [(piece.start, piece.end) for piece in self._pieces(group[0], tighter)]
+        pieces = self._pieces(group[0], max(1, group[0].tokens - 1))
+        return self._verified([[piece] for piece in pieces]) if len(pieces) > 1 else [(group[0].start, group[0].end)]
 
 
 def _grouped(sentences: Sequence[_Sized], room: int) -> Iterator[list[_Sized]]:

@@ -1,0 +1,41 @@
+"""What of a paper is shown for a hit."""
+
+from bio_mcp.retrieval.excerpts import SNIPPET, best_chunk, snippet
+from bio_mcp.retrieval.passages import StoredChunk
+
+
+def chunk(chunk_id, text):
+    return StoredChunk("1", chunk_id, text, None, 0, len(text))
+
+
+CHUNKS = [chunk("w0", "Nothing of it."), chunk("w1", "Statins lower mortality."), chunk("w2", "Statins are drugs.")]
+
+
+def test_the_window_that_the_vectors_named_is_shown():
+    assert best_chunk(CHUNKS, "w2", {"mortal"}).chunk_id == "w2"
+
+
+def test_without_one_the_window_with_most_terms_is_shown():
+    assert best_chunk(CHUNKS, None, {"statin", "mortal"}).chunk_id == "w1"
+    assert best_chunk(CHUNKS, "gone", {"statin"}).chunk_id == "w1"
+    assert best_chunk(CHUNKS, None, {"quark"}).chunk_id == "w0"
+
+
+def test_a_snippet_is_whole_sentences_around_the_best_one():
+    long = "This sentence says a good deal of nothing that anybody would want to read twice, let alone cite. "
+    text = long * 3 + "Statins lowered mortality by half. " + long * 3
+    shown = snippet(text, {"statin", "mortal"})
+    assert "Statins lowered mortality by half." in shown
+    assert len(shown) <= SNIPPET
+    assert shown.endswith(".")
+    assert shown[0] == "S" or shown.startswith("This sentence")
+
+
+def test_a_sentence_that_is_too_long_is_cut_at_a_word():
+    shown = snippet("word " * 200, set())
+    assert len(shown) <= SNIPPET + 1
+    assert shown.endswith("word…")
+
+
+def test_nothing_gives_nothing():
+    assert snippet("", {"statin"}) == ""
