@@ -81,7 +81,6 @@ def test_dropped_terms_become_warnings():
         "PubMed has no search field 'gene' and searched without it",
         "PubMed ignored 'the' as too common or not searchable",
         "PubMed does not know the phrase '\"blue cancer\"' and searched its words instead",
-        "PubMed: No items found.",
     )
 
 

@@ -15,6 +15,7 @@ SORTS = ("relevance", "pub_date", "Author", "JournalName")
 DATE_TYPES = ("pdat", "edat", "mdat")
 
 _DAY = re.compile(r"\d{4}(/\d{2}(/\d{2})?)?")
+_NOTHING = "No items found."  # the count says so already
 _DROPPED = {
     "phrasesnotfound": "PubMed does not know '{}' and left it out of the search",
     "fieldsnotfound": "PubMed has no search field '{}' and searched without it",
@@ -92,5 +93,6 @@ def _warnings(result: Any) -> list[str]:
         dropped: dict[str, Sequence[str]] = result.get(name) or {}
         for kind, terms in dropped.items():
             sentence = _DROPPED.get(kind.lower())
-            warnings += [sentence.format(term) if sentence else f"PubMed: {redacted(term)}" for term in terms]
+            said = [term for term in terms if term != _NOTHING]
+            warnings += [sentence.format(term) if sentence else f"PubMed: {redacted(term)}" for term in said]
     return warnings

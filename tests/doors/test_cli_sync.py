@@ -1,0 +1,112 @@
+"""`bio-mcp sync` and `bio-mcp checkpoint`, against the local NCBI."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bio_mcp.syncing.delta import KIND, lease_name
+
+TERM = "COVID-19"
+
+
+@pytest.fixture
+def online(cli, ncbi):
+    cli.ncbi = ncbi.base_url
+    return cli
+
+
+def test_a_sync_ends_with_a_summary(online):
+    ran = online("sync", "covid", TERM)
+    assert (ran.code, ran.err) == (0, "")
+    for word in ("state", "complete", "inserted", "processed", "job"):
+        assert word in ran.out
+
+
+def test_a_second_sync_brings_nothing(online):
+    first, second = online("sync", "covid", TERM, "--json").json, online("sync", "covid", TERM, "--json").json
+    assert first["inserted"] == first["pmids_processed"] > 20
+    assert (second["inserted"], second["updated"], second["state"]) == (0, 0, "complete")
+
+
+def test_the_checkpoint_stands_where_the_sync_ended(online):
+    assert online("checkpoint", "get", "covid").out == "covid has never been synced.\n"
+    newest = online("sync", "covid", TERM, "--json").json["max_edat_seen"]
+    assert online("checkpoint", "get", "covid").out == f"covid is synced up to {newest}.\n"
+
+
+def test_a_checkpoint_can_be_moved_back(online):
+    online("sync", "covid", TERM)
+    assert online("checkpoint", "set", "covid", "2021-01-01").out == "covid now stands at 2021-01-01.\n"
+    assert online("checkpoint", "get", "covid", "--json").json["last_edat"] == "2021-01-01T00:00:00Z"
+
+
+def test_a_term_that_pubmed_drops_is_a_warning(online):
+    ran = online("sync", "odd", f"{TERM} OR zzyzzyva")
+    assert ran.code == 0
+    assert "warning: " in ran.err
+    assert "zzyzzyva" in ran.err
+
+
+def test_an_outage_is_an_error_and_the_next_run_goes_on(online, ncbi):
+    ncbi.control.fault(endpoint="esearch", times=100, recorded="500_diagnostic.html")
+    ran = online("sync", "covid", TERM)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: ")
+    ncbi.control.reset()
+    assert online("sync", "covid", TERM, "--json").json["state"] == "complete"
+
+
+def test_records_that_could_not_be_fetched_leave_the_sync_incomplete(online, ncbi):
+    ncbi.control.fault(endpoint="efetch", times=100, recorded="500_diagnostic.html")
+    ran = online("sync", "covid", TERM)
+    assert ran.code == 1
+    assert "incomplete: the watermark stays where it was" in ran.out
+    assert "could not be fetched; the next run asks again" in " ".join(ran.err.split())
+    ncbi.control.reset()
+    assert online("sync", "covid", TERM, "--json").json["state"] == "complete"
+
+
+def test_a_sync_that_another_process_runs_is_not_started_twice(online):
+    online("sync", "covid", TERM)
+    with online.corpus() as corpus:
+        corpus.leases.acquire(lease_name("covid"), "somebody", 60)
+        ran = online("sync", "covid", TERM)
+    assert ran.code == 1
+    assert "another process is running this sync" in " ".join(ran.out.split())
+
+
+def test_a_bar_counts_records_on_a_terminal(online, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "syncing" in online("sync", "covid", TERM).err
+
+
+def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(cli, ncbi, tmp_path):
+    home = tmp_path / "interrupted"
+    environment = {
+        "PATH": os.environ["PATH"],
+        "BIO_MCP_HOME": str(home),
+        "NCBI_BASE_URL": ncbi.base_url,
+        "NCBI_REQUEST_DELAY_MS": "1",
+    }
+    command = [sys.executable, "-c", "import sys; from bio_mcp.doors.cli import main; sys.exit(main())"]
+    ncbi.control.fault(endpoint="efetch", nth=1, times=1, stall=60)
+    started = subprocess.Popen(
+        [*command, "sync", "covid", TERM], env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    while not ncbi.control.requests("efetch"):
+        assert started.poll() is None
+        time.sleep(0.05)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    assert (started.returncode, out) == (130, "")
+    assert "Run the same command again" in err
+    assert "Traceback" not in err
+    cli.home, cli.ncbi = home, ncbi.base_url
+    with cli.corpus() as corpus:
+        job = corpus.jobs.latest(KIND, "covid")
+    again = cli("sync", "covid", TERM, "--json").json
+    assert (again["job_id"], again["state"]) == (job.job_id, "complete")
