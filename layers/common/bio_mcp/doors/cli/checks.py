@@ -92,10 +92,11 @@ def data_directory(settings: Settings, _backends: Backends) -> Finding:
     there = next(each for each in (home, *home.absolute().parents) if each.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         return Finding(FAIL, f"{home} cannot be written", "Make it writable for this user, or set BIO_MCP_HOME.")
-    return _space(home, shutil.disk_usage(there).free)
+    return space(home, shutil.disk_usage(there).free)
 
 
-def _space(home: Path, free: int) -> Finding:
+def space(home: Path, free: int) -> Finding:
+    """Whether `free` bytes are enough for the next import or sync."""
     found = f"{home}, {free / (1 << 30):.1f} GiB free"
     if free < TOO_LITTLE:
         return Finding(FAIL, found, "Free some space: the next import or sync may not fit.")

@@ -1,0 +1,120 @@
+"""`bio-mcp doctor`: every check, well and unwell, and what it says to do."""
+
+import sqlite3
+
+import pytest
+
+from bio_mcp.adapters.embedded.database import FILE
+from bio_mcp.doors.cli import checks
+from bio_mcp.doors.cli.checks import FAIL, OK, WARN, examine
+from bio_mcp.errors import StoreFailed
+from bio_mcp.settings import Settings
+
+
+def found(ran):
+    """check -> (state, what was found and what to do)."""
+    return {each["check"]: (each["state"], f"{each['found']} {each['remedy']}") for each in ran.json["checks"]}
+
+
+def test_all_is_well_with_a_filled_corpus(cli):
+    cli.fill(20)
+    ran = cli("doctor", "--json")
+    assert (ran.code, ran.json["ok"]) == (0, True)
+    assert {state for state, _ in found(ran).values()} == {OK}
+    assert "20 papers, 20 of them indexed" in found(ran)["corpus"][1]
+    assert cli("doctor").out.rstrip().endswith("Everything is in order.")
+
+
+def test_an_empty_corpus_is_a_warning_that_says_how_to_fill_it(cli):
+    state, said = found(cli("doctor", "--json"))["corpus"]
+    assert state == WARN
+    assert "bio-mcp import --sample" in said
+
+
+def test_papers_that_are_not_indexed_yet_are_a_warning(cli):
+    cli.fill(20)
+    with cli.corpus() as corpus:
+        corpus.passages.delete(["27602157"])
+    state, said = found(cli("doctor", "--json"))["corpus"]
+    assert state == WARN
+    assert "20 papers, 19 of them indexed" in said
+
+
+def test_a_missing_address_is_a_warning(cli):
+    cli.settings["ncbi_admin_email"] = ""
+    ran = cli("doctor")
+    assert ran.code == 0
+    assert "NCBI_ADMIN_EMAIL" in ran.out
+    assert "Nothing is broken" in ran.out
+
+
+def test_a_damaged_corpus_file_fails_and_is_left_alone(cli):
+    cli.fill(20)
+    (cli.home / FILE).write_bytes(b"SQLite format 3\0" + b"torn" * 1000)
+    before = (cli.home / FILE).read_bytes()
+    ran = cli("doctor", "--json")
+    assert (ran.code, ran.json["ok"]) == (1, False)
+    assert found(ran)["database"][0] == FAIL
+    assert (cli.home / FILE).read_bytes() == before
+
+
+def test_a_corpus_file_that_lost_rows_fails_by_name(cli):
+    cli.fill(20)
+    with sqlite3.connect(cli.home / FILE) as connection:
+        connection.execute("DELETE FROM articles WHERE pmid = 27602157")
+    connection.close()
+    state, said = found(cli("doctor", "--json"))["database"]
+    assert state == FAIL
+    assert "1 heads without an article" in said
+
+
+def test_an_index_of_another_model_fails_with_both_names(cli):
+    cli.fill(20)
+    with sqlite3.connect(cli.home / FILE) as connection:
+        connection.execute("UPDATE settings SET value = 'another-model' WHERE name = 'model'")
+    connection.close()
+    state, said = found(cli("doctor", "--json"))["corpus"]
+    assert state == FAIL
+    assert "another-model" in said
+    assert "hashed-words" in said
+
+
+def test_a_model_of_the_wrong_size_fails(cli):
+    with cli.corpus() as corpus:
+        corpus.model.dim = 3
+        assert checks.model(corpus.settings, corpus).state == FAIL
+
+
+def test_a_data_directory_that_is_a_file_fails(tmp_path):
+    (tmp_path / "taken").write_text("")
+    finding = checks.data_directory(Settings(home=tmp_path / "taken" / "home"), None)
+    assert finding.state == FAIL
+    assert "BIO_MCP_HOME" in finding.remedy
+
+
+@pytest.mark.parametrize(("free", "state"), [(2 << 30, OK), (1 << 29, WARN), (1 << 20, FAIL)])
+def test_a_full_disk_is_told_before_it_hurts(tmp_path, free, state):
+    assert checks.space(tmp_path, free).state == state
+
+
+def test_ncbi_is_asked_only_when_told_to(cli, ncbi):
+    cli.ncbi = ncbi.base_url
+    assert "ncbi" not in found(cli("doctor", "--json"))
+    assert ncbi.control.requests() == []
+    state, said = found(cli("doctor", "--ncbi", "--json"))["ncbi"]
+    assert state == OK
+    assert "PubMed holds 591 records" in said
+
+
+def test_an_unreachable_ncbi_fails_and_the_rest_is_told(cli):
+    ran = cli("doctor", "--ncbi", "--json")
+    assert ran.code == 1
+    assert found(ran)["ncbi"][0] == FAIL
+    assert found(ran)["versions"][0] == OK
+
+
+def test_a_failure_of_a_port_is_a_finding():
+    def fails():
+        raise StoreFailed("the disk is gone; bring it back")
+
+    assert examine(fails) == checks.Finding(FAIL, "the disk is gone; bring it back")

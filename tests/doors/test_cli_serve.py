@@ -1,0 +1,138 @@
+"""`bio-mcp serve`, `stdio` and `tools`: the console script in a process of its own, as people run it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bio_mcp.catalog import RESOURCES, TOOLS
+
+PROGRAM = Path(sys.executable).with_name("bio-mcp")
+CALL_IDS = count(1)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A corpus with a few papers."""
+    made = tmp_path_factory.mktemp("serve")
+    sample = files("bio_mcp") / "samples/pubmed.xml.gz"
+    few = made / "few.xml"
+    subprocess.run(["bash", "-c", f"zcat {sample} | head -c 120000 > {few}"], check=True)
+    ran = subprocess.run(
+        [PROGRAM, "import", few, "--json"], env=given(made), capture_output=True, text=True, check=False
+    )
+    assert json.loads(ran.stdout)["documents"] > 5
+    return made
+
+
+def run(home, *argv, asking=None, **more):
+    """One run of the console script to its end."""
+    command, environment = [PROGRAM, *argv], given(home, **more)
+    return subprocess.run(command, env=environment, input=asking, capture_output=True, text=True, check=False)
+
+
+def given(home, **more):
+    return {"PATH": os.environ["PATH"], "BIO_MCP_HOME": str(home), "PYTHONUNBUFFERED": "1", **more}
+
+
+@contextmanager
+def serving(home, *options):
+    """`bio-mcp serve` on a free port: its URL, and the process."""
+    command = [PROGRAM, "serve", "--port", "0", *options]
+    with subprocess.Popen(
+        command, env=given(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as started:
+        try:
+            said = started.stdout.readline()
+            yield re.search(r"http://\S+/mcp", said).group(), started
+        finally:
+            started.send_signal(signal.SIGTERM)
+            started.communicate(timeout=30)
+
+
+def asked(method, **params):
+    return {"jsonrpc": "2.0", "id": next(CALL_IDS), "method": method, "params": params}
+
+
+def post(url, message):
+    headers = {"accept": "application/json, text/event-stream"}
+    return httpx.post(url, json=message, headers=headers, timeout=60).json()["result"]
+
+
+def test_it_serves_says_where_and_stops_when_told(home):
+    with serving(home) as (url, started):
+        found = post(url, asked("tools/call", name="rag_search", arguments={"query": "lung cancer", "top_k": 2}))
+        assert found["structuredContent"]["results"]
+    assert started.returncode == 0
+
+
+def test_a_restart_keeps_everything(home):
+    answers = []
+    for _ in range(2):
+        with serving(home) as (url, _):
+            call = asked("tools/call", name="rag_search", arguments={"query": "lung cancer"})
+            answers.append(post(url, call)["structuredContent"])
+    assert answers[0] == answers[1]
+
+
+def test_a_server_sees_what_a_command_changes(home):
+    with serving(home) as (url, _):
+        assert run(home, "checkpoint", "set", "mine", "2021-06-01").returncode == 0
+        state = post(url, asked("tools/call", name="corpus_checkpoint_get", arguments={"query_key": "mine"}))
+        assert state["structuredContent"]["last_edat"] == "2021-06-01T00:00:00Z"
+
+
+def test_a_port_that_is_taken_is_said_so(home):
+    with serving(home) as (url, _):
+        port = url.rpartition(":")[2].partition("/")[0]
+        ran = run(home, "serve", "--port", port)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert f"port {port} on 127.0.0.1 is taken" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_it_serves_this_machine_only(home):
+    ran = run(home, "serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  it must be refused
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("error: 0.0.0.0 is not a loopback address")
+
+
+def test_a_family_that_does_not_exist_ends_the_start(home):
+    ran = run(home, "serve", "--port", "0", BIO_MCP_TOOLS="sonnets")
+    assert ran.returncode == 1
+    assert "sonnets" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_stdio_answers_its_client_and_puts_nothing_else_on_stdout(home):
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [
+        asked("initialize", **hello),
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ]
+    given_input = "".join(json.dumps(line) + "\n" for line in lines)
+    ran = subprocess.run(
+        [PROGRAM, "stdio"], env=given(home), input=given_input, capture_output=True, text=True, check=True
+    )
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [each["result"]["serverInfo"]["name"] for each in answers] == ["bio-mcp"]
+
+
+def test_the_list_of_tools_is_the_catalogue(cli):
+    body = cli("tools", "--json").json
+    assert [each["name"] for each in body["tools"]] == list(TOOLS)
+    assert [each["uri"] for each in body["resources"]] == list(RESOURCES)
+
+
+def test_tools_are_shown_as_a_table(cli):
+    shown = cli("tools").out
+    assert all(name in shown for name in TOOLS)
