@@ -9,7 +9,7 @@ MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
 NODE := .cache/node
 NPM := .cache/npm
 HF := .cache/hf
-SOURCES := layers/common tests benchmarks functions
+SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-all check bench docs demo-ncbi prove-hf lock clean
