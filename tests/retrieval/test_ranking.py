@@ -100,9 +100,11 @@ def test_feedback_comes_from_the_best_papers_that_stand():
 
 
 def test_a_query_moves_towards_its_papers_and_stays_a_unit_vector():
-    query, paper = np.array([1, 0, 0], np.float32), np.array([0, 1, 0], np.float32)
-    nearer = moved(query, [paper, paper])
+    query, paper, other = np.eye(3, dtype=np.float32)
+    nearer = moved(query, [(0.9, paper), (0.3, other)])
     assert nearer.dtype == np.float32
     assert nearer @ nearer == pytest.approx(1)
-    assert nearer @ paper > query @ paper
+    assert nearer @ paper == pytest.approx(3 * (nearer @ other))
+    assert nearer @ query > nearer @ paper > 0
     assert moved(query, []) is query
+    assert moved(query, [(0.0, paper)]) is query

@@ -30,7 +30,7 @@ BM25_K1, BM25_B = 1.2, 0.5  # what the lexical leg of every engine is set to
 SEMANTIC_PRIOR = 1.4
 ALIKE = 1e-6  # scores that differ by less are equal
 RETRACTED_FACTOR = 0.5
-FEEDBACK_PAPERS = 3  # best of the first ranking, whose mean vector the query is moved towards
+FEEDBACK_PAPERS = 3  # best of the first ranking, towards whose mean vector the query is moved
 FEEDBACK_WEIGHT = 0.5  # of that mean beside the query's own vector
 
 
@@ -137,13 +137,14 @@ def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused])
     return sorted(standing, key=lambda pmid: (-fused[pmid].total, -int(pmid)))[:FEEDBACK_PAPERS]
 
 
-def moved(vector: "Vector", papers: "Sequence[Vector]") -> "Vector":
-    """`vector` moved towards the mean of `papers`, all unit vectors; a unit vector."""
-    if not papers:
+def moved(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> "Vector":
+    """`vector` moved towards the mean of `papers`, weighed by their scores; unit vectors all."""
+    mean = sum((score * paper for score, paper in papers), start=0 * vector)
+    length = sqrt(mean @ mean)
+    if length < ALIKE:
         return vector
-    mean = sum(papers[1:], start=papers[0]) / len(papers)
-    towards = vector + FEEDBACK_WEIGHT * mean / (mean @ mean) ** 0.5
-    return (towards / (towards @ towards) ** 0.5).astype("float32")
+    towards = vector + FEEDBACK_WEIGHT / length * mean
+    return (towards / sqrt(towards @ towards)).astype("float32")
 
 
 def biased(score: float, quality: float) -> float:
