@@ -67,6 +67,7 @@ THIRD_PARTIES = {
     "mcp": {"doors"},
     "mcp_types": {"doors"},
     "rich": {"doors"},
+    "sse_starlette": {"doors"},
     "starlette": {"doors"},
     "uvicorn": {"doors"},
     "aws_lambda_powertools": {"doors.aws_lambda"},

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp
 
 from bio_mcp.errors import InvalidInput
@@ -30,6 +31,7 @@ def serve_locally(app: ASGIApp, host: str, port: int, announce: Callable[[str], 
     opened = _open(host, port)
     name = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S)
+    AppStatus.enable_automatic_graceful_drain = False  # or event streams are cut off as soon as the signal comes
     with opened, _signals_end_quietly():
         announce(f"http://{name}:{opened.getsockname()[1]}")
         uvicorn.Server(config).run(sockets=[opened])

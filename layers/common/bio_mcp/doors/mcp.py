@@ -251,8 +251,10 @@ def _progress(asked: Asked, deadline: Deadline) -> Callable[[int, int | None, st
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError), anyio.move_on_after(PATIENCE_S):
             await asked.session.report_progress(done, total, message)
 
+    asked_for = "progress_token" in (asked.meta or {})
+
     def progress(done: int, total: int | None, message: str) -> None:
-        if deadline.remaining > 0:
+        if asked_for and deadline.remaining > 0:
             anyio.from_thread.run(report, done, total, message)
 
     return progress
