@@ -44,7 +44,8 @@ def test_deletions_of_an_update_file_are_applied(corpus):
     given = records(30)
     import_records(given, corpus)
     report = import_records([Deletion(given[0].pmid), Deletion("999999999")], corpus)
-    assert report.read == 2
+    assert (report.read, counts(report)) == (2, (0, 0, 0, 1))
+    assert counts(import_records([Deletion(given[0].pmid)], corpus)) == (0, 0, 0, 0)
     assert corpus_size(corpus).documents == 29
     assert corpus.documents.get_many([given[0].pmid]) == {}
 

@@ -19,8 +19,9 @@ Progress = Callable[[int], None]
 class ImportReport:
     """What became of the records of one file.
 
-    `read` counts records, deletions and superseded versions included; the others count articles. `problem` says why
-    the records ended too early, None when they did not: everything before that is in the corpus.
+    `read` counts records, deletions and superseded versions included; the others count articles, `deleted` those that
+    had been there. `problem` says why the records ended too early, None when they did not: everything before that is
+    in the corpus.
     """
 
     read: int = 0
@@ -64,13 +65,14 @@ def import_records(
             progress(next(before))
             return True
 
+        withdrawn = [record.pmid for record in part if isinstance(record, Deletion)]
+        report.deleted += len(backends.documents.heads(withdrawn)) if withdrawn else 0
         settled = settle(part, backends, before_slice=more)
         changes = list(settled.changes.values())
         report.read += len(part)
         report.inserted += changes.count(Change.INSERTED)
         report.updated += changes.count(Change.UPDATED)
         report.skipped += changes.count(Change.SKIPPED)
-        report.deleted += len(settled.deleted)
         progress(report.read)
     return report
 
