@@ -8,17 +8,23 @@ the real model.
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bio_mcp.deadline import NEVER
+from bio_mcp.ports import Embeddings
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.delta import sync_delta
+from bio_mcp.syncing.delta import SyncReport, sync_delta
 from bio_mcp.wiring import Embedded
-from tests.synced_corpus import Corpus
+from tests.corpus import Corpus
 from tests.eutils_server.client import running
+
+if TYPE_CHECKING:
+    from bio_mcp.retrieval.passages import Vectors
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT.parent / "shared/data/pubmed/pubmed21n1298.dev.xml.xz"
@@ -30,10 +36,10 @@ class Unmeasured:
 
     fingerprint, dim, max_tokens = "none", 384, 256
 
-    def count_tokens(self, texts):
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(text) // 4 for text in texts]
 
-    def embed(self, texts):
+    def embed(self, texts: Sequence[str]) -> "Vectors":
         return np.full((len(texts), self.dim), self.dim**-0.5, np.float32)
 
 
@@ -41,33 +47,34 @@ class Unmeasured:
 class Timed:
     """A model, and the CPU seconds it took."""
 
-    model: object
+    model: Embeddings
     embedding_s: float = 0.0
     counting_s: float = 0.0
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
 
-    def embed(self, texts):
+    def embed(self, texts: Sequence[str]) -> "Vectors":
         began = time.process_time()
         vectors = self.model.embed(texts)
         self.embedding_s += time.process_time() - began
         return vectors
 
-    def count_tokens(self, texts):
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
         began = time.process_time()
         counts = self.model.count_tokens(texts)
         self.counting_s += time.process_time() - began
         return counts
 
 
-def measured(corpus, term, overlap):
+def measured(corpus: Corpus, term: str, overlap: int) -> tuple[SyncReport, float]:
+    """The report of a sync, and its CPU seconds."""
     began = time.process_time()
     report = sync_delta("benchmark", term, overlap, corpus, NEVER, lambda *_: None)
     return report, time.process_time() - began
 
 
-def main(file=FILE):
+def main(file: str = str(FILE)) -> None:
     with running([Path(file)]) as ncbi, tempfile.TemporaryDirectory() as plain, tempfile.TemporaryDirectory() as real:
         corpus = Corpus(Path(plain), ncbi.base_url)
         corpus.model = Unmeasured()
@@ -90,4 +97,4 @@ def main(file=FILE):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:2])

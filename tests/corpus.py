@@ -47,12 +47,13 @@ class HashedWords:
 
 
 class Corpus(Embedded):
-    """An embedded corpus in `home` over the NCBI at `base_url`, unhurried by NCBI's rate. `day` freezes the calendar."""
+    """An embedded corpus in `home` over the NCBI at `base_url`, not held to its rate. `day` freezes the calendar."""
 
     def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None):
         super().__init__(Settings(home=home))
         self.model, self.day = HashedWords(), day
         wire = Wire(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
+        self._opened.callback(wire.close)
         self.ncbi = Eutils(wire, pacer=Pace(0), parse=parse, backoff=Backoff(first_s=0, cap_s=0))
 
     @property

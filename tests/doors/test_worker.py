@@ -5,7 +5,7 @@ import pytest
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.worker import Worker, work_once
-from tests.synced_corpus import Corpus
+from tests.corpus import Corpus
 
 SYNC = {"tool": "pubmed.sync_delta", "arguments": {"query_key": "k", "term": "cancer"}}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.synced_corpus import Corpus
+from tests.corpus import Corpus
 
 FROM, TO = "2021/06/05", "2021/06/07"
 TERM = f'"{FROM}"[crdt] : "{TO}"[crdt]'  # two batches

@@ -8,7 +8,7 @@ import pytest
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import Conflict, InvalidInput, NcbiFailed, NcbiQueryRejected, NotFound
 from bio_mcp.syncing.delta import lease_name, sync_delta
-from tests.synced_corpus import Corpus
+from tests.corpus import Corpus
 
 EVERYTHING = "all[sb]"
 DAY = date(2026, 1, 1)

@@ -7,8 +7,8 @@ import pytest
 from bio_mcp.errors import NcbiUnreadable, StoreFailed
 from bio_mcp.literature.records import Deletion
 from bio_mcp.syncing.importing import corpus_size, import_records
+from tests.corpus import Corpus
 from tests.doors.command_line import sample
-from tests.synced_corpus import Corpus
 
 
 @pytest.fixture

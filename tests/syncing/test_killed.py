@@ -9,7 +9,7 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.synced_corpus import Corpus
+from tests.corpus import Corpus
 from tests.syncing.killed import FROM, TERM, TO
 
 STEPS = [

@@ -5,7 +5,7 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.syncing.delta import lease_name
 from bio_mcp.tools.checkpoint import get_checkpoint, set_checkpoint
-from tests.synced_corpus import Corpus
+from tests.corpus import Corpus
 
 
 @pytest.fixture

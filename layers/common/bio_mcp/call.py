@@ -99,7 +99,9 @@ def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
 def _plain(problem: Mapping[str, Any], tool: Tool) -> str:
     if problem["type"] == "extra_forbidden":
         return f"not a parameter of {tool.name}; it takes {', '.join(tool.input.model_fields)}"
-    return str(problem["msg"])
+    field = tool.input.model_fields.get(str(problem["loc"][0])) if problem["loc"] else None
+    wanted = f"; it is {field.description}" if field and field.description else ""
+    return f"{problem['msg']}{wanted}"
 
 
 def envelope(failure: Failure, dialect: Dialect) -> dict[str, Any]:

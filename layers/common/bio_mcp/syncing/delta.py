@@ -177,14 +177,14 @@ class _Run:
         if self.failures_in_a_row >= PATIENCE:
             raise self.last_failure
 
-    def _may_go_on(self) -> bool:
+    def _may_go_on(self, in_batch: int = 0) -> bool:
         """Renew the lease, tell who waits, and say whether there is time for one more slice.
 
         Raises `Conflict` when the lease was lost: somebody else is at work now, and nothing more may be written.
         """
         if not self.backends.leases.acquire(lease_name(self.request["query_key"]), self.holder, LEASE_S):
             raise Conflict(f"another run took over the sync of {self.request['query_key']!r}", job_id=self.job.job_id)
-        self.progress(self.cursor.processed, self.cursor.total, self.job.job_id)
+        self.progress(self.cursor.processed + in_batch, self.cursor.total, self.job.job_id)
         return self.pace.allows(self.deadline)
 
     def _save(self, state: str) -> None:

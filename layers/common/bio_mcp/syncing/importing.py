@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.revisions import Change
-from bio_mcp.syncing.settling import SLICE, settle
+from bio_mcp.syncing.settling import settle
 
 BATCH = 200  # records compared with the corpus at once; bounds the memory of an import
 
@@ -59,15 +58,14 @@ def import_records(
     """
     report = ImportReport()
     for part in _batches(records, batch, report):
-        before = count(report.read, SLICE)
 
-        def more(before: Iterator[int] = before) -> bool:
-            progress(next(before))
+        def tell(done: int, before: int = report.read) -> bool:
+            progress(before + done)
             return True
 
         withdrawn = [record.pmid for record in part if isinstance(record, Deletion)]
         report.deleted += len(backends.documents.heads(withdrawn)) if withdrawn else 0
-        settled = settle(part, backends, before_slice=more)
+        settled = settle(part, backends, before_slice=tell)
         changes = list(settled.changes.values())
         report.read += len(part)
         report.inserted += changes.count(Change.INSERTED)

@@ -32,12 +32,13 @@ def settle(
     records: Iterable[Article | Deletion],
     backends: Backends,
     *,
-    before_slice: Callable[[], bool] = lambda: True,
+    before_slice: Callable[[int], bool] = lambda _done: True,
 ) -> Settled:
     """Bring the corpus to the state that `records` describe; of several versions of a PMID the last one wins.
 
-    Stops early, leaving a consistent corpus, when `before_slice` says False: it is asked before each slice of
-    documents that must be embedded. What is stored but not yet indexed is healed by the next `settle` of the record.
+    Stops early, leaving a consistent corpus, when `before_slice` says False: it is told how many records are settled
+    and asked before each slice of documents that must be embedded. What is stored but not yet indexed is healed by
+    the next `settle` of the record.
     """
     articles, deletions = _last_word(records)
     settled = Settled()
@@ -48,7 +49,7 @@ def settle(
         backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
         backends.documents.put([document for _, document in changed.values()])
     for part in _slices(list(changed.items())):
-        if not before_slice():
+        if not before_slice(len(settled.changes)):
             break
         index([document for _, (_, document) in part], backends)
         settled.changes.update((pmid, change) for pmid, (change, _) in part)

@@ -17,7 +17,7 @@ DOC_ID = r"^pmid:[0-9]+$"
 
 
 class RagGet(Request):
-    doc_id: str = Field(pattern=DOC_ID)
+    doc_id: str = Field(pattern=DOC_ID, description='"pmid:" and the PMID, as pmid:384001')
 
 
 class PaperQuality(Response):
