@@ -6,7 +6,7 @@ where entities are declared: a file with one is refused, since it can make a par
 
 import re
 from collections.abc import Iterator
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from lxml import etree
 
@@ -16,25 +16,28 @@ ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "BookDocumentSet"
 _RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle"})
 HEAD = 1 << 16
 _BEFORE_DOCTYPE = re.compile(r"(?:\s|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
-_PLAIN_DOCTYPE = re.compile(r"""<!DOCTYPE\s+[^\s\[>"']+(?:\s+(?:SYSTEM|PUBLIC)(?:\s+(?:"[^"]*"|'[^']*'))+)?\s*>""")
+PLAIN_DOCTYPE = re.compile(r"""<!DOCTYPE\s+[^\s\[>"']+(?:\s+(?:SYSTEM|PUBLIC)(?:\s+(?:"[^"]*"|'[^']*'))+)?\s*>""")
 _STEP = 512
+# Any: lxml's stubs type each option for itself. `collect_ids` stays at its default: lxml 6.1 turns False into a flag
+# that makes libxml2 load the DTD.
+_SEALED: dict[str, Any] = {
+    "resolve_entities": False,
+    "load_dtd": False,
+    "no_network": True,
+    "huge_tree": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
 
 
 def sealed_parser(*tags: str, event: Literal["start", "end"] = "end") -> etree.XMLPullParser:
-    """A pull parser that loads no DTD, opens no connection, expands no entity and keeps libxml2's size limits.
+    """A pull parser that loads no DTD, opens no connection, expands no entity and keeps libxml2's size limits."""
+    return etree.XMLPullParser(events=(event,), tag=tags or None, **_SEALED)
 
-    `collect_ids` stays at its default: lxml 6.1 turns False into a flag that makes libxml2 load the DTD.
-    """
-    return etree.XMLPullParser(
-        events=(event,),
-        tag=tags or None,
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
+
+def sealed_builder() -> etree.XMLParser:
+    """A parser of whole blocks, as closed as `sealed_parser`."""
+    return etree.XMLParser(**_SEALED)
 
 
 def judge(head: bytes) -> None:
@@ -55,7 +58,7 @@ def _has_internal_subset(tree: etree._ElementTree) -> bool:
     prolog = etree.tostring(tree, encoding="unicode")
     start = _BEFORE_DOCTYPE.match(prolog)
     doctype = prolog[start.end() :] if start else prolog
-    return doctype.startswith("<!DOCTYPE") and not _PLAIN_DOCTYPE.match(doctype)
+    return doctype.startswith("<!DOCTYPE") and not PLAIN_DOCTYPE.match(doctype)
 
 
 def _root(head: bytes) -> etree._Element | None:

@@ -1,4 +1,8 @@
-"""A stream of PubMed XML -> its records, one at a time, the memory of each given back before the next."""
+"""A stream of PubMed XML -> its records, one at a time, the memory of each given back before the next.
+
+Plain stretches are read in `batches`; here everything else is: books, deletions, the end of the file, files that are
+damaged or odd.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import IO
@@ -6,6 +10,7 @@ from typing import IO
 from lxml import etree
 
 from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.medline.batches import filled, in_batches
 from bio_mcp.literature.medline.books import chapter
 from bio_mcp.literature.medline.citations import article
 from bio_mcp.literature.medline.prolog import HEAD, close, finished, judge, sealed_parser, unreadable
@@ -23,12 +28,10 @@ def parse(stream: IO[bytes]) -> Iterator[Article | Deletion]:
     update file. A cut or broken file yields what stands whole before the break, then raises `NcbiUnreadable`: a
     caller that must not act on half a file collects before acting.
     """
-    head = b""
-    while len(head) < HEAD and (piece := stream.read(HEAD)):
-        head += piece
+    head = filled(stream, HEAD)
     judge(head)
+    chunk = yield from in_batches(stream, head)
     parser = sealed_parser(*_RECORDS, *_DELETIONS)
-    chunk = head
     while chunk:
         _feed(parser, chunk)
         yield from _finished(parser)
