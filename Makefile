@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 INSTALL := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --python $(BIN)/python
 LOCK := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-header --no-emit-index-url
+LOCK_LAYER := $(subst 3.11,3.13,$(LOCK)) -c requirements/dev.txt
+RUNTIME_HAS := boto3 botocore s3transfer python-dateutil six urllib3  # Lambda's Python brings them
 MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
 NODE := .cache/node
 NPM := .cache/npm
@@ -96,3 +98,10 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) pyproject.toml requirements/setup.in --extra local --extra model --extra dev --extra hf -c requirements/dev.txt -o requirements/hf.txt
 	$(LOCK) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
 	$(LOCK) $(UPGRADE) requirements/node.in -o requirements/node.txt
+	$(LOCK) $(UPGRADE) requirements/sam.in -o requirements/sam.txt
+	$(LOCK) $(UPGRADE) requirements/cfn-lint.in -o requirements/cfn-lint.txt
+	$(LOCK) $(UPGRADE) requirements/checkov.in -o requirements/checkov.txt
+	$(LOCK_LAYER) pyproject.toml --extra aws $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
+	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt
+	$(LOCK_LAYER) layers/mcp/requirements.in -o layers/mcp/requirements.txt \
+	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)
