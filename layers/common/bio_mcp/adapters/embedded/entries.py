@@ -10,7 +10,8 @@ import numpy as np
 
 from bio_mcp.adapters.embedded.intake import SEPARATOR
 from bio_mcp.adapters.embedded.pmids import key
-from bio_mcp.errors import Conflict, EmbeddingFailed, ModelMismatch
+from bio_mcp.adapters.entries import journal_names, newest
+from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry
 
 MOST = 0xFFFF  # what a term frequency is capped at
@@ -18,20 +19,10 @@ MOST = 0xFFFF  # what a term frequency is capped at
 Facet = tuple[str, str]
 
 
-def check_vectors(entry: Entry, dim: int) -> None:
-    """Raises `ModelMismatch` or `EmbeddingFailed` for vectors that do not belong into this index."""
-    for chunk_id, vector in entry.vectors.items():
-        if vector.shape != (dim,):
-            raise ModelMismatch(f"The index holds vectors of {dim} numbers, not of {vector.size}; rebuild it.")
-        if not np.isfinite(vector).all():
-            raise EmbeddingFailed(f"The vector of chunk {chunk_id} of PMID {entry.pmid} is not finite.")
-
-
 def facets_of(entry: Entry) -> list[Facet]:
     """What the entry can be filtered by, apart from its year."""
-    journals = {name for name in (entry.journal_nlm_id, entry.journal and entry.journal.lower()) if name}
     return [
-        *(("journal", name) for name in sorted(journals)),
+        *(("journal", name) for name in sorted(journal_names(entry))),
         *(("publication_type", ui) for ui in sorted(set(entry.publication_types))),
         *(("tag", tag) for tag in sorted(set(entry.tags))),
         *(("project", project) for project in sorted(set(entry.projects))),
@@ -40,24 +31,15 @@ def facets_of(entry: Entry) -> list[Facet]:
 
 def write_entries(connection: sqlite3.Connection, entries: Sequence[Entry], change: int) -> int:
     """Replace the documents of these entries, in the caller's transaction; returns how many were not too old."""
-    newest = [entry for entry in _newest(entries) if not _superseded(connection, entry)]
-    terms = _term_ids(connection, set(chain.from_iterable(entry.terms for entry in newest)))
-    facets = _facet_ids(connection, set(chain.from_iterable(map(facets_of, newest))))
-    for entry in newest:
+    current = [entry for entry in newest(entries) if not _superseded(connection, entry)]
+    terms = _term_ids(connection, set(chain.from_iterable(entry.terms for entry in current)))
+    facets = _facet_ids(connection, set(chain.from_iterable(map(facets_of, current))))
+    for entry in current:
         _write_vectors(connection, entry)
         _write_chunks(connection, entry)
         _write_entry(connection, entry, change, terms, facets)
         connection.execute("DELETE FROM removed WHERE pmid = ?", (key(entry.pmid),))
-    return len(newest)
-
-
-def _newest(entries: Iterable[Entry]) -> Iterable[Entry]:
-    """Of several entries for one document the last of the highest version."""
-    found: dict[str, Entry] = {}
-    for entry in entries:
-        if entry.pmid not in found or entry.version >= found[entry.pmid].version:
-            found[entry.pmid] = entry
-    return found.values()
+    return len(current)
 
 
 def _superseded(connection: sqlite3.Connection, entry: Entry) -> bool:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.entries import check_vectors, write_entries
+from bio_mcp.adapters.embedded.entries import write_entries
 from bio_mcp.adapters.embedded.index import LiveIndex, dimension, last_change
 from bio_mcp.adapters.embedded.pmids import numbers
 from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
+from bio_mcp.adapters.entries import check_vectors, cosines, mean_vector, other_model
 from bio_mcp.errors import IndexUnavailable, ModelMismatch
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
 
@@ -97,7 +98,7 @@ class SqlitePassages:
                 "SELECT pmid, vectors FROM vectors WHERE pmid IN (SELECT value FROM json_each(?))",
                 (json.dumps(numbers(pmids)),),
             ).fetchall()
-        return {str(pmid): _mean(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, blob in rows if blob}
+        return {str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, blob in rows if blob}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
         with self._database.reading(IndexUnavailable) as connection:
@@ -170,7 +171,7 @@ def _candidates(
     found: dict[int, Candidate] = {}
     if query.vector is not None:
         if query.vector.shape != (snapshot.windows.matrix.shape[1],):
-            raise ModelMismatch("The question was embedded by another model than the index; configure the same one.")
+            raise other_model()
         nearest = snapshot.dense(np.asarray(query.vector, np.float32), among, query.depth)
         for row, window, cosine in zip(
             nearest.rows.tolist(), nearest.windows.tolist(), nearest.cosines.tolist(), strict=True
@@ -188,19 +189,10 @@ def _candidates(
 
 def _stored_chunks(pmid: str, chunks: str, blob: bytes, vector: "Vectors | None") -> list[StoredChunk]:
     rows = json.loads(chunks)
-    cosines: list[float | None] = [None] * len(rows)
+    sims: list[float | None] = [None] * len(rows)
     if vector is not None and rows:
-        matrix = np.frombuffer(blob, "<f4").reshape(len(rows), -1)
-        if matrix.shape[1] != vector.size:
-            raise ModelMismatch("The question was embedded by another model than the index; configure the same one.")
-        cosines = np.einsum("ij,j->i", matrix, vector).tolist()
+        sims = cosines(np.frombuffer(blob, "<f4").reshape(len(rows), -1), vector)
     return [
         StoredChunk(pmid, chunk_id, text, section, start, end, sim)
-        for (chunk_id, text, section, start, end, _), sim in zip(rows, cosines, strict=True)
+        for (chunk_id, text, section, start, end, _), sim in zip(rows, sims, strict=True)
     ]
-
-
-def _mean(matrix: "Vectors") -> "NDArray[np.float32]":
-    """The mean of unit vectors, as a unit vector."""
-    mean: NDArray[np.float32] = matrix.mean(axis=0)
-    return (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
