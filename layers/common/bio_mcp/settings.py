@@ -41,13 +41,41 @@ class Settings:
     ncbi_base_url: str = setting(
         "NCBI_BASE_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/", "base URL of the E-utilities"
     )
-    ncbi_api_key: str = setting("NCBI_API_KEY", "", "NCBI key: 10 requests a second instead of 3", secret=True)
+    ncbi_api_key: str = setting(
+        "NCBI_API_KEY",
+        "",
+        "NCBI key: 10 requests a second instead of 3; or where on AWS it is kept: secretsmanager:NAME or ssm:NAME",
+        secret=True,
+    )
     ncbi_admin_email: str = setting("NCBI_ADMIN_EMAIL", "", "e-mail that NCBI may write to; sent with each request")
     ncbi_tool: str = setting("NCBI_TOOL_IDENTIFIER", "bio-mcp", "tool name sent with each request")
     ncbi_delay_ms: int = setting(
         "NCBI_REQUEST_DELAY_MS", 0, "least milliseconds between two requests; 0: 110 with a key, 350 without"
     )
     ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
+
+    table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "mode aws: DynamoDB table of the papers")
+    table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "mode aws: DynamoDB table of the watermarks")
+    table_jobs: str = setting("BIO_MCP_TABLE_JOBS", "", "mode aws: DynamoDB table of the jobs and their cursors")
+    table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "mode aws: DynamoDB table of who works on what")
+    table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "mode aws: DynamoDB table of the changes made by hand")
+    table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "mode aws: DynamoDB table of the turns at NCBI")
+    table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "mode aws: DynamoDB table of the projects")
+    queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "mode aws: URL of the SQS queue of calls to be made later")
+    bucket: str = setting("BIO_MCP_BUCKET", "", "mode aws: S3 bucket of PDFs, reports and raw records")
+    event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "mode aws: EventBridge bus that is told of changes")
+    opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "", "mode aws: https address of the OpenSearch endpoint")
+    opensearch_service: str = setting(
+        "BIO_MCP_OPENSEARCH_SERVICE",
+        "es",
+        "what requests to OpenSearch are signed for: es (a domain), aoss (Serverless) or none (a node of one's own)",
+    )
+    functions: tuple[str, ...] = setting(
+        "BIO_MCP_FUNCTIONS",
+        (),
+        "Lambda functions that the MCP endpoint calls, as search=NAME,get_doc=NAME, ... with a name or ARN for each "
+        "module of tools; empty: it runs the tools in its own process",
+    )
 
     http_host: str = setting("MCP_HTTP_HOST", "127.0.0.1", "address that `serve` listens on")
     http_port: int = setting("MCP_HTTP_PORT", 3010, "port that `serve` listens on")
@@ -65,10 +93,25 @@ class Settings:
         given = {each.name: _value(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
         return cls(**given)
 
+    def needed(self, name: str) -> str:
+        """The setting of that name. Raises `InvalidInput` naming its variable when it is empty."""
+        if value := getattr(self, name):
+            return str(value)
+        [field] = [each for each in fields(self) if each.name == name]
+        raise InvalidInput(f"{field.metadata['env']} is not set; it takes {field.metadata['meaning']}")
+
+    def function(self, module: str) -> str:
+        """The Lambda function that serves the tools of `module`. Raises `InvalidInput` when none is named."""
+        named = dict(each.split("=", 1) for each in self.functions if "=" in each)
+        if function := named.get(module, "").strip():
+            return function
+        raise InvalidInput(f"BIO_MCP_FUNCTIONS names no function for {module}; it takes {module}=NAME among others")
+
 
 CHOICES = {
     "mode": {"embedded"},
     "embeddings": {"onnx", "hf", "openai"},
+    "opensearch_service": {"es", "aoss", "none"},
     "tool_names": {"portable", "contract"},
     "log_level": {"debug", "info", "warning", "error"},
 }
