@@ -11,10 +11,16 @@ MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
 NODE := .cache/node
 NPM := .cache/npm
 HF := .cache/hf
+ARCH ?= arm64
+PYTHON313 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13) $(shell command -v python3.13))
+export SAM_CLI_TELEMETRY := 0
+SAM := .cache/sam
+LINTERS := .cache/cfn-lint/.installed .cache/checkov/.installed $(SAM)/.installed
+NO_ACCOUNT := AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABLED=true
 SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all check bench docs demo-ncbi prove-hf lock clean
+.PHONY: help setup run test test-all check check-template bench docs build deploy demo-ncbi prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -31,17 +37,29 @@ test: setup $(VENV)/.dev ## everything that needs only Python
 test-all: setup $(VENV)/.dev $(NPM)/.installed ## what needs Node: the MCP conformance suite and the Inspector
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 
-check: setup $(VENV)/.dev ## lint, format, types, generated pages
+check: setup $(VENV)/.dev check-template ## lint, format, types, generated pages, the AWS template
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/python -m bio_mcp.doors.docs --check
+
+check-template: $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_template.py looks at the logs instead
+	$(NO_ACCOUNT) $(SAM)/bin/sam validate --lint
+	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t template.yaml -a cfn_lint_serverless.rules -i WS1004
+	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file template.yaml
 
 docs: setup ## write the generated pages anew
 	$(BIN)/python -m bio_mcp.doors.docs
 
 bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.md; takes some minutes
 	$(BIN)/python -m benchmarks
+
+build: $(MODEL) $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86_64 for that in place of arm64
+	$(NO_ACCOUNT) ARCH=$(ARCH) PYTHON313="$(PYTHON313)" $(SAM)/bin/sam build
+	@sed -i '/^  Arch:$$/,/^  [A-Z]/{s/^    Default: .*/    Default: $(ARCH)/;/^    - /{/ $(ARCH)$$/!d}}' .aws-sam/build/template.yaml
+
+deploy: build ## deploy it; the first time it asks what to sync and who may call, and keeps that in samconfig.toml
+	$(SAM)/bin/sam deploy $(if $(shell sed -n '/^.default.deploy/,/^$$/p' samconfig.toml | grep parameter_overrides),,--guided)
 
 demo-ncbi: setup ## a local NCBI over the test records, to try `bio-mcp sync` against
 	$(BIN)/python -m tests.eutils_server
@@ -51,7 +69,7 @@ prove-hf: setup $(HF)/.installed ## prove that sentence-transformers gives the s
 	$(HF)/bin/python -m pytest -q -s --timeout 1200 -p no:cacheprovider -W default tests/adapters/embedders/test_hf_equals_onnx.py
 
 clean: ## remove everything that was made here
-	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .cache .aws-sam .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/uv: requirements/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bio-mcp needs Python 3.11 or later: make PYTHON=/path/to/python3.11 ...")'
@@ -84,6 +102,11 @@ $(NPM)/.installed: tests/all/package.json tests/all/package-lock.json $(NODE)/.i
 	mkdir -p $(NPM)
 	cp tests/all/package.json tests/all/package-lock.json $(NPM)
 	cd $(NPM) && PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+.cache/%/.installed: requirements/%.txt $(BIN)/uv
+	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
+	$(BIN)/uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $<
 	@touch $@
 
 $(HF)/.installed: requirements/hf.txt $(BIN)/uv
