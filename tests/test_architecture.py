@@ -63,6 +63,7 @@ THIRD_PARTIES = {
     "anyio": {"doors"},
     "click": {"doors"},
     "fastapi": {"doors"},
+    "jwt": {"doors.auth"},
     "mangum": {"doors"},
     "mcp": {"doors"},
     "mcp_types": {"doors"},

@@ -1,6 +1,7 @@
 """Everything that the product serves, over every door, by the official client, in both protocol eras."""
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import asynccontextmanager, contextmanager, nullcontext
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.anyio
 
 @contextmanager
 def over_http(behind_lambda):
-    app = mcp_http.application(Settings(), mcp.in_process(corpus()))
+    app = mcp_http.application(Settings(), mcp.in_process(corpus()), public=False)
     made = bridge(lambda: Mangum(app, lifespan="off")) if behind_lambda else nullcontext(app)
     with made as served, running(served) as base:
         yield f"{base}/mcp"
@@ -148,5 +149,6 @@ def test_the_mcp_functions_entry_point_answers_its_events():
 
 def run_with_corpus(*arguments):
     env = {"BIO_MCP_HOME": str(corpus().settings.home), "NCBI_BASE_URL": "http://127.0.0.1:9/", "NCBI_MAX_RETRIES": "0"}
+    env |= {"MCP_AUTH_SECRET_KEY": re.search(r"```text\n(.+)\n```", (ROOT / "events/README.md").read_text())[1]}
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=env)

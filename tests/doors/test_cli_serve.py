@@ -100,10 +100,11 @@ def test_a_port_that_is_taken_is_said_so(home):
     assert "Traceback" not in ran.stderr
 
 
-def test_it_serves_this_machine_only(home):
+def test_it_serves_this_machine_only_without_access_tokens(home):
     ran = run(home, "serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  it must be refused
     assert ran.returncode == 1
-    assert ran.stderr.startswith("error: 0.0.0.0 is not a loopback address")
+    assert ran.stderr.startswith("error: 0.0.0.0 is not a loopback address and there are no access tokens")
+    assert "Set MCP_AUTH_SECRET_KEY" in ran.stderr
 
 
 def test_a_family_that_does_not_exist_ends_the_start(home):

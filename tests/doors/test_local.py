@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bio_mcp.doors.local import is_loopback, serve_locally
+from bio_mcp.doors.local import serve_locally
+from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import InvalidInput
 from tests.doors.wire import ACCEPT, post
 
@@ -69,7 +70,7 @@ def test_a_port_that_cannot_exist_is_explained():
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])  # noqa: S104  refused
 def test_nobody_else_is_let_in_without_access_tokens(host):
     assert not is_loopback(host)
-    with pytest.raises(InvalidInput, match="not a loopback address and there are no access tokens yet"):
+    with pytest.raises(InvalidInput, match="is not a loopback address and there are no access tokens"):
         serve_locally(None, host, 0, print)
 
 

@@ -79,10 +79,37 @@ class Settings:
 
     http_host: str = setting("MCP_HTTP_HOST", "127.0.0.1", "address that `serve` listens on")
     http_port: int = setting("MCP_HTTP_PORT", 3010, "port that `serve` listens on")
-    allowed_hosts: tuple[str, ...] = setting("MCP_ALLOWED_HOSTS", (), "Host headers accepted besides loopback's")
-    allowed_origins: tuple[str, ...] = setting(
-        "MCP_ALLOWED_ORIGINS", (), "Origins of browsers accepted besides loopback's"
+    allowed_hosts: tuple[str, ...] = setting(
+        "MCP_ALLOWED_HOSTS",
+        (),
+        "Host headers accepted besides loopback's and MCP_RESOURCE_URL's: name, name:port or name:* for any port; a "
+        "leading *. stands for one label or more",
     )
+    allowed_origins: tuple[str, ...] = setting(
+        "MCP_ALLOWED_ORIGINS",
+        (),
+        "Origins of browsers that may call; loopback's may as well, where only loopback is served",
+    )
+    resource_url: str = setting(
+        "MCP_RESOURCE_URL", "", "public URL of the endpoint, such as https://mcp.example.org/mcp; tokens are made for it"
+    )
+    auth_secret: str = setting(
+        "MCP_AUTH_SECRET_KEY",
+        "",
+        "secret of HS256 access tokens, at least 32 random bytes, without which (or MCP_AUTH_JWKS_URL) only this machine "
+        "is served; or where AWS keeps it, read anew as it rotates: secretsmanager:NAME or ssm:NAME",
+        secret=True,
+    )
+    auth_jwks_url: str = setting(
+        "MCP_AUTH_JWKS_URL", "", "https address of the issuer's public keys, for RS256 access tokens instead"
+    )
+    auth_issuer: str = setting(
+        "MCP_AUTH_ISSUER", "", "issuer (iss) that a token must name; HS256 tokens need none while this is empty"
+    )
+    auth_audience: str = setting(
+        "MCP_AUTH_AUDIENCE", "", "audience (aud) that a token must name; empty: MCP_RESOURCE_URL, or else bio-mcp"
+    )
+    auth_scopes: tuple[str, ...] = setting("MCP_AUTH_REQUIRED_SCOPES", (), "scopes that a token must carry, all of them")
     tool_names: str = setting("BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract")
     tool_families: tuple[str, ...] = setting("BIO_MCP_TOOLS", (), "families that tools/list shows; empty: all")
     log_level: str = setting("MCP_LOG_LEVEL", "info", "debug, info, warning or error")

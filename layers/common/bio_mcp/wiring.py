@@ -1,7 +1,7 @@
 """The composition root: the only module that names an adapter. Each port is made on first use, once per process."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from functools import cache
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
 
@@ -171,3 +172,22 @@ def backends() -> "Backends":
     """The process's backends, as the environment configures them."""
     settings = Settings.from_env()
     return MODES[settings.mode](settings)
+
+
+def published_keys(url: str) -> Callable[[], bytes]:
+    """Reads the JSON Web Key Set that an issuer of access tokens publishes."""
+    from bio_mcp.adapters.jwks import fetch
+
+    return lambda: fetch(url)
+
+
+def stored_secret(reference: str) -> Callable[[], Sequence[str]]:
+    """Reads the secret that AWS keeps as `secretsmanager:NAME` or `ssm:NAME`, newest version first.
+
+    Raises `InvalidInput` for another reference, and where boto3 is not installed.
+    """
+    try:
+        from bio_mcp.adapters.aws.secrets import reader
+    except ModuleNotFoundError:
+        raise InvalidInput("a secret that AWS keeps is read by boto3; install bio-mcp[aws]") from None
+    return reader(reference)

@@ -1,7 +1,6 @@
 """Serve an ASGI application on this machine until told to stop."""
 
 import errno
-import ipaddress
 import signal
 import socket
 import threading
@@ -12,22 +11,20 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp
 
+from bio_mcp.doors.auth.guard import UNLOCKED
+from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import InvalidInput
 
 GRACE_S = 10  # for the requests in flight when told to stop
 
 
-def serve_locally(app: ASGIApp, host: str, port: int, announce: Callable[[str], None]) -> None:
+def serve_locally(app: ASGIApp, host: str, port: int, announce: Callable[[str], None], *, locked: bool = False) -> None:
     """Serve until SIGTERM or SIGINT, then let requests in flight finish and return. Port 0: any free one.
 
-    `announce` is given the base URL once the port is open. Raises `InvalidInput` when `host` is not this machine's
-    loopback interface or the port is taken: without access tokens nobody else may be let in.
+    `announce` is given the base URL once the port is open. `locked`: `app` answers to access tokens only. Raises
+    `InvalidInput` as `must_be_locked` does and when the port is taken.
     """
-    if not is_loopback(host):
-        raise InvalidInput(
-            f"{host} is not a loopback address and there are no access tokens yet: anyone who reaches it could use "
-            "it. Serve on 127.0.0.1 and put a proxy that authenticates in front"
-        )
+    must_be_locked(host, locked)
     opened = _open(host, port)
     name = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S)
@@ -37,11 +34,10 @@ def serve_locally(app: ASGIApp, host: str, port: int, announce: Callable[[str], 
         uvicorn.Server(config).run(sockets=[opened])
 
 
-def is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def must_be_locked(host: str, locked: bool) -> None:
+    """Raises `InvalidInput` when others than this machine would be let in without an access token."""
+    if not locked and not is_loopback(host):
+        raise InvalidInput(f"{host} is not a loopback address and {UNLOCKED}; or serve on 127.0.0.1")
 
 
 def _open(host: str, port: int) -> socket.socket:

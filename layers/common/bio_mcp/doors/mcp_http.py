@@ -7,6 +7,7 @@ request asks for progress and its sender reads event streams.
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 from fastapi import FastAPI
@@ -17,17 +18,19 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bio_mcp import __version__
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors import mcp
+from bio_mcp.doors.auth.access import Access
+from bio_mcp.doors.auth.addressed import Addressed, Hosts, Origins
+from bio_mcp.doors.auth.guard import Closed, Locked, metadata_routes
+from bio_mcp.doors.loopback import LOOPBACK_HOSTS, LOOPBACK_ORIGIN
 from bio_mcp.doors.mcp import Invoke
 from bio_mcp.settings import Settings
 
 MAX_BODY = 4 * 1024 * 1024  # bytes
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-LOOPBACK_ORIGIN = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?"
 REQUEST_HEADERS = (
     "accept",
     "authorization",
@@ -40,51 +43,63 @@ REQUEST_HEADERS = (
 )
 
 
-def application(settings: Settings, invoke: Invoke) -> FastAPI:
-    """The endpoint `/mcp` over the catalogue, and `/health`. Raises `InvalidInput` for a family that does not exist."""
+def application(settings: Settings, invoke: Invoke, access: Access | None = None, *, public: bool) -> FastAPI:
+    """The endpoint `/mcp` over the catalogue, and `/health`.
+
+    `public`: others than this machine can reach it. Then it answers to tokens that `access` lets in, and to nobody
+    without one. Raises `InvalidInput` for a family that does not exist and for hosts and origins that cannot.
+    """
     served = mcp.server(
         TOOLS.values(), RESOURCES.values(), invoke, names=settings.tool_names, families=settings.tool_families
     )
-    return serving(served, settings.allowed_hosts, settings.allowed_origins)
+    own = urlsplit(settings.resource_url)
+    hosts = {*settings.allowed_hosts, own.netloc, own.hostname or ""} - {""}
+    return serving(served, hosts, settings.allowed_origins, access=access, public=public)
 
 
-def serving(server: Server[Any], allowed_hosts: Iterable[str] = (), allowed_origins: Iterable[str] = ()) -> FastAPI:
-    """`server` as an ASGI application for the loopback interface, the given Host headers and the given Origins."""
-    origins = list(allowed_origins)
+def serving(
+    server: Server[Any],
+    allowed_hosts: Iterable[str] = (),
+    allowed_origins: Iterable[str] = (),
+    *,
+    access: Access | None = None,
+    public: bool = False,
+) -> FastAPI:
+    """`server` as an ASGI application for loopback's and the given Host headers, and for the given Origins; loopback's
+    too unless it is `public`."""
+    origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
     app = FastAPI(title="bio-mcp", version=__version__, openapi_url=None, docs_url=None, redoc_url=None)
     app.add_middleware(
         CORSMiddleware,
-        allow_origins=origins,
-        allow_origin_regex=LOOPBACK_ORIGIN,
-        allow_methods=["POST"],
+        allow_origins=origins.exact,
+        allow_origin_regex=origins.also,
+        allow_methods=["GET", "POST"],
         allow_headers=REQUEST_HEADERS,
         expose_headers=["www-authenticate"],
         max_age=600,
     )
-    endpoint = Endpoint(server, _security(allowed_hosts, origins))
-    app.router.routes.append(Route("/mcp", RequestBodyLimitMiddleware(endpoint, MAX_BODY), methods=["POST"]))
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server), MAX_BODY)
+    if access is not None:
+        endpoint = Locked(endpoint, access)
+    endpoint = Addressed(endpoint, Hosts([*LOOPBACK_HOSTS, *allowed_hosts]), origins)
+    if public and access is None:
+        endpoint = Closed()
+    app.router.routes.append(Route("/mcp", endpoint, methods=["POST"]))
     app.add_api_route("/health", _health, methods=["GET"])
+    app.router.routes.extend(metadata_routes(access) if access else [])
     return app
 
 
 async def _health() -> JSONResponse:
-    return JSONResponse({"status": "ok", "version": __version__})
-
-
-def _security(hosts: Iterable[str], origins: Iterable[str]) -> TransportSecuritySettings:
-    local = [f"{scheme}://{host}" for scheme in ("http", "https") for host in LOOPBACK]
-    return TransportSecuritySettings(
-        allowed_hosts=[name for host in LOOPBACK for name in (host, f"{host}:*")] + list(hosts),
-        allowed_origins=[name for origin in local for name in (origin, f"{origin}:*")] + list(origins),
-    )
+    """For whoever asks, so it says nothing but that it answers."""
+    return JSONResponse({"status": "ok"})
 
 
 class Endpoint:
     """One POST, one stateless session; it ends when the client hangs up."""
 
-    def __init__(self, server: Server[Any], security: TransportSecuritySettings) -> None:
+    def __init__(self, server: Server[Any]) -> None:
         self._server = server
-        self._security = security
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = await receive()
@@ -92,7 +107,7 @@ class Endpoint:
             app=self._server,
             json_response=not _wants_stream(Headers(scope=scope), request.get("body", b"")),
             stateless=True,
-            security_settings=self._security,
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # `Addressed` does it
             max_request_body_size=MAX_BODY,
         )
         gone = anyio.Event()

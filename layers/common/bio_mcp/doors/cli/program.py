@@ -22,6 +22,7 @@ DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 COMMANDS = {
     "serve": ("serving", "Serve MCP over HTTP on this machine."),
+    "token": ("token", "Make an access token for a client."),
     "stdio": ("serving", "Serve MCP to the program that starts this."),
     "import": ("importing", "Import PubMed XML files."),
     "sync": ("syncing", "Bring the corpus up to date with PubMed for a query."),

@@ -1,5 +1,6 @@
 """`bio-mcp serve` and `bio-mcp stdio`: MCP over HTTP and over standard input and output."""
 
+from dataclasses import replace
 from typing import cast
 
 import click
@@ -11,32 +12,44 @@ from bio_mcp.doors.logs import log_for_people
 from bio_mcp.doors.worker import Queue, Worker
 from bio_mcp.syncing.importing import corpus_size
 
+BRINGING_ONE = ' --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
+
 
 @click.command("serve")
 @click.option("--host", help="Address to listen on.  [default: MCP_HTTP_HOST or 127.0.0.1]")
 @click.option("--port", type=int, help="Port to listen on; 0: any free one.  [default: MCP_HTTP_PORT or 3010]")
 @click.pass_obj
 def serve_command(session: Session, host: str | None, port: int | None) -> None:
-    """Serve MCP over Streamable HTTP at /mcp until stopped."""
-    from bio_mcp.doors.local import serve_locally
+    """Serve MCP over Streamable HTTP at /mcp until stopped.
+
+    To this machine only, unless access tokens are configured: docs/settings.md, MCP_AUTH_SECRET_KEY.
+    """
+    from bio_mcp.doors.auth.access import access
+    from bio_mcp.doors.local import must_be_locked, serve_locally
+    from bio_mcp.doors.loopback import is_loopback
     from bio_mcp.doors.mcp import in_process
     from bio_mcp.doors.mcp_http import application
 
     settings = session.settings
     log_for_people(settings.log_level)
-    app = application(settings, in_process(session.backends))
+    host = host or settings.http_host
+    allowed = access(settings)
+    must_be_locked(host, allowed is not None)
+    here = f"[{host}]:*" if ":" in host else f"{host}:*"
+    settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, here))
+    app = application(settings, in_process(session.backends), allowed, public=not is_loopback(host))
     papers = corpus_size(session.backends).documents
 
     def announce(base: str) -> None:
         console.say(
             f"bio-mcp serves {console.many(papers, 'paper')} at {base}/mcp",
-            f"  claude mcp add --transport http bio-mcp {base}/mcp",
+            f"  claude mcp add --transport http bio-mcp {base}/mcp" + (BRINGING_ONE if allowed else ""),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )
 
     port = settings.http_port if port is None else port
     with Worker(cast(Queue, session.backends.continuations), TOOLS, session.backends):
-        serve_locally(app, host or settings.http_host, port, announce)
+        serve_locally(app, host, port, announce, locked=allowed is not None)
 
 
 @click.command("stdio")

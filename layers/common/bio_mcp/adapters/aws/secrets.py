@@ -1,0 +1,61 @@
+"""Secrets that AWS keeps, each with the value before it, so that a rotation locks nobody out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.errors import InvalidInput, StoreFailed
+
+QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a caller is waiting
+
+
+def from_secrets_manager(client: Any, name: str) -> tuple[str, ...]:
+    """The versions AWSCURRENT and, where there is one, AWSPREVIOUS of a secret."""
+    current = client.get_secret_value(SecretId=name, VersionStage="AWSCURRENT")["SecretString"]
+    try:
+        return current, client.get_secret_value(SecretId=name, VersionStage="AWSPREVIOUS")["SecretString"]
+    except client.exceptions.ResourceNotFoundException:
+        return (current,)
+
+
+def from_parameter_store(client: Any, name: str) -> tuple[str, ...]:
+    """The newest version of a parameter and, where there is one, the version before."""
+    newest = client.get_parameter(Name=name, WithDecryption=True)["Parameter"]
+    if newest["Version"] == 1:
+        return (newest["Value"],)
+    before = f"{name}:{newest['Version'] - 1}"
+    try:
+        return newest["Value"], client.get_parameter(Name=before, WithDecryption=True)["Parameter"]["Value"]
+    except (client.exceptions.ParameterVersionNotFound, client.exceptions.ParameterNotFound):
+        return (newest["Value"],)
+
+
+KEPT_BY = {"secretsmanager": from_secrets_manager, "ssm": from_parameter_store}  # by boto3's name of the service
+
+
+def reader(reference: str, connect: Callable[..., Any] = boto3.client) -> Callable[[], tuple[str, ...]]:
+    """Reads the secret that `secretsmanager:NAME` or `ssm:NAME` names, newest value first, at each call.
+
+    NAME is a name or an ARN. It takes the permission `secretsmanager:GetSecretValue`, or `ssm:GetParameter`, and
+    `kms:Decrypt` where the key is one's own. Raises `InvalidInput` for another reference and, when called,
+    `StoreFailed`, which tells neither the name nor a value.
+    """
+    service, _, name = reference.partition(":")
+    if service not in KEPT_BY or not name:
+        raise InvalidInput("a secret that AWS keeps is named secretsmanager:NAME or ssm:NAME")
+    client = Once(lambda: connect(service, config=QUICK))
+
+    def read() -> tuple[str, ...]:
+        try:
+            return KEPT_BY[service](client(), name)
+        except ClientError as error:
+            problem = error.response["Error"]["Code"]
+        except (BotoCoreError, KeyError) as error:
+            problem = type(error).__name__
+        raise StoreFailed(f"the secret that {service} keeps could not be read ({problem})")
+
+    return read

@@ -1,0 +1,111 @@
+"""Which tokens are let in, as the settings say it; half a configuration is an error, never an open door."""
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from bio_mcp.doors.auth.kept import Kept
+from bio_mcp.doors.auth.keys import Keys, hmac_keys, rsa_keys
+from bio_mcp.doors.auth.tokens import Tokens
+from bio_mcp.doors.loopback import is_loopback
+from bio_mcp.errors import InvalidInput
+from bio_mcp.settings import Settings
+from bio_mcp.wiring import published_keys, stored_secret
+
+DEFAULT_AUDIENCE = "bio-mcp"
+STORED = ("secretsmanager:", "ssm:")
+PLAIN = re.compile(r"[!#-\[\]-~]+")  # what a scope may hold (RFC 6749, 3.3), and a quoted string without escapes
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Let in who brings one of `tokens` with all of `scopes`. `resource` is the endpoint's public URL, and `issuer`
+    who gives tokens out, each empty where there is none."""
+
+    tokens: Tokens
+    scopes: tuple[str, ...] = ()
+    resource: str = ""
+    issuer: str = ""
+
+
+def access(settings: Settings) -> Access | None:
+    """None where no tokens are configured at all. Raises `InvalidInput` saying what is missing or wrong."""
+    read = _issuers(settings) if settings.auth_jwks_url else _shared(settings)
+    if read is None:
+        return None
+    if settings.resource_url:
+        _must_be_https("MCP_RESOURCE_URL", settings.resource_url)
+    if odd := [each for each in settings.auth_scopes if not PLAIN.fullmatch(each)]:
+        raise InvalidInput(f"MCP_AUTH_REQUIRED_SCOPES holds {odd[0]!r}, which is no scope; commas stand between scopes")
+    algorithm = "RS256" if settings.auth_jwks_url else "HS256"
+    tokens = Tokens(algorithm, Kept(read), audience(settings), settings.auth_issuer)
+    issuer = settings.auth_issuer if settings.auth_jwks_url else ""
+    return Access(tokens, settings.auth_scopes, settings.resource_url, issuer)
+
+
+def access_if_whole(settings: Settings) -> Access | None:
+    """As `access`, but None for half a configuration, which is logged: for a door that then stays closed."""
+    try:
+        return access(settings)
+    except InvalidInput as problem:
+        log.error("access tokens are not configured: %s", problem)
+        return None
+
+
+def audience(settings: Settings) -> str:
+    """What a token must be made for."""
+    return settings.auth_audience or settings.resource_url or DEFAULT_AUDIENCE
+
+
+def shared_keys(secret: str) -> Callable[[], Keys]:
+    """Reads the keys of HS256 tokens, the newest first: from `secret`, or from where it says that AWS keeps them.
+
+    Raises `InvalidInput` for a secret that is none, at once or, where AWS keeps it, when read.
+    """
+    if secret.startswith(STORED):
+        stored = stored_secret(secret)
+        return lambda: hmac_keys(stored())
+    keys = hmac_keys([secret])
+    return lambda: keys
+
+
+def _shared(settings: Settings) -> Callable[[], Keys] | None:
+    secret = settings.auth_secret
+    if not secret:
+        given = {
+            "MCP_AUTH_ISSUER": settings.auth_issuer,
+            "MCP_AUTH_AUDIENCE": settings.auth_audience,
+            "MCP_AUTH_REQUIRED_SCOPES": settings.auth_scopes,
+        }
+        if alone := [name for name, value in given.items() if value]:
+            raise InvalidInput(
+                f"{alone[0]} is set, but nothing to check tokens with; set MCP_AUTH_SECRET_KEY or MCP_AUTH_JWKS_URL"
+            )
+        return None
+    return shared_keys(secret)
+
+
+def _issuers(settings: Settings) -> Callable[[], Keys]:
+    if settings.auth_secret:
+        raise InvalidInput("MCP_AUTH_SECRET_KEY and MCP_AUTH_JWKS_URL exclude each other; set one of them")
+    needed = {"MCP_AUTH_ISSUER": settings.auth_issuer, "MCP_RESOURCE_URL": settings.resource_url}
+    if missing := [name for name, value in needed.items() if not value]:
+        raise InvalidInput(f"MCP_AUTH_JWKS_URL is set; set {' and '.join(missing)} too")
+    _must_be_https("MCP_AUTH_JWKS_URL", settings.auth_jwks_url)
+    published = published_keys(settings.auth_jwks_url)
+    return lambda: rsa_keys(published())
+
+
+def _must_be_https(name: str, url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        plain_but_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
+    except ValueError:
+        raise InvalidInput(f"{name} is not a URL") from None
+    whole = parts.hostname and not parts.fragment and not parts.username and PLAIN.fullmatch(url)
+    if not whole or not (parts.scheme == "https" or plain_but_here):
+        raise InvalidInput(f"{name} must be an https URL, or http on this machine's loopback interface")

@@ -1,0 +1,32 @@
+"""Access tokens made here, for whoever runs the server and has no issuer."""
+
+from datetime import datetime, timedelta
+
+from bio_mcp.doors.auth.access import access, audience, shared_keys
+from bio_mcp.errors import InvalidInput
+from bio_mcp.settings import Settings
+
+
+def issue(settings: Settings, subject: str, lifetime: timedelta, now: datetime) -> tuple[str, datetime]:
+    """An HS256 token that the server of these settings lets in, with every scope that it asks for, and its end.
+
+    Signed with the newest secret. Raises `InvalidInput` without a secret of one's own, and `StoreFailed` when the one
+    that AWS keeps cannot be read.
+    """
+    if access(settings) is None or not settings.auth_secret:
+        raise InvalidInput(
+            "tokens are made with the secret of MCP_AUTH_SECRET_KEY, which is not set; those of MCP_AUTH_JWKS_URL are "
+            "given out by the issuer alone"
+        )
+    if not subject.strip():
+        raise InvalidInput("a token names whom it is for: --subject")
+    import jwt
+
+    end = now.replace(microsecond=0) + lifetime
+    claims = {"sub": subject, "aud": audience(settings), "iat": int(now.timestamp()), "exp": int(end.timestamp())}
+    if settings.auth_issuer:
+        claims["iss"] = settings.auth_issuer
+    if settings.auth_scopes:
+        claims["scope"] = " ".join(settings.auth_scopes)
+    newest = shared_keys(settings.auth_secret)()[0]
+    return jwt.encode(claims, newest.value, algorithm="HS256"), end
