@@ -206,6 +206,8 @@ class Article:
     date_revised: date | None = None
     date_completed: date | None = None
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    publication_model: str | None = None  # Article/@PubModel: "Print", "Electronic", "Print-Electronic", ...
+    publication_status: str | None = None  # "ppublish", "epublish", "aheadofprint", ...
 
 
 @dataclass(slots=True)

@@ -129,6 +129,11 @@ def _citation(found: Article, element: etree._Element) -> None:
     read(found, element, _CITATION)
 
 
+def _article(found: Article, element: etree._Element) -> None:
+    found.publication_model = element.get("PubModel")
+    read(found, element, _ARTICLE)
+
+
 def _article_date(found: Article, element: etree._Element) -> None:
     if element.get("DateType", "Electronic") == "Electronic" and found.electronic_date is None:
         found.electronic_date = printed(element)
@@ -156,7 +161,7 @@ _CITATION: Readers = {
     "PMID": pmid,
     "DateCompleted": set_to("date_completed", calendar_day),
     "DateRevised": set_to("date_revised", calendar_day),
-    "Article": below(_ARTICLE),
+    "Article": _article,
     "MedlineJournalInfo": journal_info,
     "ChemicalList": set_to("chemicals", indexing.chemicals),
     "CommentsCorrectionsList": set_to("corrections", linking.corrections),
@@ -165,5 +170,10 @@ _CITATION: Readers = {
     "KeywordList": keywords,
     "InvestigatorList": investigators,
 }
-_PUBMED_DATA: Readers = {"History": history, "ArticleIdList": linking.own_ids, "ReferenceList": references}
+_PUBMED_DATA: Readers = {
+    "History": history,
+    "ArticleIdList": linking.own_ids,
+    "ReferenceList": references,
+    "PublicationStatus": set_to("publication_status", leaf),
+}
 _RECORD: Readers = {"MedlineCitation": _citation, "PubmedData": below(_PUBMED_DATA)}
