@@ -10,6 +10,7 @@ from bio_mcp.doors import mcp, mcp_http
 from tests.all.conformance_tools import with_fixtures
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
+from tests.opensearch_node.jvm import Node, start
 from tests.sample_corpus import corpus
 
 
@@ -19,3 +20,11 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     app = mcp_http.serving(with_fixtures(server) if request.param else server)
     with bridge(lambda: Mangum(app, lifespan="off")) as bridged, running(bridged) as base:
         yield f"{base}/mcp"
+
+
+@pytest.fixture(scope="session")
+def opensearch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """A real node for all tests; one that cannot be had or started fails them."""
+    node = start(tmp_path_factory.mktemp("opensearch"))
+    yield node
+    node.stop()

@@ -1,0 +1,19 @@
+"""The contract suite of the passages port, on a real OpenSearch node."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.adapters.ports.test_passages import *  # noqa: F403  the very same tests
+from tests.opensearch_node.passages import fresh_statistics_at, passages_at
+
+EXACT_STATISTICS = (  # they compare scores after documents were replaced
+    "test_scores_are_those_of_the_plain_reading_of_the_contract",
+    "test_the_same_batch_twice_changes_nothing",
+)
+
+
+@pytest.fixture
+def ports(request, opensearch):
+    made = fresh_statistics_at if request.node.originalname in EXACT_STATISTICS else passages_at
+    return SimpleNamespace(passages=made(opensearch.url, k1=1.2, b=0.75))

@@ -1,0 +1,48 @@
+"""Passages over a node, each in an index of its own."""
+
+import itertools
+import os
+
+from bio_mcp.adapters.aws.opensearch import OpenSearchPassages
+from bio_mcp.adapters.aws.opensearch_bulk import Bulk
+from bio_mcp.adapters.aws.opensearch_schema import DOMAIN, Layout
+from bio_mcp.adapters.aws.opensearch_wire import Wire, http
+from bio_mcp.adapters.retry import Backoff
+from bio_mcp.retrieval.passages import Candidate, PassageQuery
+from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+QUICK = Backoff(tries=6, first_s=0.01, cap_s=0.05)
+_numbers = itertools.count()
+
+
+def passages_at(url: str, *, k1: float = BM25_K1, b: float = BM25_B, shards: int = 1) -> OpenSearchPassages:
+    """A new corpus at `url`, whose adapter does not wait long before it tries again."""
+    return _made(OpenSearchPassages, url, Layout(DOMAIN, k1, b, shards, replicas=0))
+
+
+def _made(kind: type[OpenSearchPassages], url: str, layout: Layout) -> OpenSearchPassages:
+    wire = Wire(http(url), backoff=QUICK, read_s=30)
+    return kind(wire, f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(wire, QUICK))
+
+
+class FreshStatistics(OpenSearchPassages):
+    """Before each search, drops what was replaced or deleted from the index, whose words BM25 else still counts.
+
+    Merging alone drops nothing that a copy of the shard may still ask for; closing the index ends that claim.
+    """
+
+    def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
+        index = self.alias.index()
+        if index is not None:
+            for method, step in (("POST", "_flush?force=true"), ("POST", "_close"), ("POST", "_open")):
+                self.wire.ask(method, f"/{index.name}/{step}")
+            self.wire.ask("GET", f"/_cluster/health/{index.name}?wait_for_status=green")
+            self.wire.ask("POST", f"/{index.name}/_forcemerge?max_num_segments=1")
+            self.wire.ask("POST", f"/{index.name}/_refresh")
+            counted = self.wire.ask("GET", f"/{index.name}/_stats/docs")["_all"]["primaries"]["docs"]
+            assert counted["deleted"] == 0
+        return super().hybrid_search(query)
+
+
+def fresh_statistics_at(url: str, *, k1: float, b: float) -> OpenSearchPassages:
+    return _made(FreshStatistics, url, Layout(DOMAIN, k1, b, replicas=0))
