@@ -4,7 +4,7 @@ import logging
 import sys
 from typing import TextIO
 
-SHOWN = ("tool", "status", "code", "latency_ms", "correlation_id")
+SHOWN = ("tool", "status", "code", "latency_ms", "correlation_id", "query_key", "state", "job_id")
 
 
 class Readable(logging.Formatter):

@@ -1,5 +1,7 @@
 """Bring a corpus up to date with PubMed."""
 
+import logging
+
 from pydantic import Field
 
 from bio_mcp.ports import Backends
@@ -7,6 +9,8 @@ from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.delta import sync_delta as sync
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP
+
+log = logging.getLogger(__name__)
 
 
 class SyncDelta(Request):
@@ -36,6 +40,7 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
     and indexes them. Safe to repeat. Large syncs go on by themselves: `state` is then "continues".
     """
     report = sync(request.query_key, request.term, request.overlap_days, backends, context.deadline, context.progress)
+    log.info("synced", extra={"query_key": request.query_key, "state": report.state, "job_id": report.job_id})
     return SyncResult(
         job_id=report.job_id,
         inserted=report.inserted,
