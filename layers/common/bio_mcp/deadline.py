@@ -11,14 +11,23 @@ Clock = Callable[[], float]
 class Deadline:
     """A point in time, `seconds` from now by `clock` (monotonic seconds). None: never."""
 
-    def __init__(self, seconds: float | None = None, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, seconds: float | None = None, clock: Clock = time.monotonic, *, within: "Deadline | None" = None
+    ) -> None:
+        """`within`: no later than that one, whatever becomes of it."""
         self._clock = clock
         self._end = None if seconds is None else clock() + seconds
+        self._within = within
 
     @property
     def remaining(self) -> float:
         """Seconds left, never below 0; infinite without an end."""
-        return float("inf") if self._end is None else max(0.0, self._end - self._clock())
+        left = float("inf") if self._end is None else max(0.0, self._end - self._clock())
+        return min(left, self._within.remaining) if self._within else left
+
+    def share(self, seconds: float) -> "Deadline":
+        """A deadline `seconds` from now, or this one where it comes sooner."""
+        return Deadline(seconds, self._clock, within=self)
 
     def expire(self) -> None:
         """Leave no time from now on: whoever was waiting has gone. May be called from another thread."""

@@ -13,6 +13,8 @@ from uuid import UUID
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article, Deletion, Document, Head
+from bio_mcp.pubmed import Pubmed
+from bio_mcp.pubmed import SearchPage as SearchPage
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
 
 if TYPE_CHECKING:
@@ -112,18 +114,6 @@ class Embeddings(Protocol):
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """One unit vector per text, float32, shape (len(texts), dim). Raises `EmbeddingFailed`."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class SearchPage:
-    """One ESearch answer. `ids` are PMIDs as strings, `warnings` name terms that NCBI dropped."""
-
-    count: int
-    ids: tuple[str, ...]
-    translation: str
-    warnings: tuple[str, ...] = ()
-    web_env: str | None = None
-    query_key: str | None = None
 
 
 class Entrez(Protocol):
@@ -240,6 +230,8 @@ class Backends(Protocol):
     def embeddings(self) -> Embeddings: ...
     @property
     def entrez(self) -> Entrez: ...
+    @property
+    def pubmed(self) -> Pubmed: ...
     @property
     def checkpoints(self) -> Checkpoints: ...
     @property

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.continuations import SqliteContinuations
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
-    from bio_mcp.ports import Audit, Backends, Checkpoints, Documents, Embeddings, Entrez, Jobs, Leases, Passages
+    from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.ports import Audit, Backends, Checkpoints, Documents, Embeddings, Jobs, Leases, Passages
+    from bio_mcp.pubmed import Pubmed
 
 
 class Embedded:
@@ -52,8 +54,12 @@ class Embedded:
         return self._embeddings()
 
     @property
-    def entrez(self) -> "Entrez":
+    def entrez(self) -> "Eutils":
         return self._entrez()
+
+    @property
+    def pubmed(self) -> "Pubmed":
+        return self.entrez
 
     @property
     def checkpoints(self) -> "Checkpoints":
@@ -112,7 +118,7 @@ class Embedded:
         self._opened.callback(database.close)
         return database
 
-    def _open_entrez(self) -> "Entrez":
+    def _open_entrez(self) -> "Eutils":
         from bio_mcp.adapters.entrez.client import Eutils
         from bio_mcp.adapters.entrez.wire import Wire
         from bio_mcp.adapters.pace import Pace, gap_s

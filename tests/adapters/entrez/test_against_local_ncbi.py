@@ -72,11 +72,32 @@ def test_summaries_come_with_title_and_dates(client, ncbi):
         assert summary.edat == articles[summary.pmid].edat
 
 
-def test_a_search_and_its_summaries_by_history_survive_its_loss(client, ncbi):
-    page, summaries = client.search_summaries("cancer", summaries=5)
+def test_the_summaries_of_a_search_survive_the_loss_of_its_history(client, ncbi):
+    page = client.esearch("cancer", retmax=20, sort="relevance", history=True)
+    summaries = client.summaries_of(page, 5)
     assert [summary.pmid for summary in summaries.found] == list(page.ids[:5])
     ncbi.control.expire_history()
-    assert client.search_summaries("cancer", summaries=5)[1] == summaries
+    assert client.summaries_of(page, 5) == summaries
+
+
+def test_contact_with_ncbi_is_remembered(client, ncbi):
+    assert client.contact().last is None
+    client.einfo()
+    contact = client.contact()
+    assert (contact.tool, contact.keyed, contact.limit, contact.waiting) == ("bio-mcp-tests", True, 10, 0)
+    assert contact.last == contact.answered
+    assert contact.left is not None
+    ncbi.control.fault(status=500, times=6)
+    with pytest.raises(NcbiFailed):
+        client.einfo()
+    assert client.contact().last == client.contact().failed
+
+
+def test_no_text_is_no_records_only_where_the_xml_has_none_either(client, ncbi):
+    assert client.efetch_text(["999999999"]) == ""
+    known = str(ncbi.control.pmids()[0])
+    ncbi.control.fault(endpoint="efetch", status=200)
+    assert f"PMID- {known}" in client.efetch_text([known])
 
 
 def test_links_of_each_pmid_stay_apart(client, ncbi):

@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from bio_mcp.adapters.entrez import BeyondReach, HistoryLost, KeyRejected, Refused
+from bio_mcp.adapters.entrez import BeyondReach, KeyRejected, Refused
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import (
     DeadlineExceeded,
@@ -236,30 +236,29 @@ def test_a_term_that_cannot_be_sent_is_the_callers_error():
     assert ncbi.requests == []
 
 
-def test_a_lost_history_is_searched_anew():
+LOST = {"esummaryresult": ["Unable to obtain query #1"]}
+SEARCH = {"webenv": "MCID_1", "querykey": "1"}
+
+
+def test_a_history_that_stays_lost_is_replaced_by_the_pmids():
     summary = said({"result": {"uids": ["1"], "1": {"uid": "1", "title": "T"}}})
-    lost = {"esummaryresult": ["Unable to obtain query #1"]}
-    first, second = (found(1, webenv=env, querykey="1") for env in ("MCID_1", "MCID_2"))
-    client, ncbi = eutils(first, said(lost), said(lost), second, summary)
-    page, summaries = client.search_summaries("asthma", summaries=20)
-    assert page.web_env == "MCID_2"
+    client, ncbi = eutils(found(1, **SEARCH), said(LOST), said(LOST), summary)
+    summaries = client.summaries_of(client.esearch("asthma", history=True), 20)
     assert [found.title for found in summaries.found] == ["T"]
-    assert [form.get("WebEnv") for form in ncbi.forms] == [None, ["MCID_1"], ["MCID_1"], None, ["MCID_2"]]
-
-
-def test_a_history_that_stays_lost_is_a_failure():
-    lost = {"esummaryresult": ["Unable to obtain query #1"]}
-    search = {"webenv": "MCID_1", "querykey": "1"}
-    client, _ = eutils(found(1, **search), said(lost), said(lost), found(1, **search), said(lost), said(lost))
-    with pytest.raises(HistoryLost):
-        client.search_summaries("asthma", summaries=20)
+    assert [form.get("WebEnv") for form in ncbi.forms] == [None, ["MCID_1"], ["MCID_1"], None]
+    assert ncbi.forms[-1]["id"] == ["1"]
 
 
 def test_a_search_without_hits_asks_for_no_summaries():
-    client, ncbi = eutils(found(webenv="MCID_1", querykey="1"))
-    page, summaries = client.search_summaries("asthma", summaries=20)
-    assert (page.count, summaries.found) == (0, ())
+    client, ncbi = eutils(found(**SEARCH))
+    assert client.summaries_of(client.esearch("asthma", history=True), 20).found == ()
     assert len(ncbi.requests) == 1
+
+
+def test_a_search_that_ncbi_did_not_keep_is_summarised_by_pmid():
+    client, ncbi = eutils(found(1), said({"result": {"uids": ["1"], "1": {"uid": "1", "title": "T"}}}))
+    assert client.summaries_of(client.esearch("asthma"), 1).found[0].title == "T"
+    assert ncbi.forms[1]["id"] == ["1"]
 
 
 def test_the_recorded_fetches_of_pubmed_are_read():

@@ -6,6 +6,7 @@ import pytest
 from bio_mcp.adapters.entrez import DocSummary
 from bio_mcp.adapters.entrez.summaries import read_summaries
 from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.records import RetractionStatus
 from tests.adapters.entrez.recordings import answer
 from tests.adapters.entrez.scripted import eutils, said
 
@@ -41,6 +42,23 @@ ENTRY = {
 }
 
 
+@pytest.mark.parametrize(
+    ("said_of_it", "standing"),
+    [
+        ({}, RetractionStatus.CLEAR),
+        ({"pubtype": ["Journal Article", "Retracted Publication"]}, RetractionStatus.RETRACTED),
+        ({"pubtype": ["Retraction of Publication"]}, RetractionStatus.NOTICE),
+        ({"references": [{"reftype": "Retraction in", "pmid": "2"}]}, RetractionStatus.RETRACTED),
+        ({"references": [{"reftype": "Expression of concern in"}]}, RetractionStatus.CONCERN),
+        ({"references": [{"reftype": "Erratum in"}, {"reftype": "Comment in"}]}, RetractionStatus.CORRECTED),
+        ({"references": [{"reftype": "RetractionIn"}, {}]}, RetractionStatus.RETRACTED),
+    ],
+)
+def test_a_summary_says_whether_the_paper_still_stands(said_of_it, standing):
+    client, _ = eutils(said({"result": {"uids": ["30833575"], "30833575": {**ENTRY, **said_of_it}}}))
+    assert client.esummary_batch(["30833575"])[0].retraction is standing
+
+
 def summaries_of(request: httpx.Request) -> httpx.Response:
     ids = httpx.QueryParams(request.content.decode())["id"].split(",")
     return said({"result": {"uids": ids, **{pmid: {**ENTRY, "uid": pmid} for pmid in ids}}})
@@ -67,6 +85,7 @@ def test_a_summary_holds_what_the_contract_names():
             languages=("eng",),
             has_abstract=True,
             cited_in_pmc=7,
+            retraction=RetractionStatus.CLEAR,
         )
     ]
     assert ncbi.forms[0]["version"] == ["2.0"]
@@ -111,4 +130,4 @@ def test_an_answer_without_uids_is_no_empty_result(content):
 def test_a_summary_with_almost_nothing_in_it_is_read():
     body = json.dumps({"result": {"uids": ["1"], "1": {"uid": "1", "authors": None, "pmcrefcount": ""}}})
     client, _ = eutils(said(body))
-    assert client.esummary_batch(["1"]) == [DocSummary(pmid="1")]
+    assert client.esummary_batch(["1"]) == [DocSummary(pmid="1", retraction=RetractionStatus.CLEAR)]

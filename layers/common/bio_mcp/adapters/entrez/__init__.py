@@ -2,10 +2,22 @@
 
 from bio_mcp.adapters.entrez.client import Eutils
 from bio_mcp.adapters.entrez.faults import AnswerTooLarge, BeyondReach, HistoryLost, KeyRejected, Refused
-from bio_mcp.adapters.entrez.links import CITED_IN, REFERENCES, SIMILAR, Link, LinkSet
-from bio_mcp.adapters.entrez.lookups import Citation, CitationMatch, EntrezDatabase, History, Spelling
-from bio_mcp.adapters.entrez.summaries import DocSummary, Summaries
-from bio_mcp.adapters.entrez.wire import NCBI, Wire
+from bio_mcp.adapters.entrez.lookups import History
+from bio_mcp.adapters.entrez.wire import Wire
+from bio_mcp.pubmed import (
+    CITED_IN,
+    NCBI,
+    REFERENCES,
+    SIMILAR,
+    Citation,
+    CitationMatch,
+    DocSummary,
+    EntrezDatabase,
+    Link,
+    LinkSet,
+    Spelling,
+    Summaries,
+)
 
 __all__ = [
     "CITED_IN",

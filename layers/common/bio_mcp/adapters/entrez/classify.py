@@ -41,7 +41,7 @@ def failure_in(answer: Answer, now: datetime | None = None) -> Failure | None:
         asked = answer.retry_after_s(now)
         failure.retry_after_s = asked if asked is not None else failure.retry_after_s
         failure.details.setdefault("endpoint", answer.endpoint)
-        failure.details.setdefault("status", answer.status)
+        failure.details.setdefault("http_status", answer.status)
     return failure
 
 

@@ -1,25 +1,44 @@
 """PubMed by NCBI's E-utilities."""
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TypeVar
 
 from bio_mcp.adapters.entrez import links, lookups
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.classify import failure_in
+from bio_mcp.adapters.entrez.contact import Remembered
 from bio_mcp.adapters.entrez.faults import AnswerTooLarge, BeyondReach, HistoryLost, Refused, SearchBackendFailed
 from bio_mcp.adapters.entrez.pmids import batches, checked
 from bio_mcp.adapters.entrez.search import REACH, read_search, search_form
-from bio_mcp.adapters.entrez.summaries import BATCH, DocSummary, Summaries, read_summaries
+from bio_mcp.adapters.entrez.summaries import BATCH, read_summaries
 from bio_mcp.adapters.entrez.wire import Form, Wire
 from bio_mcp.adapters.pace import Pacer
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
+from bio_mcp.errors import (
+    DeadlineExceeded,
+    InvalidInput,
+    NcbiFailed,
+    NcbiQueryRejected,
+    NcbiRateLimited,
+    NcbiUnreadable,
+    UpstreamFailed,
+)
 from bio_mcp.literature import medline
 from bio_mcp.literature.records import Article, Deletion
-from bio_mcp.ports import SearchPage
+from bio_mcp.pubmed import (
+    SIMILAR,
+    Citation,
+    CitationMatch,
+    Contact,
+    DocSummary,
+    EntrezDatabase,
+    LinkSet,
+    SearchPage,
+    Spelling,
+    Summaries,
+)
 
 T = TypeVar("T")
 Parse = Callable[[IO[bytes]], Iterator[Article | Deletion]]
@@ -33,6 +52,7 @@ WORTH: Worth = {
     AnswerTooLarge: 1,
 }
 HISTORY_WORTH: Worth = {**WORTH, HistoryLost: 2}  # seen now and then for a history that is still there
+TEXT_WORTH: Worth = {**WORTH, NcbiUnreadable: 1}  # no text may mean no records: XML tells
 COOL_DOWN_S = 1.0
 STYLES = {
     "medline": {"rettype": "medline", "retmode": "text"},
@@ -45,7 +65,7 @@ POST_BATCH = 10_000
 
 
 class Eutils:
-    """The port `Entrez`, and the other utilities, over one `Wire`, one `Pacer` and one `Backoff`.
+    """The ports `Entrez` and `Pubmed`, and the other utilities, over one `Wire`, one `Pacer` and one `Backoff`.
 
     Every request is paced, retried as `WORTH` says and bounded by its deadline, the queue and the pauses included.
     An answer that is not whole is never a shorter result. Raises, from every method: `InvalidInput`, `NcbiFailed`
@@ -60,6 +80,7 @@ class Eutils:
         self._pacer = pacer
         self._parse = parse
         self._backoff = backoff or Backoff()
+        self._remembered = Remembered(wire.contact)
 
     def esearch(
         self,
@@ -110,19 +131,22 @@ class Eutils:
         )
 
     def efetch_text(self, pmids: Sequence[str], *, style: str = "medline", deadline: Deadline = NEVER) -> str:
-        """The records of at most 200 PMIDs as NCBI prints them; style: medline, abstract, uilist or xml."""
+        """The records of at most 200 PMIDs as NCBI prints them; style: medline, abstract, uilist or xml.
+
+        Text without a word counts only where the XML has no record either.
+        """
         if style not in STYLES:
             raise InvalidInput(f"unknown style '{style}'; choose one of {', '.join(STYLES)}")
-        form = {"db": "pubmed", "id": ",".join(checked(pmids, at_most=FETCH_BATCH)), **STYLES[style]}
-
-        def read(answer: Answer) -> str:
-            if style == "xml":
-                answer.xml()
-            elif answer.is_xml:
-                raise NcbiUnreadable("NCBI sent XML in place of text; try again")
-            return answer.body.decode("utf-8", "replace")
-
-        return self._ask("efetch", form, deadline, read)
+        ids = checked(pmids, at_most=FETCH_BATCH)
+        form = {"db": "pubmed", "id": ",".join(ids), **STYLES[style]}
+        if style == "xml":
+            return self._ask("efetch", form, deadline, _whole_xml)
+        try:
+            return self._ask("efetch", form, deadline, _plain_text, TEXT_WORTH)
+        except NcbiUnreadable:
+            if self._records(ids, deadline):
+                return self._ask("efetch", form, deadline, _plain_text)
+        return ""
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> Summaries:
         """Summaries in the order of `pmids`, and what PubMed has none of; any number of PMIDs."""
@@ -135,36 +159,27 @@ class Eutils:
         """Summaries in the order of `pmids`; those that PubMed does not have are absent."""
         return list(self.esummary(pmids, deadline=deadline).found)
 
-    def search_summaries(
-        self,
-        term: str,
-        *,
-        summaries: int,
-        deadline: Deadline = NEVER,
-        retmax: int = REACH,
-        sort: str = "relevance",
-        dates: tuple[str, str, str] | None = None,
-    ) -> tuple[SearchPage, Summaries]:
-        """A search and the summaries of its first hits (at most 500) from NCBI's history; searched anew when lost."""
-        if not 0 < summaries <= 500:
+    def summaries_of(self, page: SearchPage, many: int, *, deadline: Deadline = NEVER) -> Summaries:
+        """Summaries of the first hits (at most 500) of a search that was kept; by PMID where NCBI has lost it."""
+        if not 0 < many <= 500:
             raise InvalidInput("between 1 and 500 summaries can be asked for")
-        search = partial(self.esearch, term, deadline=deadline, retmax=retmax, sort=sort, history=True, dates=dates)
-        page = search()
+        ids = page.ids[:many]
+        if not ids:
+            return Summaries((), {})
         try:
-            return page, self._from_history(page, summaries, deadline)
-        except HistoryLost:
-            page = search()
-        return page, self._from_history(page, summaries, deadline)
+            return self._from_history(page, ids, deadline)
+        except (HistoryLost, NcbiUnreadable):
+            return self.esummary(ids, deadline=deadline)
 
     def elink(
         self,
         pmids: Sequence[str],
         *,
-        link_name: str = links.SIMILAR,
+        link_name: str = SIMILAR,
         command: str = "neighbor",
         db: str = "pubmed",
         deadline: Deadline = NEVER,
-    ) -> tuple[links.LinkSet, ...]:
+    ) -> tuple[LinkSet, ...]:
         """What each PMID is linked with, in the order of `pmids`, uncapped (a paper may have 13,000 citing it).
 
         `command` neighbor_score adds scores, but NCBI fails at it for much-cited papers: fall back to neighbor.
@@ -176,7 +191,7 @@ class Eutils:
         form["retmode"] = "json" if command == "neighbor" else "xml"
         return self._ask("elink", form, deadline, lambda answer: links.read_links(answer, ids, link_name))
 
-    def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> lookups.EntrezDatabase:
+    def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> EntrezDatabase:
         """Size, last update, fields and link names of a database; also the cheapest health check."""
         return self._ask("einfo", {"db": db, "retmode": "json"}, deadline, lookups.read_info)
 
@@ -189,18 +204,20 @@ class Eutils:
         form = {"db": "pubmed", "id": ",".join(checked(pmids, at_most=POST_BATCH))}
         return self._ask("epost", form, deadline, lookups.read_history)
 
-    def espell(self, term: str, *, deadline: Deadline = NEVER) -> lookups.Spelling:
+    def espell(self, term: str, *, deadline: Deadline = NEVER) -> Spelling:
         """How PubMed would spell a query."""
         if not term.strip():
             raise InvalidInput("the search term is empty; give at least one word")
         return self._ask("espell", {"db": "pubmed", "term": term}, deadline, lookups.read_spelling)
 
-    def ecitmatch(
-        self, citations: Sequence[lookups.Citation], *, deadline: Deadline = NEVER
-    ) -> list[lookups.CitationMatch]:
+    def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
         """The PMID of each citation, in order, or why there is none."""
         form = {"db": "pubmed", "retmode": "xml", "bdata": lookups.citation_lines(citations)}
         return self._ask("ecitmatch", form, deadline, lambda answer: lookups.read_matches(answer, citations))
+
+    def contact(self) -> Contact:
+        """How this process stands with NCBI."""
+        return self._remembered.contact
 
     def close(self) -> None:
         """Close the connections that are kept open; the client cannot be used afterwards."""
@@ -212,16 +229,29 @@ class Eutils:
         """What `read` makes of the first good answer; what it cannot read is asked for again."""
 
         def attempt() -> T:
-            self._pacer.wait(deadline)
-            answer = self._wire.send(endpoint, form, deadline)
-            failure = failure_in(answer)
-            if isinstance(failure, NcbiRateLimited):
-                self._pacer.cool_down(failure.retry_after_s or COOL_DOWN_S)
-            if failure is not None:
-                raise failure
-            return read(answer)
+            with self._remembered.waiting():
+                self._pacer.wait(deadline)
+            return self._read(endpoint, form, deadline, read)
 
         return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff)
+
+    def _read(self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T]) -> T:
+        """What `read` makes of one answer, remembered as good or bad."""
+        answer = None
+        try:
+            answer = self._wire.send(endpoint, form, deadline)
+            if (failure := failure_in(answer)) is not None:
+                raise failure
+            made = read(answer)
+        except NcbiRateLimited as limited:
+            self._pacer.cool_down(limited.retry_after_s or COOL_DOWN_S)
+            self._remembered.failed(answer)
+            raise
+        except (UpstreamFailed, DeadlineExceeded):
+            self._remembered.failed(answer)
+            raise
+        self._remembered.answered(answer)
+        return made
 
     def _records(self, ids: Sequence[str], deadline: Deadline) -> list[Article | Deletion]:
         form = {"db": "pubmed", "id": ",".join(ids), "retmode": "xml"}
@@ -231,13 +261,10 @@ class Eutils:
         form = {"db": "pubmed", "version": "2.0", "retmode": "json", "id": ",".join(ids)}
         return self._ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids))
 
-    def _from_history(self, page: SearchPage, many: int, deadline: Deadline) -> Summaries:
-        ids = page.ids[:many]
-        if not ids:
-            return Summaries((), {})
+    def _from_history(self, page: SearchPage, ids: Sequence[str], deadline: Deadline) -> Summaries:
         if not (page.web_env and page.query_key):
-            raise NcbiUnreadable("NCBI did not keep the search; try again")
-        form: Mapping[str, str] = {
+            raise HistoryLost("NCBI did not keep the search; try again")
+        form = {
             "db": "pubmed",
             "version": "2.0",
             "retmode": "json",
@@ -246,3 +273,14 @@ class Eutils:
             "retmax": str(len(ids)),
         }
         return self._ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids), HISTORY_WORTH)
+
+
+def _whole_xml(answer: Answer) -> str:
+    answer.xml()
+    return answer.body.decode("utf-8", "replace")
+
+
+def _plain_text(answer: Answer) -> str:
+    if answer.is_xml:
+        raise NcbiUnreadable("NCBI sent XML in place of text; try again")
+    return answer.body.decode("utf-8", "replace")

@@ -1,34 +1,15 @@
 """ELink: which articles PubMed relates to an article."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.pubmed import Link, LinkSet
 
-SIMILAR = "pubmed_pubmed"
-CITED_IN = "pubmed_pubmed_citedin"
-REFERENCES = "pubmed_pubmed_refs"
 IN_PMC = "pubmed_pmc"
 
 COMMANDS = ("neighbor", "neighbor_score")
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """`uid` is a PMID where the target database is PubMed. `score` comes with neighbor_score only, raw."""
-
-    uid: str
-    score: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSet:
-    """What one article is linked with, in NCBI's order: of "similar" the article itself comes first."""
-
-    pmid: str
-    links: tuple[Link, ...] = ()
 
 
 def read_links(answer: Answer, asked: Sequence[str], link_name: str) -> tuple[LinkSet, ...]:

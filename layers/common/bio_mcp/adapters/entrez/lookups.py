@@ -7,39 +7,7 @@ from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-
-
-@dataclass(frozen=True, slots=True)
-class SearchField:
-    """A field of a database: `name` is its tag ("TIAB"), `terms` how many it holds, where known."""
-
-    name: str
-    full_name: str
-    description: str
-    is_date: bool
-    is_numerical: bool
-    is_hidden: bool
-    terms: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class LinkName:
-    name: str
-    description: str
-    db_to: str
-
-
-@dataclass(frozen=True, slots=True)
-class EntrezDatabase:
-    """`count` records; `last_update` as NCBI prints it ("2025/06/25 07:12", US Eastern)."""
-
-    name: str
-    menu_name: str
-    description: str
-    count: int
-    last_update: str
-    fields: tuple[SearchField, ...]
-    links: tuple[LinkName, ...]
+from bio_mcp.pubmed import Citation, CitationMatch, EntrezDatabase, LinkName, SearchField, Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,34 +17,6 @@ class History:
     web_env: str
     query_key: str
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """`corrected` is None when PubMed would spell nothing differently."""
-
-    query: str
-    corrected: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """What is known of a paper; empty where it is not. `author` is "mann bj", `journal` a title or abbreviation."""
-
-    journal: str = ""
-    year: str = ""
-    volume: str = ""
-    first_page: str = ""
-    author: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CitationMatch:
-    """`pmid` of the one paper that fits, or None and why: "NOT_FOUND;INVALID_JOURNAL", "AMBIGUOUS (7 citations)"."""
-
-    citation: Citation
-    pmid: str | None
-    reason: str | None = None
 
 
 def read_info(answer: Answer) -> EntrezDatabase:

@@ -7,7 +7,7 @@ from typing import Any
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.adapters.entrez.redaction import redacted
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.ports import SearchPage
+from bio_mcp.pubmed import SearchPage
 
 REACH = 9_999
 """How many records of one PubMed search can be read."""
@@ -84,6 +84,7 @@ def _page(result: Any) -> SearchPage:
         warnings=tuple(dict.fromkeys(_warnings(result))),
         web_env=result.get("webenv"),
         query_key=result.get("querykey"),
+        dropped=tuple(dict.fromkeys((result.get("errorlist") or {}).get("phrasesnotfound", ()))),
     )
 
 

@@ -3,59 +3,20 @@
 import html
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.medline.scripts import subscript, superscript
+from bio_mcp.literature.medline.standing import REF_TYPES, standing
+from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
+from bio_mcp.pubmed import DocSummary, Summaries
 
 BATCH = 200
+_REF_TYPES = {kind.lower(): kind for kind in REF_TYPES}
 _RAISED = re.compile(r"<sup>([^<>]*)</sup>", re.IGNORECASE)
 _LOWERED = re.compile(r"<sub>([^<>]*)</sub>", re.IGNORECASE)
 _MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|mml:[\w]+)(?:\s[^<>]*)?/?>", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class DocSummary:
-    """What ESummary says of an article.
-
-    `pdat` is the date as printed ("1998 Dec-1999 Jan"), `edat` YYYY-MM-DDTHH:MM (US Eastern). `lr` and `abstract`
-    are in no ESummary answer and always None: fetch the record for them. `journal` is the full name, `source`
-    NLM's abbreviation. `authors` are "Doe J", groups included.
-    """
-
-    pmid: str
-    title: str | None = None
-    journal: str | None = None
-    pub_types: tuple[str, ...] = ()
-    pdat: str | None = None
-    edat: str | None = None
-    lr: str | None = None
-    pmcid: str | None = None
-    authors: tuple[str, ...] = ()
-    abstract: str | None = None
-    source: str | None = None
-    epdat: str | None = None
-    sort_date: str | None = None
-    doi: str | None = None
-    volume: str | None = None
-    issue: str | None = None
-    pages: str | None = None
-    languages: tuple[str, ...] = ()
-    has_abstract: bool = False
-    cited_in_pmc: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Summaries:
-    """`found` in the order asked for; `missing`: PMID -> why there is no summary."""
-
-    found: tuple[DocSummary, ...]
-    missing: dict[str, str]
-
-    def __add__(self, other: "Summaries") -> "Summaries":
-        return Summaries(self.found + other.found, self.missing | other.missing)
 
 
 def read_summaries(answer: Answer, asked: Sequence[str] | None = None) -> Summaries:
@@ -101,7 +62,15 @@ def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
         languages=_texts(entry.get("lang")),
         has_abstract="Has Abstract" in (entry.get("attributes") or ()),
         cited_in_pmc=_count(entry.get("pmcrefcount")),
+        retraction=_standing(entry),
     )
+
+
+def _standing(entry: dict[str, Any]) -> RetractionStatus:
+    """As the record itself says, in ESummary's words for it: "Retraction in" is the DTD's RetractionIn."""
+    types = [PublicationType("", name) for name in _texts(entry.get("pubtype"))]
+    kinds = [str(reference.get("reftype")).replace(" ", "").lower() for reference in _objects(entry.get("references"))]
+    return standing(types, [Correction(_REF_TYPES[kind]) for kind in kinds if kind in _REF_TYPES])
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

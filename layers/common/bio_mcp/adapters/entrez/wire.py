@@ -8,13 +8,14 @@ from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.faults import AnswerTooLarge, Refused
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, InvalidInput, NcbiFailed
+from bio_mcp.pubmed import NCBI, Contact
 
 Form = Mapping[str, str | Sequence[str]]
 
-NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
 CONNECT_S = 10.0
 READ_S = 30.0
 KEEP_S = 3.0  # NCBI closes an idle connection after 4 s, as its Keep-Alive header says
+LIMIT, LIMIT_WITH_KEY = 3, 10  # requests a second that NCBI allows an address, and a key
 MAX_BYTES = 64 * 2**20
 
 
@@ -33,15 +34,26 @@ class Wire:
         transport: httpx.BaseTransport | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        """`identity` is sent with every request: tool, email and, where there is one, api_key."""
+        """`identity` is read for every request and sent with it: tool, email and, where there is one, api_key."""
         self._base_url = base_url.rstrip("/") + "/"
-        self._identity = dict(identity)
+        self._identity = identity
         self._max_bytes = max_bytes
         self._client = httpx.Client(
             transport=transport,
             follow_redirects=False,
             headers={"User-Agent": identity.get("tool", "")},
             limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_S),
+        )
+
+    @property
+    def contact(self) -> Contact:
+        """Whom NCBI sees in us, and how many requests a second it allows that one."""
+        keyed = bool(self._identity.get("api_key"))
+        return Contact(
+            self._identity.get("tool", ""),
+            self._identity.get("email") or None,
+            keyed,
+            LIMIT_WITH_KEY if keyed else LIMIT,
         )
 
     def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:

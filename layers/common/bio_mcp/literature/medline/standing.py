@@ -30,7 +30,7 @@ _TYPE_NAMES = {
     "Retraction of Publication": RetractionStatus.NOTICE,
     "Retraction Notice": RetractionStatus.NOTICE,
 }
-_REF_TYPES = {
+REF_TYPES = {
     "RetractionIn": RetractionStatus.RETRACTED,
     "RetractedandRepublishedIn": RetractionStatus.RETRACTED,
     "PartialRetractionIn": RetractionStatus.RETRACTED,
@@ -52,5 +52,5 @@ _GRAVITY = (
 def standing(types: Iterable[PublicationType], corrections: Iterable[Correction]) -> RetractionStatus:
     """The gravest finding that the record itself gives; `clear` when there is none."""
     found = {_TYPE_UIS.get(kind.ui) or _TYPE_NAMES.get(kind.name) for kind in types}
-    found.update(_REF_TYPES.get(correction.kind) for correction in corrections)
+    found.update(REF_TYPES.get(correction.kind) for correction in corrections)
     return next((status for status in _GRAVITY if status in found), RetractionStatus.CLEAR)
