@@ -10,6 +10,7 @@ RUNTIME_HAS := boto3 botocore s3transfer python-dateutil six urllib3  # Lambda's
 MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
 NODE := .cache/node
 NPM := .cache/npm
+OPENSEARCH := .cache/opensearch
 HF := .cache/hf
 ARCH ?= arm64
 PYTHON313 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13) $(shell command -v python3.13))
@@ -20,7 +21,7 @@ NO_ACCOUNT := AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABLED=true
 SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all check check-template bench docs build deploy demo-ncbi prove-hf lock clean
+.PHONY: help setup run test test-all check check-template bench docs build deploy demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -34,7 +35,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 2 --ignore=tests/all --ignore=tests/live
 
-test-all: setup $(VENV)/.dev $(NPM)/.installed ## what needs Node: the MCP conformance suite and the Inspector
+test-all: setup $(VENV)/.dev $(NPM)/.installed $(OPENSEARCH)/.fetched ## what needs Node (MCP conformance, Inspector) or Java (OpenSearch)
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 
 check: setup $(VENV)/.dev check-template ## lint, format, types, generated pages, the AWS template
@@ -63,6 +64,9 @@ deploy: build ## deploy it; the first time it asks what to sync and who may call
 
 demo-ncbi: setup ## a local NCBI over the test records, to try `bio-mcp sync` against
 	$(BIN)/python -m tests.eutils_server
+
+opensearch: setup $(VENV)/.dev $(OPENSEARCH)/.fetched ## a real OpenSearch node, without a container, until Ctrl-C
+	$(BIN)/python -m tests.opensearch_node
 
 prove-hf: setup $(HF)/.installed ## prove that sentence-transformers gives the same vectors (5 GB of torch, some minutes)
 	$(HF)/bin/python -m bio_mcp.adapters.embedders.build --torch-files
@@ -102,6 +106,13 @@ $(NPM)/.installed: tests/all/package.json tests/all/package-lock.json $(NODE)/.i
 	mkdir -p $(NPM)
 	cp tests/all/package.json tests/all/package-lock.json $(NPM)
 	cd $(NPM) && PATH="$(CURDIR)/$(NODE)/bin:$$PATH" npm ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+$(OPENSEARCH)/.fetched: tests/opensearch_node/artefacts.sha256 tests/opensearch_node/pom.xml $(VENV)/.dev
+	@command -v java >/dev/null && command -v mvn >/dev/null || { apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends default-jre-headless maven >/dev/null; } || \
+	  { echo "OpenSearch needs a JDK 17 or later and Maven: install them, or run this as root on Debian" >&2; exit 1; }
+	$(BIN)/python -m tests.opensearch_node fetch
 	@touch $@
 
 .cache/%/.installed: requirements/%.txt $(BIN)/uv

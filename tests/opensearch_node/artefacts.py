@@ -52,7 +52,7 @@ def _copy(into: Path, command: str) -> None:
             timeout=FETCH_S,
         )
     except FileNotFoundError:
-        raise Unusable(f"{command} is not installed; make opensearch-fetch installs what is needed on Debian") from None
+        raise Unusable(f"{command} is not installed; `make opensearch` installs it on Debian") from None
     if done.returncode:
         raise Unusable(f"Maven could not fetch OpenSearch:\n{done.stdout[-3_000:]}")
 

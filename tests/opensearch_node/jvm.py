@@ -1,14 +1,14 @@
 """One OpenSearch node in a JVM of its own: bound to loopback, no authentication, gone when it is told to stop."""
 
-import json
 import os
 import socket
 import subprocess
 import time
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import httpx
 
 from tests.opensearch_node.artefacts import Unusable, fetch
 
@@ -133,7 +133,7 @@ def _wait(node: Node) -> None:
 def _healthy(url: str) -> bool:
     asked = f"{url}/_cluster/health?wait_for_status=yellow&timeout=5s"
     try:
-        with urllib.request.urlopen(asked, timeout=8) as answer:
-            return json.load(answer)["timed_out"] is False
-    except (OSError, ValueError):
+        answer = httpx.get(asked, timeout=8)
+    except httpx.HTTPError:
         return False
+    return answer.status_code == httpx.codes.OK and answer.json()["timed_out"] is False
