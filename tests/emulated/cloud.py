@@ -1,0 +1,106 @@
+"""Everything the stack needs, on this machine: started, deployed, and gone after the block."""
+
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.emulated.build import ARCH, BUILT, build
+from tests.emulated.deploying import deploy
+from tests.emulated.emulator import Emulator, emulator
+from tests.emulated.stack import Stack, connect
+from tests.eutils_server.client import Control, running
+from tests.opensearch_node.jvm import QUICK, Node, free_port, start
+
+NAME = "bio-mcp"
+LOOPBACK = "127.0.0.1"
+AUTH_SECRET, NCBI_KEY = "bio-mcp/mcp-auth", "bio-mcp/ncbi-key"
+SAMPLE = Path(__file__).parents[1] / "data/pubmed/quick600.dev.xml.gz"
+
+
+class Search:
+    """An OpenSearch node that can be killed and brought back with its data, at the same address."""
+
+    def __init__(self, directory: Path, host: str) -> None:
+        self._directory, self._port = directory, free_port()
+        self._settings = {**QUICK, "http.host": f'["{LOOPBACK}", "{host}"]'} if host != LOOPBACK else QUICK
+        self._node: Node | None = None
+        self.url = f"http://{host}:{self._port}"
+
+    def start(self) -> None:
+        self._node = start(self._directory, self._port, self._settings)
+
+    def kill(self) -> None:
+        """End it as a lost machine would."""
+        if self._node is not None:
+            self._node.kill()
+
+    def stop(self) -> None:
+        if self._node is not None:
+            self._node.stop()
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """The running parts; `emulator` is None where an endpoint was given."""
+
+    stack: Stack
+    ncbi: Control
+    search: Search
+    emulator: Emulator | None
+
+
+@contextmanager
+def cloud(
+    endpoint: str = "",
+    *,
+    host: str = LOOPBACK,
+    files: Sequence[Path] = (SAMPLE,),
+    term: str = "",
+    enforcing: bool = True,
+) -> Iterator[Cloud]:
+    """The stack with a local NCBI over `files`, and a schedule for `term` where one is given.
+
+    `endpoint`: that of a LocalStack, say; empty starts an emulator. `host`: the address of this machine at which
+    functions find the NCBI, the node and the emulator. `enforcing`: calls need the permissions of the template.
+    Raises what says which of these cannot be had.
+    """
+    template = build()
+    with ExitStack() as opened:
+        ncbi = opened.enter_context(running(files, host=host))
+        search = Search(Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="opensearch-"))), host)
+        opened.callback(search.stop)
+        search.start()
+        own = None if endpoint else opened.enter_context(emulator(host, AUTH=str(enforcing).lower()))
+        endpoint = own.url if own else endpoint
+        given = {
+            "Arch": ARCH,
+            "EndpointUrl": endpoint,
+            "ProtectTables": "false",
+            "AuthSecretName": AUTH_SECRET,
+            "NcbiApiKeyName": NCBI_KEY,
+            "NcbiAdminEmail": "developer@example.org",
+            "NcbiBaseUrl": ncbi.base_url,
+            "OpenSearchUrl": search.url,
+            "OpenSearchService": "none",
+            **({"Corpus1Key": "demo", "Corpus1Term": term} if term else {}),
+        }
+        to = connect(endpoint)
+        secret = _secret(to("secretsmanager"), AUTH_SECRET)
+        _secret(to("secretsmanager"), NCBI_KEY)
+        edits = {"/opt/models": str(BUILT / "InferenceLayer/models")} if own else {}  # it unpacks layers elsewhere
+        outputs = deploy(to, template, NAME, given, edits)
+        yield Cloud(Stack(NAME, endpoint, outputs, secret), ncbi.control, search, own)
+
+
+def _secret(store: Any, name: str) -> str:
+    """The value of a secret, made where there is none."""
+    try:
+        return str(store.get_secret_value(SecretId=name)["SecretString"])
+    except store.exceptions.ResourceNotFoundException:
+        value = secrets.token_urlsafe(48)
+        store.create_secret(Name=name, SecretString=value)
+        return value

@@ -1,0 +1,89 @@
+"""A deployed stack, as a person with its credentials sees it."""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import boto3
+import jwt
+from botocore.config import Config
+
+REGION = "us-east-1"
+ONCE = Config(read_timeout=330, retries={"total_max_attempts": 1})
+T = TypeVar("T")
+
+
+def connect(endpoint: str) -> Callable[[str], Any]:
+    """Makes clients of AWS's services at `endpoint`, with credentials that an emulator takes for its owner's."""
+    session = boto3.Session("test", "test", region_name=REGION)
+    return lambda service: session.client(service, endpoint_url=endpoint, config=ONCE)
+
+
+def until(ask: Callable[[], T | None], seconds: float, what: str) -> T:
+    """The first answer that is neither None nor empty. AssertionError when none came."""
+    end = time.monotonic() + seconds
+    while not (answer := ask()):
+        assert time.monotonic() < end, f"after {seconds:.0f} s there is still no {what}"
+        time.sleep(0.2)
+    return answer
+
+
+@dataclass(frozen=True)
+class Stack:
+    """`secret` signs access tokens."""
+
+    name: str
+    endpoint: str
+    outputs: Mapping[str, str]
+    secret: str
+
+    def client(self, service: str) -> Any:
+        return connect(self.endpoint)(service)
+
+    @property
+    def mcp_url(self) -> str:
+        """The front door by a path, which needs no name of a host to be resolved."""
+        return f"{self.endpoint}/_aws/execute-api/{self.outputs['ApiId']}/$default/mcp"
+
+    def token(self, lives_s: int = 3600) -> str:
+        claims = {"sub": "developer", "aud": self.outputs["McpUrl"], "exp": int(time.time()) + lives_s}
+        return jwt.encode(claims, self.secret, "HS256")
+
+    def invoke(self, function: str, event: Mapping[str, Any]) -> Any:
+        """The answer of a function, by its short name. AssertionError when it failed."""
+        answer = self.client("lambda").invoke(FunctionName=f"{self.name}-{function}", Payload=json.dumps(event))
+        body = json.load(answer["Payload"])
+        assert "FunctionError" not in answer, body
+        return body
+
+    def send(self, message: Mapping[str, Any] | str) -> None:
+        """Put a message on the work queue."""
+        body = message if isinstance(message, str) else json.dumps(message)
+        self.client("sqs").send_message(QueueUrl=self.outputs["WorkQueueUrl"], MessageBody=body)
+
+    def waiting(self, queue: str = "WorkQueueUrl") -> int:
+        """Messages of a queue, visible or being worked on."""
+        kinds = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+        asked = self.client("sqs").get_queue_attributes(QueueUrl=self.outputs[queue], AttributeNames=kinds)
+        return sum(int(asked["Attributes"][kind]) for kind in kinds)
+
+    def log(self, function: str) -> list[dict[str, Any]]:
+        """What a function has logged as JSON, oldest first."""
+        logs = self.client("logs")
+        group = f"/aws/lambda/{self.name}-{function}"
+        pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group)
+        lines = [line for page in pages for event in page["events"] for line in event["message"].splitlines()]
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def table(self, logical_id: str) -> str:
+        """The name of a table of the template."""
+        asked = self.client("cloudformation").describe_stack_resource
+        found = asked(StackName=self.name, LogicalResourceId=logical_id)
+        return str(found["StackResourceDetail"]["PhysicalResourceId"])
+
+    def items(self, logical_id: str) -> list[dict[str, Any]]:
+        """Every item of a table, as DynamoDB writes them."""
+        pages = self.client("dynamodb").get_paginator("scan").paginate(TableName=self.table(logical_id))
+        return [item for page in pages for item in page["Items"]]

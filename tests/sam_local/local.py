@@ -1,0 +1,52 @@
+"""A built stack for `sam local`: a Docker engine, Lambda's image, and an emulator that containers can reach."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.emulated.build import ROOT
+from tests.emulated.cloud import Cloud, cloud
+from tests.sam_local.engine import engine, run
+from tests.sam_local.image import ensure
+from tests.sam_local.invoking import Local, logical_id
+
+FUNCTIONS = sorted(path.name for path in (ROOT / "functions").iterdir() if (path / "app.py").exists())
+GATEWAY = "{{(index .IPAM.Config 0).Gateway}}"
+
+
+@dataclass(frozen=True)
+class SamLocal:
+    local: Local
+    cloud: Cloud
+
+    def event(self, path: Path) -> dict[str, Any]:
+        """The event of a file; one of the HTTP API comes with an access token, as a client would send it."""
+        event: dict[str, Any] = json.loads(path.read_text())
+        if "headers" in event:
+            event["headers"]["authorization"] = f"Bearer {self.cloud.stack.token()}"
+        return event
+
+    def invoke(self, function: str, event: dict[str, Any]) -> Any:
+        """The answer of the function in its container."""
+        return self.local.invoke(function, event)
+
+
+@contextmanager
+def sam_local() -> Iterator[SamLocal]:
+    """Functions in containers, over the stores of a stack deployed into an emulator on Docker's bridge."""
+    with engine() as env:
+        ensure(env)
+        bridge = run(env, "docker", "network", "inspect", "bridge", "--format", GATEWAY).strip()
+        with cloud(host=bridge, enforcing=False) as up:
+            yield SamLocal(Local(env, {logical_id(name): _variables(up, name) for name in FUNCTIONS}), up)
+            run(env, "docker", "image", "prune", "--force")
+
+
+def _variables(up: Cloud, function: str) -> dict[str, str]:
+    """What the emulator gives the deployed function; only the layers are elsewhere in a container."""
+    asked = up.stack.client("lambda").get_function_configuration
+    given = asked(FunctionName=f"{up.stack.name}-{function}")["Environment"]["Variables"]
+    return {name: value for name, value in given.items() if name != "BIO_MCP_MODELS"}
