@@ -1,0 +1,96 @@
+"""What template.yaml says, in the words of the tests: functions, permissions, events, alarms.
+
+A value that a function of CloudFormation makes is read as text: `DocumentsTable.Arn` for a GetAtt, `${Api}/*` for a
+Sub, both branches for an If.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.aws_tables import template
+
+FUNCTION, ROLE, ALARM = "AWS::Serverless::Function", "AWS::IAM::Role", "AWS::CloudWatch::Alarm"
+TEMPLATE = template()
+RESOURCES: dict[str, dict[str, Any]] = TEMPLATE["Resources"]
+Allowed = set[tuple[str, str]]  # action, resource
+
+
+def of(kind: str) -> dict[str, dict[str, Any]]:
+    """Logical id -> properties of each resource of this type."""
+    return {name: each["Properties"] for name, each in RESOURCES.items() if each["Type"] == kind}
+
+
+def directory(function: dict[str, Any]) -> str:
+    """`search` of `functions/search`."""
+    parent, _, name = str(function["CodeUri"]).partition("/")
+    assert parent == "functions"
+    return name
+
+
+FUNCTIONS = {directory(each): (name, each) for name, each in of(FUNCTION).items()}
+
+
+def text(value: Any) -> str:
+    """A value, as text that names what it is made of."""
+    match value:
+        case {"Fn::GetAtt": name} | {"Ref": name}:
+            return str(name)
+        case {"Fn::Sub": [template, given]}:
+            return f"{template} {given}"
+        case {"Fn::Sub": template}:
+            return str(template)
+    return str(value)
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def branches(value: Any) -> Iterator[Any]:
+    """`value`, or what an If may make of it; without NoValue."""
+    if isinstance(value, dict) and "Fn::If" in value:
+        for each in value["Fn::If"][1:]:
+            yield from branches(each)
+    elif value != {"Ref": "AWS::NoValue"}:
+        yield value
+
+
+def statements(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for each in document["Statement"]:
+        yield from branches(each)
+
+
+def allowed_by(documents: Iterator[dict[str, Any]]) -> Allowed:
+    """Each action on each resource that is allowed."""
+    return {
+        (action, text(resource))
+        for document in documents
+        for each in statements(document)
+        if each["Effect"] == "Allow"
+        for action in listed(each["Action"])
+        for resource in listed(each["Resource"])
+    }
+
+
+def documents_of(role: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for policy in role.get("Policies", []):
+        for each in branches(policy):
+            yield each["PolicyDocument"]
+
+
+def allowed(function: str) -> Allowed:
+    """What the role of `function` may do, whatever the parameters are."""
+    _, properties = FUNCTIONS[function]
+    role, attribute = properties["Role"]["Fn::GetAtt"].split(".")
+    assert attribute == "Arn"
+    return allowed_by(documents_of(RESOURCES[role]["Properties"]))
+
+
+def variables(function: str) -> dict[str, Any]:
+    """The environment of `function`."""
+    everyones: dict[str, Any] = TEMPLATE["Globals"]["Function"]["Environment"]["Variables"]
+    return {**everyones, **FUNCTIONS[function][1].get("Environment", {}).get("Variables", {})}
+
+
+def timeout_ms(function: str) -> int:
+    return int(FUNCTIONS[function][1]["Timeout"]) * 1000

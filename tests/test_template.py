@@ -1,0 +1,177 @@
+"""template.yaml against the product: what it starts, sends, waits for and watches is what there is."""
+
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
+from bio_mcp.doors.aws_lambda import MARGIN_S, Event
+from bio_mcp.settings import Settings
+from tests.aws_template import FUNCTIONS, TEMPLATE, branches, of, text, timeout_ms, variables
+from tests.aws_template import RESOURCES as MADE
+
+ROOT = Path(__file__).parents[1]
+OFFERED = [*TOOLS.values(), *RESOURCES.values()]
+EMBED = {"search", "sync_delta"}
+PARAMETERS = TEMPLATE["Parameters"]
+SCHEDULES = of("AWS::Scheduler::Schedule")
+
+
+# ---- functions ----
+
+
+def test_every_directory_of_functions_is_a_function_and_the_other_way_round():
+    assert set(FUNCTIONS) == {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
+
+
+def test_every_tool_is_served_by_exactly_one_function_which_the_endpoint_knows():
+    pairs = [each.split("=") for each in text(variables("mcp_http")["BIO_MCP_FUNCTIONS"]).split(",")]
+    served = {module: logical.strip("${}") for module, logical in pairs}
+    assert len(served) == len(pairs)
+    assert served == {name: FUNCTIONS[name][0] for name in FUNCTIONS if name != "mcp_http"}
+    assert {each.function for each in OFFERED} == set(served) == {each.__name__.split(".")[-1] for each in MODULES}
+
+
+@pytest.mark.parametrize("offered", OFFERED, ids=lambda each: each.name)
+def test_a_function_has_time_for_its_tools_and_their_answer(offered):
+    assert timeout_ms(offered.function) >= (offered.timeout + MARGIN_S) * 1000
+
+
+def test_the_endpoint_outlasts_every_tool_and_the_api_outlasts_the_endpoint():
+    longest = max(each.timeout for each in OFFERED) * 1000
+    assert longest < timeout_ms("mcp_http") < MADE["ApiToMcpHttp"]["Properties"]["TimeoutInMillis"] <= 30_000
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_runs_where_its_layers_were_built_for(function):
+    everyones, own = TEMPLATE["Globals"]["Function"], FUNCTIONS[function][1]
+    assert everyones["Runtime"] == "python3.13"
+    assert everyones["Architectures"] == [{"Ref": "Arch"}]
+    inference, mcp = {"Ref": "InferenceLayer"} in own["Layers"], {"Ref": "McpLayer"} in own["Layers"]
+    assert own["Layers"][0] == {"Ref": "CommonLayer"}
+    assert (inference, mcp) == (function in EMBED, function == "mcp_http")
+    assert (variables(function).get("BIO_MCP_MODELS") == "/opt/models") == inference
+
+
+@pytest.mark.parametrize("layer", [each for each in MADE if each.endswith("Layer")])
+def test_a_layer_is_made_by_the_makefile_in_its_directory(layer):
+    made = MADE[layer]
+    assert made["Metadata"] == {"BuildMethod": "makefile"}
+    assert f"build-{layer}:" in (ROOT / made["Properties"]["ContentUri"] / "Makefile").read_text()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_is_traced_and_logs_json_into_a_group_that_forgets(function):
+    own, everyones = FUNCTIONS[function][1], TEMPLATE["Globals"]["Function"]
+    group = MADE[own["LoggingConfig"]["LogGroup"]["Ref"]]["Properties"]
+    assert group["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+    assert text(group["LogGroupName"]) == f"/aws/lambda/{text(own['FunctionName'])}"
+    assert (everyones["Tracing"], everyones["LoggingConfig"]["LogFormat"]) == ("Active", "JSON")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_variable_is_a_setting(function):
+    known = {each.metadata["env"] for each in fields(Settings)} | {"AWS_ENDPOINT_URL"}
+    assert set(variables(function)) <= known
+    assert variables(function)["BIO_MCP_MODE"] == "aws"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_variable_names_a_secret_and_never_holds_one(function):
+    secrets = {each.metadata["env"] for each in fields(Settings) if each.metadata["secret"]}
+    for name in secrets & set(variables(function)):
+        given = [text(each) for each in branches(variables(function)[name])]
+        assert all(re.fullmatch(r"\$\{SecretStore\}:\$\{\w+Name\}|", each) for each in given)
+    assert PARAMETERS["SecretStore"]["AllowedValues"] == ["secretsmanager", "ssm"]
+
+
+def test_a_change_of_the_layers_publishes_the_endpoint_anew_and_the_api_calls_what_was_published():
+    own = FUNCTIONS["mcp_http"][1]
+    assert own["AutoPublishAlias"] == "live"
+    assert own["AutoPublishAliasAllProperties"] is True
+    assert own["SnapStart"] == {"ApplyOn": "PublishedVersions"}
+    assert MADE["ApiToMcpHttp"]["Properties"]["IntegrationUri"] == {"Ref": "McpHttpFunction.Alias"}
+    assert MADE["ApiMayCallMcpHttp"]["Properties"]["FunctionName"] == {"Ref": "McpHttpFunction.Alias"}
+
+
+# ---- the HTTP API ----
+
+
+def test_the_api_is_throttled_logged_and_has_the_routes_that_the_endpoint_answers():
+    stage = MADE["ApiStage"]["Properties"]
+    assert stage["DefaultRouteSettings"]["ThrottlingRateLimit"] == {"Ref": "CallsPerSecond"}
+    assert stage["DefaultRouteSettings"]["ThrottlingBurstLimit"] == {"Ref": "CallsAtOnce"}
+    logged = json.loads(stage["AccessLogSettings"]["Format"])
+    assert not {name for name in logged.values() if "authorizer" in name or "header" in name.lower()}
+    routes = {each["RouteKey"] for each in of("AWS::ApiGatewayV2::Route").values()}
+    assert routes == {"ANY /mcp", "GET /health", "ANY /.well-known/{proxy+}"}
+
+
+def test_a_stack_that_nobody_could_call_is_refused():
+    described = [each["AssertDescription"] for rule in TEMPLATE["Rules"].values() for each in rule["Assertions"]]
+    assert any("without either the endpoint refuses every call" in each for each in described)
+
+
+# ---- schedules and the queue ----
+
+
+def filled(schedule, key, term):
+    """The schedule's event, as CloudFormation makes it of a corpus's parameters."""
+    made = text(schedule["Target"]["Input"])
+    return re.sub(r"\$\{Corpus\d(Key|Term)\}", lambda found: key if found[1] == "Key" else term, made)
+
+
+CORPORA = [
+    ("statins", "statins[tiab] AND 2021[dp]", "statins[tiab] AND 2021[dp]"),
+    ("a.b:c-1", r"\"heart failure\"[tiab]", '"heart failure"[tiab]'),
+    ("k", r"back\\slash é β", "back\\slash é β"),
+]
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize(("key", "term", "meant"), CORPORA)
+def test_a_schedule_sends_what_its_tool_takes(name, key, term, meant):
+    number = re.findall(r"\d", name)[0]
+    assert re.fullmatch(PARAMETERS[f"Corpus{number}Key"]["AllowedPattern"], key)
+    assert re.fullmatch(PARAMETERS[f"Corpus{number}Term"]["AllowedPattern"], term)
+    assert f"${{Corpus{number}Key}}" in text(SCHEDULES[name]["Target"]["Input"])
+    event = Event.model_validate_json(filled(SCHEDULES[name], key, term))
+    tool = TOOLS[event.tool]
+    request = tool.input.model_validate(event.arguments)
+    assert (request.query_key, request.term, tool.function) == (key, meant, "sync_delta")
+
+
+@pytest.mark.parametrize("term", ['"heart failure"[tiab]', "a\\", "a\nb", r"\n", r"a\\\""[:-1]])
+def test_a_term_that_would_break_the_event_is_refused(term):
+    assert not re.fullmatch(PARAMETERS["Corpus1Term"]["AllowedPattern"], term)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_sends_to_the_work_queue_and_what_cannot_be_sent_is_kept(name):
+    schedule = SCHEDULES[name]
+    assert "Name" not in schedule  # the name would be shared by every stack of the account
+    assert schedule["FlexibleTimeWindow"]["Mode"] == "FLEXIBLE"
+    assert schedule["Target"]["Arn"] == {"Fn::GetAtt": "WorkQueue.Arn"}
+    assert schedule["Target"]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": "DeadLetters.Arn"}}
+    assert MADE[name]["Condition"] == f"Has{name.removesuffix('Schedule')}"
+
+
+def test_the_queue_waits_for_a_sync_to_end_before_it_sends_its_message_again():
+    queue, [work] = MADE["WorkQueue"]["Properties"], FUNCTIONS["sync_delta"][1]["Events"].values()
+    assert queue["VisibilityTimeout"] * 1000 >= 6 * timeout_ms("sync_delta")
+    assert queue["RedrivePolicy"] == {"deadLetterTargetArn": {"Fn::GetAtt": "DeadLetters.Arn"}, "maxReceiveCount": 5}
+    assert work["Properties"]["Queue"] == {"Fn::GetAtt": "WorkQueue.Arn"}
+    assert work["Properties"]["BatchSize"] == 1
+    assert work["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_nothing_but_the_queue_calls_a_function_without_waiting_for_its_answer():
+    sources = [each["Type"] for _, own in FUNCTIONS.values() for each in own.get("Events", {}).values()]
+    assert sources == ["SQS"]
+
+
+def test_dead_letters_are_kept_longest():
+    assert MADE["DeadLetters"]["Properties"]["MessageRetentionPeriod"] == 14 * 86_400

@@ -1,0 +1,152 @@
+"""What template.yaml watches, and that the log holds what it counts there."""
+
+import io
+import json
+import re
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.dialects import BIO_MCP
+from bio_mcp.doors import aws_lambda
+from bio_mcp.errors import Failure, InvalidInput, NotFound
+from tests.aws_template import ALARM, FUNCTIONS, TEMPLATE, of, text, timeout_ms
+from tests.corpus import Corpus
+
+OFFERED = [*TOOLS.values(), *RESOURCES.values()]
+PARAMETERS = TEMPLATE["Parameters"]
+ALARMS = of(ALARM)
+FILTERS = of("AWS::Logs::MetricFilter")
+
+
+def watched():
+    return {(text(each["Namespace"]), each["MetricName"], text(listed_dimension(each))) for each in ALARMS.values()}
+
+
+def listed_dimension(alarm):
+    return next((each["Value"] for each in alarm.get("Dimensions", [])), "")
+
+
+LOGICAL = [name for name, _ in FUNCTIONS.values()]
+MUST = {
+    *(("AWS/Lambda", metric, name) for metric in ("Errors", "Throttles") for name in LOGICAL),
+    *(("AWS/Lambda", "Duration", name) for name in LOGICAL if name != "SyncDeltaFunction"),  # it fills its time
+    ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "DeadLetters.QueueName"),
+    ("AWS/SQS", "ApproximateAgeOfOldestMessage", "WorkQueue.QueueName"),
+    ("AWS/ApiGateway", "5xx", "Api"),
+    ("AWS/ES", "ClusterStatus.red", "SearchDomain"),
+    ("AWS/ES", "ClusterIndexWritesBlocked", "SearchDomain"),
+    ("AWS/ES", "FreeStorageSpace", "SearchDomain"),
+    ("AWS::StackName", "ToolFailures", ""),
+    *(("AWS::StackName", "CompleteSyncs", f"Corpus{number}Key") for number in "123"),
+}
+
+
+def test_everything_that_must_be_watched_is_and_nothing_else():
+    assert watched() == MUST
+    assert len(ALARMS) == len(MUST)
+
+
+@pytest.mark.parametrize("name", ALARMS)
+def test_an_alarm_says_what_is_wrong_and_tells_whoever_is_named(name):
+    alarm = ALARMS[name]
+    assert len(text(alarm["AlarmDescription"])) > 15
+    assert alarm["AlarmActions"] == {"Fn::If": ["HasTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
+
+
+@pytest.mark.parametrize("function", [each for each in FUNCTIONS if each != "sync_delta"])
+def test_an_alarm_rings_before_a_function_times_out_but_not_while_it_may_still_work(function):
+    [alarm] = [each for each in ALARMS.values() if each["MetricName"] == "Duration" and uses(each, function)]
+    longest = max([each.timeout for each in OFFERED if each.function == function] or [25]) * 1000
+    assert longest <= alarm["Threshold"] < timeout_ms(function)
+
+
+def uses(alarm, function):
+    return text(listed_dimension(alarm)) == FUNCTIONS[function][0]
+
+
+@pytest.mark.parametrize("number", "123")
+def test_a_corpus_is_late_when_its_hours_pass_without_a_complete_sync(number):
+    alarm = ALARMS[f"Corpus{number}SyncAgeAlarm"]
+    assert alarm["Period"] == 3600
+    assert alarm["EvaluationPeriods"] == {"Ref": "SyncAgeHours"}
+    assert (alarm["Statistic"], alarm["Threshold"], alarm["ComparisonOperator"]) == ("Sum", 1, "LessThanThreshold")
+    assert alarm["TreatMissingData"] == "breaching"
+    assert PARAMETERS["SyncAgeHours"]["MaxValue"] * 3600 <= 7 * 86_400  # what CloudWatch looks back at most
+
+
+def matches(pattern, line):
+    """Whether CloudWatch's `{ ($.a = "x") && ($.b != "y") }` fits a line of JSON."""
+    terms = re.findall(r'\(\$\.(\w+) (=|!=) "([^"]*)"\)', pattern)
+    assert pattern == "{ " + " && ".join(f'($.{name} {sign} "{value}")' for name, sign, value in terms) + " }"
+    return all((line.get(name) == value) == (sign == "=") for name, sign, value in terms)
+
+
+def logged(act):
+    """The lines that `act` logs as Lambda's log has them."""
+    written = io.StringIO()
+    logger = aws_lambda.log_as_json()
+    before = [(handler, handler.setStream(written)) for handler in logger.handlers]
+    try:
+        act()
+    finally:
+        for handler, stream in before:
+            handler.setStream(stream)
+    return [json.loads(line) for line in written.getvalue().splitlines()]
+
+
+class Broken:
+    """Backends whose every port fails as it is told."""
+
+    def __init__(self, failure):
+        self._failure = failure
+
+    def __getattr__(self, name):
+        raise self._failure
+
+
+def calls_that_fail():
+    def failing(failure):
+        return lambda: call(TOOLS["rag.get"], {"doc_id": "pmid:1"}, Broken(failure))
+
+    kinds = {kind: code for kind, code in BIO_MCP.items() if kind is not Failure}
+    return [(failing(kind("no")), code, not issubclass(kind, InvalidInput | NotFound)) for kind, code in kinds.items()]
+
+
+@pytest.mark.parametrize(("act", "code", "ours"), calls_that_fail(), ids=lambda each: getattr(each, "__name__", each))
+def test_the_log_of_a_failed_call_is_counted_unless_the_caller_erred(act, code, ours):
+    [line] = [each for each in logged(act) if each["message"] == "call"]
+    assert line["code"] == code
+    pattern = FILTERS["GetDocFailuresMetric"]["FilterPattern"]
+    assert matches(pattern, line) == (ours and code != "VALIDATION")
+
+
+@pytest.mark.parametrize("dialect", {id(each.family.dialect): each.family.dialect for each in OFFERED}.values())
+def test_callers_errors_of_every_family_are_left_out_of_the_count(dialect):
+    pattern = FILTERS["GetDocFailuresMetric"]["FilterPattern"]
+    for kind in (InvalidInput, NotFound):
+        assert not matches(pattern, {"message": "call", "status": "error", "code": dialect[kind]})
+
+
+def test_a_sync_that_came_to_its_end_is_counted_for_its_corpus(tmp_path, ncbi):
+    [one, *_] = ncbi.control.pmids()
+    arguments = {"query_key": "statins", "term": f"{one}[uid]"}
+    with Corpus(tmp_path, ncbi.base_url) as corpus:
+        lines = logged(lambda: call(TOOLS["pubmed.sync_delta"], arguments, corpus))
+    complete = FILTERS["CompleteSyncsMetric"]
+    [line] = [each for each in lines if matches(complete["FilterPattern"], each)]
+    [metric] = complete["MetricTransformations"]
+    assert metric["Dimensions"] == [{"Key": "query_key", "Value": "$.query_key"}]
+    assert line["query_key"] == "statins"
+    assert not matches(complete["FilterPattern"], {**line, "state": "continues"})
+
+
+def test_failures_are_counted_in_the_log_of_every_function_that_runs_tools():
+    counted = {each["LogGroupName"]["Ref"]: each["FilterPattern"] for each in FILTERS.values()}
+    logs = {FUNCTIONS[module][1]["LoggingConfig"]["LogGroup"]["Ref"] for module in FUNCTIONS if module != "mcp_http"}
+    counting = [
+        each for each in FILTERS.values() if text(each["MetricTransformations"][0]["MetricName"]) == "ToolFailures"
+    ]
+    assert {each["LogGroupName"]["Ref"] for each in counting} == logs <= set(counted)
+    assert len({each["FilterPattern"] for each in counting}) == 1
