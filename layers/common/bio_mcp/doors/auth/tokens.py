@@ -91,7 +91,7 @@ class Tokens:
 def _problem(error: Exception) -> str:
     import jwt
 
-    known = {
+    known: dict[type[Exception], str] = {
         jwt.ExpiredSignatureError: "the token has expired",
         jwt.ImmatureSignatureError: "the token is not valid yet",
         jwt.InvalidAudienceError: "the token is for another audience",
