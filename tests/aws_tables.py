@@ -5,6 +5,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def _function(loader: Any, suffix: str, node: yaml.Node) -> dict[str, Any]:
 _Loader.add_multi_constructor("!", _function)
 
 
+@cache
 def template() -> dict[str, Any]:
     """template.yaml, its functions as `{"Fn::Name": arguments}`."""
     loaded: dict[str, Any] = yaml.load(TEMPLATE.read_text(), _Loader)  # noqa: S506  # a SafeLoader
@@ -75,16 +77,18 @@ def make(dynamodb: Any, sqs: Any = None, s3: Any = None, prefix: str = "test", r
 
     `receives` replaces the template's maxReceiveCount.
     """
-    tables = {name: _table(dynamodb, f"{prefix}-{name}", each) for name, each in properties(TABLE).items()}
-    queues = _queues(sqs, prefix, receives) if sqs else {}
+    tables = {name: make_table(dynamodb, name, prefix) for name in properties(TABLE)}
+    queues = make_queues(sqs, prefix, receives) if sqs else {}
     bucket = f"{prefix}-bucket".lower()
     if s3:
         s3.create_bucket(Bucket=bucket)
     return Made(tables, queues, bucket)
 
 
-def _table(client: Any, name: str, given: dict[str, Any]) -> str:
-    wanted = dict(given)
+def make_table(client: Any, name: str, prefix: str) -> str:
+    """Make the table of this logical id; returns its own name."""
+    wanted = dict(properties(TABLE)[name])
+    name = f"{prefix}-{name}"
     recovery, expiry = wanted.pop("PointInTimeRecoverySpecification", None), wanted.pop("TimeToLiveSpecification", None)
     wanted["SSESpecification"] = {"Enabled": wanted["SSESpecification"]["SSEEnabled"]}
     client.create_table(TableName=name, **{**wanted, "DeletionProtectionEnabled": False})
@@ -95,8 +99,8 @@ def _table(client: Any, name: str, given: dict[str, Any]) -> str:
     return name
 
 
-def _queues(client: Any, prefix: str, receives: int | None) -> dict[str, str]:
-    """The queues, those that others give up into first."""
+def make_queues(client: Any, prefix: str, receives: int | None = None) -> dict[str, str]:
+    """Make the queues, those that others give up into first; returns their URLs by logical id."""
     urls: dict[str, str] = {}
     given = properties(QUEUE)
     for name in sorted(given, key=lambda each: "RedrivePolicy" in given[each]):

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.adapters.entrez.client import Eutils
-    from bio_mcp.ports import Audit, Backends, Checkpoints, Documents, Embeddings, Jobs, Leases, Passages
+    from bio_mcp.ports import (
+        Audit,
+        Backends,
+        Blobs,
+        Checkpoints,
+        Documents,
+        Embeddings,
+        Jobs,
+        Leases,
+        Passages,
+        Projects,
+    )
     from bio_mcp.pubmed import Pubmed
 
 
@@ -90,6 +101,18 @@ class Embedded:
         from bio_mcp.adapters.embedded.audit import SqliteAudit
 
         return SqliteAudit(self.database)
+
+    @property
+    def blobs(self) -> "Blobs":
+        from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
+
+        return DirectoryBlobs(self.settings.home.expanduser() / "blobs")
+
+    @property
+    def projects(self) -> "Projects":
+        from bio_mcp.adapters.embedded.projects import SqliteProjects
+
+        return SqliteProjects(self.database)
 
     @property
     def chunk_namespace(self) -> UUID:

@@ -1,8 +1,13 @@
-"""One suite per port; every adapter joins by adding its factory to `ADAPTERS`."""
+"""One suite per port, `test_<port>.py`, over every adapter that gives the port.
+
+An adapter joins by adding a class to `ADAPTERS`: made from a directory and a clock, with the ports as attributes,
+their names in `gives`, and `close`.
+"""
 
 import pytest
 
 from bio_mcp.adapters.embedded.audit import SqliteAudit
+from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 from bio_mcp.adapters.embedded.continuations import SqliteContinuations
 from bio_mcp.adapters.embedded.database import Database
@@ -10,7 +15,21 @@ from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.jobs import SqliteJobs
 from bio_mcp.adapters.embedded.leases import SqliteLeases
 from bio_mcp.adapters.embedded.passages import SqlitePassages
+from bio_mcp.adapters.embedded.projects import SqliteProjects
 from bio_mcp.literature import serial
+from tests.aws_ports import NOBODY, MotoPorts
+
+PORTS = (
+    "documents",
+    "passages",
+    "checkpoints",
+    "jobs",
+    "leases",
+    "continuations",
+    "audit",
+    "blobs",
+    "projects",
+)
 
 
 class Clock:
@@ -26,6 +45,9 @@ class Clock:
 class EmbeddedPorts:
     """Every port over one new corpus file."""
 
+    gives = frozenset(PORTS)
+    many = 50_000  # PMIDs that are looked up at once in a test
+
     def __init__(self, directory, clock):
         self.database = Database(directory)
         self.documents = SqliteDocuments(self.database, serial)
@@ -35,12 +57,32 @@ class EmbeddedPorts:
         self.leases = SqliteLeases(self.database, clock)
         self.continuations = SqliteContinuations(self.database, clock, max_attempts=3)
         self.audit = SqliteAudit(self.database)
+        self.blobs = DirectoryBlobs(directory / "blobs")
+        self.projects = SqliteProjects(self.database)
+
+    def dead(self):
+        return [event for event, _ in self.continuations.dead()]
 
     def close(self):
         self.database.close()
 
 
-ADAPTERS = {"embedded": EmbeddedPorts}
+class Aws(MotoPorts):
+    """What DynamoDB, S3 and SQS give, in memory."""
+
+    def __init__(self, _directory, clock):
+        super().__init__(clock)
+
+
+ADAPTERS = {"embedded": EmbeddedPorts, "aws": Aws}
+
+
+def pytest_generate_tests(metafunc):
+    """Run each test over the adapters that give the port of its module, and the ports that it asks for."""
+    if "ports" in metafunc.fixturenames:
+        needed = {metafunc.module.__name__.rpartition(".test_")[2], *metafunc.fixturenames} & set(PORTS)
+        giving = [name for name, adapter in ADAPTERS.items() if needed <= adapter.gives]
+        metafunc.parametrize("ports", giving, indirect=True)
 
 
 @pytest.fixture
@@ -48,8 +90,10 @@ def clock():
     return Clock()
 
 
-@pytest.fixture(params=ADAPTERS)
-def ports(request, tmp_path, clock):
+@pytest.fixture
+def ports(request, tmp_path, clock, monkeypatch):
+    for name, value in NOBODY.items():
+        monkeypatch.setenv(name, value)
     made = ADAPTERS[request.param](tmp_path, clock)
     yield made
     made.close()
@@ -88,3 +132,13 @@ def continuations(ports):
 @pytest.fixture
 def audit(ports):
     return ports.audit
+
+
+@pytest.fixture
+def blobs(ports):
+    return ports.blobs
+
+
+@pytest.fixture
+def projects(ports):
+    return ports.projects

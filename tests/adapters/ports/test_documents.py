@@ -44,9 +44,9 @@ def test_many_are_given_without_the_unknown_ones(documents):
     assert set(documents.get_many(["3", "1", "4", "3"])) == {"1", "3"}
 
 
-def test_more_pmids_than_a_statement_takes_parameters(documents):
+def test_more_pmids_than_a_request_or_a_statement_takes(documents, ports):
     documents.put([document(str(n)) for n in range(1, 301)])
-    assert len(documents.get_many([str(n) for n in range(1, 50_000)])) == 300
+    assert len(documents.get_many([str(n) for n in range(1, ports.many)])) == 300
 
 
 def test_heads_say_what_decides_on_news(documents):

@@ -142,6 +142,8 @@ def test_only_the_papers_within_are_looked_at(passages):
     passages.upsert_chunks([entry(str(n), "x", year=2000 + n) for n in range(1, 6)])
     assert set(found(passages, "x", unit(1), within=frozenset({"2", "5", "77", "abc"}))) == {"2", "5"}
     assert set(found(passages, "x", unit(1), Filters(year_to=2003), within=frozenset({"2", "5"}))) == {"2"}
+    assert set(found(passages, vector=unit(1), within=frozenset({"2", "5"}))) == {"2", "5"}
+    assert set(found(passages, "x", within=frozenset({"2", "5"}))) == {"2", "5"}
     assert found(passages, "x", unit(1), within=frozenset()) == {}
 
 

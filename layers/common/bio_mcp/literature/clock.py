@@ -30,3 +30,10 @@ def moment(iso: str) -> datetime:
 def eastern_day(iso: str) -> date:
     """The day it was at NCBI at this ISO 8601 moment. Raises `InvalidInput`."""
     return moment(iso).astimezone(EASTERN).date()
+
+
+def later(one: str | None, other: str | None) -> str | None:
+    """The later of two ISO 8601 times or days, in its own spelling; `one` when they are the same moment."""
+    if one is None or other is None:
+        return one if other is None else other
+    return other if moment(other) > moment(one) else one

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.ports import Checkpoint
@@ -21,12 +20,7 @@ class SqliteCheckpoints:
 
     def advance(self, query_key: str, last_edat: str | None, windows: Mapping[str, str]) -> Checkpoint:
         with self._database.writing() as connection:
-            stood = _read(connection, query_key)
-            stands = Checkpoint(
-                query_key,
-                later(stood.last_edat, last_edat),
-                {**stood.windows, **{f: later(stood.windows.get(f), day) or day for f, day in windows.items()}},
-            )
+            stands = _read(connection, query_key).advanced(last_edat, windows)
             _write(connection, stands)
             return stands
 
@@ -35,18 +29,6 @@ class SqliteCheckpoints:
             stood = _read(connection, query_key)
             _write(connection, Checkpoint(query_key, last_edat, windows))
             return stood
-
-
-def later(one: str | None, other: str | None) -> str | None:
-    """The later of two ISO 8601 times or days, in its own spelling; `one` when they are the same moment."""
-    if one is None or other is None:
-        return one if other is None else other
-    return other if _moment(other) > _moment(one) else one
-
-
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _read(connection: sqlite3.Connection, query_key: str) -> Checkpoint:

@@ -59,4 +59,10 @@ MIGRATIONS = (
     """
     CREATE TABLE changes (change INTEGER PRIMARY KEY, token TEXT NOT NULL);
     """,
+    """
+    CREATE TABLE projects (
+        project_id TEXT PRIMARY KEY, collection TEXT NOT NULL, embed_model TEXT NOT NULL,
+        hybrid_enabled INTEGER NOT NULL, refs TEXT
+    ) WITHOUT ROWID;
+    """,
 )

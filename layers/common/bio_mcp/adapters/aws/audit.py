@@ -1,0 +1,64 @@
+"""The log of changes made by hand, in a DynamoDB table that is only ever added to."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from bio_mcp.adapters.aws.failures import reaching
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+WHAT = "the audit log"
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class DynamoAudit:
+    """`bio_mcp.ports.Audit` over one table (key: month, at). It needs no right but dynamodb:PutItem."""
+
+    def __init__(self, client: "DynamoDBClient", table: str, now: Callable[[], datetime] = _utc_now) -> None:
+        self._client = client
+        self._table = table
+        self._now = now
+
+    def record(self, action: str, subject: str, before: Any, after: Any) -> None:
+        at = self._now().astimezone(UTC).isoformat(timespec="microseconds")
+        texts = {
+            "month": at[:7],
+            "at": f"{at} {uuid4().hex}",
+            "action": action,
+            "subject": subject,
+            "before": json.dumps(before),
+            "after": json.dumps(after),
+        }
+        with reaching(WHAT):
+            try:
+                self._client.put_item(
+                    TableName=self._table,
+                    Item={name: {"S": text} for name, text in texts.items()},
+                    ConditionExpression="attribute_not_exists(#at)",
+                    ExpressionAttributeNames={"#at": "at"},
+                )
+            except self._client.exceptions.ConditionalCheckFailedException:
+                return  # sent twice, since its first answer was lost
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Every change, oldest first: at (ISO 8601), action, subject, before, after. Reads the whole table."""
+        with reaching(WHAT):
+            pages = self._client.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
+            items = [{name: value["S"] for name, value in item.items()} for page in pages for item in page["Items"]]
+        return [
+            {
+                "at": item["at"].partition(" ")[0],
+                "action": item["action"],
+                "subject": item["subject"],
+                "before": json.loads(item["before"]),
+                "after": json.loads(item["after"]),
+            }
+            for item in sorted(items, key=lambda item: item["at"])
+        ]

@@ -1,0 +1,162 @@
+"""Articles in a DynamoDB table, one item each.
+
+An item holds what decides on news beside the compressed article. Reading heads alone costs what reading the items
+does, since DynamoDB bills 4 KB at least for each; but it moves and unpacks no articles.
+
+How many there are stands in counters of the same table (see `counting`).
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bio_mcp.adapters.aws.batches import TRIES, Item, Sleep, batch_get, pause
+from bio_mcp.adapters.aws.bodies import BODY, KEY, Bodies
+from bio_mcp.adapters.aws.counting import Tally
+from bio_mcp.adapters.aws.failures import BUSY, reaching
+from bio_mcp.adapters.embedded.pmids import key, numbers
+from bio_mcp.errors import NotFound, StoreFailed
+from bio_mcp.literature.records import Article, Document, Head
+from bio_mcp.ports import Blobs
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+
+WHAT = "papers"
+THREADS = 8  # writes under way at once
+HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
+WHOLE = (*HEAD, BODY, KEY)
+FOLDER = "articles"
+
+
+class Codec(Protocol):
+    """How an article becomes bytes and comes back equal."""
+
+    def dumps(self, article: Article, /) -> bytes: ...
+    def loads(self, blob: bytes, /) -> Article: ...
+
+
+class DynamoDocuments:
+    """`bio_mcp.ports.Documents` over one table (key: pmid) and, for articles that it cannot hold, a bucket."""
+
+    def __init__(
+        self, client: "DynamoDBClient", table: str, blobs: Blobs, codec: Codec, sleep: Sleep = time.sleep
+    ) -> None:
+        self._client = client
+        self._table = table
+        self._bodies = Bodies(blobs, FOLDER)
+        self._codec = codec
+        self._sleep = sleep
+        self._tally = Tally(client, table, "pmid", sleep)
+
+    def get(self, pmid: str) -> Document:
+        found = self.get_many([pmid])
+        if pmid not in found:
+            raise NotFound(f"PMID {pmid} is not in the corpus; sync or import it first")
+        return found[pmid]
+
+    def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
+        return {pmid: self._document(item) for pmid, item in self._items(pmids, WHOLE).items()}
+
+    def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
+        return {pmid: _head(item) for pmid, item in self._items(pmids, HEAD).items()}
+
+    def put(self, documents: Sequence[Document]) -> None:
+        newest: dict[str, Document] = {}
+        for document in documents:
+            pmid = str(key(document.article.pmid))
+            if pmid not in newest or newest[pmid].version < document.version:
+                newest[pmid] = document
+        items = {pmid: self._item(pmid, document) for pmid, document in newest.items()}
+        with reaching(WHAT):
+            there = self._tally.add(items)
+        _in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in there])
+
+    def mark_indexed(self, versions: Mapping[str, int]) -> None:
+        _in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
+
+    def delete(self, pmids: Sequence[str]) -> int:
+        with reaching(WHAT):
+            return self._tally.remove([str(n) for n in numbers(pmids)])
+
+    def count(self) -> int:
+        with reaching(WHAT):
+            return self._tally.total()
+
+    def _items(self, pmids: Sequence[str], attributes: Sequence[str]) -> dict[str, Item]:
+        keys = [{"pmid": {"S": str(n)}} for n in numbers(pmids)]
+        with reaching(WHAT):
+            return {item["pmid"]["S"]: item for item in batch_get(self._client, self._table, keys, attributes)}
+
+    def _item(self, pmid: str, document: Document) -> Item:
+        revised = document.article.date_revised
+        return {
+            "pmid": {"S": pmid},
+            "content_hash": {"S": document.content_hash},
+            "version": {"N": str(document.version)},
+            "indexed_version": {"N": str(document.indexed_version)},
+            "pmid_version": {"N": str(document.article.pmid_version)},
+            "date_revised": {"S": revised.isoformat()} if revised else {"NULL": True},
+            **self._bodies.attributes(self._codec.dumps(document.article)),
+        }
+
+    def _replace(self, item: Item, mark: int) -> None:
+        """Write over the stored document if this one's version is above, keeping the higher of the two marks."""
+        changed = [name for name in item if name not in ("pmid", "indexed_version")]
+        change = "SET " + ", ".join(f"#{name} = :{name}" for name in changed)
+        self._update(item["pmid"]["S"], change, "version", {name: item[name] for name in changed})
+        if mark:
+            self._mark(item["pmid"]["S"], mark)
+
+    def _mark(self, pmid: str, version: int) -> None:
+        self._update(
+            pmid, "SET #indexed_version = :indexed_version", "indexed_version", {"indexed_version": {"N": str(version)}}
+        )
+
+    def _update(self, pmid: str, change: str, rises: str, values: Item) -> None:
+        """Change the item if there is one and its attribute `rises` becomes higher; leave it alone otherwise."""
+        wanted: dict[str, Any] = {
+            "TableName": self._table,
+            "Key": {"pmid": {"S": pmid}},
+            "UpdateExpression": change,
+            "ConditionExpression": f"#{rises} < :{rises}",
+            "ExpressionAttributeNames": {f"#{name}": name for name in values},
+            "ExpressionAttributeValues": {f":{name}": value for name, value in values.items()},
+        }
+        with reaching(WHAT):
+            for attempt in range(TRIES):
+                try:
+                    self._client.update_item(**wanted)
+                    return
+                except self._client.exceptions.ConditionalCheckFailedException:
+                    return
+                except self._client.exceptions.TransactionConflictException:
+                    pause(attempt, self._sleep)
+        raise StoreFailed(BUSY.format(what=WHAT))
+
+    def _document(self, item: Item) -> Document:
+        head = _head(item)
+        article = self._codec.loads(self._bodies.of(item))
+        return Document(article, head.content_hash, head.version, head.indexed_version)
+
+
+def _head(item: Item) -> Head:
+    revised = item["date_revised"].get("S")
+    return Head(
+        item["content_hash"]["S"],
+        int(item["version"]["N"]),
+        int(item["indexed_version"]["N"]),
+        int(item["pmid_version"]["N"]),
+        date.fromisoformat(revised) if revised else None,
+    )
+
+
+def _in_parallel(calls: Sequence[Callable[[], None]]) -> None:
+    """Make the calls, a few at once. Raises the first failure, after every call that began has ended."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        for done in [pool.submit(call) for call in calls]:
+            done.result()

@@ -1,0 +1,77 @@
+"""What AWS says went wrong, as a failure whose sentence helps and names no table, bucket, queue, key or account."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+    PartialCredentialsError,
+)
+
+from bio_mcp.errors import StoreFailed
+
+BUSY = "The store of {what} is asked too much at the moment. Nothing is lost; try again."
+FORBIDDEN = "This process may not use the store of {what}: check its AWS credentials and the policy of its role."
+ABSENT = "The store of {what} does not exist: deploy the stack, or check the settings that name it."
+AWAY = "The store of {what} could not be reached. What was not acknowledged may be repeated; try again."
+TOO_LARGE = "This is too large for the store of {what}."
+
+SENTENCES: dict[str, tuple[str, bool]] = {
+    "ProvisionedThroughputExceededException": (BUSY, True),
+    "ThrottlingException": (BUSY, True),
+    "Throttling": (BUSY, True),
+    "RequestLimitExceeded": (BUSY, True),
+    "RequestThrottled": (BUSY, True),
+    "SlowDown": (BUSY, True),
+    "TransactionInProgressException": (BUSY, True),
+    "TransactionConflictException": (BUSY, True),
+    "AccessDeniedException": (FORBIDDEN, False),
+    "AccessDenied": (FORBIDDEN, False),
+    "403": (FORBIDDEN, False),
+    "UnrecognizedClientException": (FORBIDDEN, False),
+    "InvalidClientTokenId": (FORBIDDEN, False),
+    "InvalidAccessKeyId": (FORBIDDEN, False),
+    "SignatureDoesNotMatch": (FORBIDDEN, False),
+    "InvalidSignatureException": (FORBIDDEN, False),
+    "ExpiredTokenException": (FORBIDDEN, True),
+    "ExpiredToken": (FORBIDDEN, True),
+    "ResourceNotFoundException": (ABSENT, False),
+    "NoSuchBucket": (ABSENT, False),
+    "AWS.SimpleQueueService.NonExistentQueue": (ABSENT, False),
+    "QueueDoesNotExist": (ABSENT, False),
+}
+OURS = {"ValidationException", "SerializationException", "InvalidParameterValue"}  # a request that we got wrong
+TOO_LARGE_SAYS = "size"  # what DynamoDB's message says of an item over 400 KB
+
+
+def code_of(error: ClientError) -> str:
+    """AWS's name of what went wrong."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+@contextmanager
+def reaching(what: str) -> Iterator[None]:
+    """Turns what botocore raises into `StoreFailed` about the store of `what`; a mistake of ours stays as it is."""
+    try:
+        yield
+    except ParamValidationError:
+        raise
+    except ClientError as error:
+        raise _translated(error, what) from error
+    except (NoCredentialsError, PartialCredentialsError, NoRegionError) as error:
+        raise StoreFailed(FORBIDDEN.format(what=what), retryable=False) from error
+    except BotoCoreError as error:
+        raise StoreFailed(AWAY.format(what=what)) from error
+
+
+def _translated(error: ClientError, what: str) -> Exception:
+    code = code_of(error)
+    if code in OURS:
+        message = str(error.response.get("Error", {}).get("Message", ""))
+        return StoreFailed(TOO_LARGE.format(what=what), retryable=False) if TOO_LARGE_SAYS in message else error
+    sentence, retryable = SENTENCES.get(code, (AWAY, True))
+    return StoreFailed(sentence.format(what=what), retryable=retryable)

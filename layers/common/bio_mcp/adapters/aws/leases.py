@@ -1,0 +1,64 @@
+"""Who may work on what, in a DynamoDB table."""
+
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from math import ceil
+from typing import TYPE_CHECKING
+
+from bio_mcp.adapters.aws.failures import reaching
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+WHAT = "leases"
+SWEPT_S = 3_600  # after it ran out, an item is removed
+
+
+class DynamoLeases:
+    """`bio_mcp.ports.Leases` over one table (key: lease). `clock` gives seconds since 1970, the same everywhere.
+
+    The lease of a process that was killed ends when it runs out.
+    """
+
+    def __init__(self, client: "DynamoDBClient", table: str, clock: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._table = table
+        self._clock = clock
+
+    def acquire(self, name: str, holder: str, seconds: float) -> bool:
+        now = self._clock()
+        with reaching(WHAT):
+            try:
+                self._client.put_item(
+                    TableName=self._table,
+                    Item={
+                        "lease": {"S": name},
+                        "holder": {"S": holder},
+                        "ends": {"N": _number(now + seconds)},
+                        "expires_at": {"N": str(ceil(now + seconds + SWEPT_S))},
+                    },
+                    ConditionExpression="attribute_not_exists(#lease) OR #holder = :holder OR #ends <= :now",
+                    ExpressionAttributeNames={"#lease": "lease", "#holder": "holder", "#ends": "ends"},
+                    ExpressionAttributeValues={":holder": {"S": holder}, ":now": {"N": _number(now)}},
+                )
+            except self._client.exceptions.ConditionalCheckFailedException:
+                return False
+        return True
+
+    def release(self, name: str, holder: str) -> None:
+        with reaching(WHAT):
+            try:
+                self._client.delete_item(
+                    TableName=self._table,
+                    Key={"lease": {"S": name}},
+                    ConditionExpression="#holder = :holder",
+                    ExpressionAttributeNames={"#holder": "holder"},
+                    ExpressionAttributeValues={":holder": {"S": holder}},
+                )
+            except self._client.exceptions.ConditionalCheckFailedException:
+                return
+
+
+def _number(seconds: float) -> str:
+    return str(Decimal(repr(seconds)).quantize(Decimal("0.000001")))

@@ -1,0 +1,59 @@
+"""Projects, in a DynamoDB table."""
+
+from typing import TYPE_CHECKING
+
+from bio_mcp.adapters.aws.batches import Item
+from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.adapters.projects import unknown_project
+from bio_mcp.ports import Project
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+WHAT = "projects"
+
+
+class DynamoProjects:
+    """`bio_mcp.ports.Projects` over one table (key: project_id). Listing reads all of it: they are few and small."""
+
+    def __init__(self, client: "DynamoDBClient", table: str) -> None:
+        self._client = client
+        self._table = table
+
+    def get(self, project_id: str) -> Project:
+        with reaching(WHAT):
+            item = self._client.get_item(
+                TableName=self._table, Key={"project_id": {"S": project_id}}, ConsistentRead=True
+            ).get("Item")
+        if item is None:
+            raise unknown_project(project_id, (each.project_id for each in self.all()))
+        return _project(item)
+
+    def put(self, project: Project) -> None:
+        with reaching(WHAT):
+            self._client.put_item(
+                TableName=self._table,
+                Item={
+                    "project_id": {"S": project.project_id},
+                    "collection": {"S": project.collection},
+                    "embed_model": {"S": project.embed_model},
+                    "hybrid_enabled": {"BOOL": project.hybrid_enabled},
+                    "references": {"S": project.references} if project.references is not None else {"NULL": True},
+                },
+            )
+
+    def all(self) -> list[Project]:
+        with reaching(WHAT):
+            pages = self._client.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
+            found = [_project(item) for page in pages for item in page["Items"]]
+        return sorted(found, key=lambda project: project.project_id)
+
+
+def _project(item: Item) -> Project:
+    return Project(
+        item["project_id"]["S"],
+        item["collection"]["S"],
+        item["embed_model"]["S"],
+        item["hybrid_enabled"]["BOOL"],
+        item["references"].get("S"),
+    )

@@ -1,0 +1,38 @@
+"""The keys of blobs: named for what they hold, so that a key cannot lie, collide or climb out of its store."""
+
+import re
+from hashlib import sha256
+
+from bio_mcp.errors import InvalidInput, NotFound, StoreFailed
+
+_WORD = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+_FOLDER = re.compile(rf"{_WORD}(?:/{_WORD}){{0,7}}")
+_SUFFIX = re.compile(r"(?:\.[a-z0-9]{1,10}){0,2}")
+_KEY = re.compile(rf"{_FOLDER.pattern}/([0-9a-f]{{64}}){_SUFFIX.pattern}")
+LONGEST = 512  # characters; S3 ends at 1,024 bytes
+
+
+def key_of(folder: str, content: bytes, suffix: str = "") -> str:
+    """`folder/<SHA-256 in hex><suffix>`. Raises `InvalidInput` where folder or suffix have other characters."""
+    key = f"{folder}/{sha256(content).hexdigest()}{suffix}"
+    if not (_FOLDER.fullmatch(folder) and _SUFFIX.fullmatch(suffix) and len(key) <= LONGEST):
+        raise InvalidInput("a blob's folder is words of a-z, 0-9 and - joined by /, its suffix like .pdf")
+    return key
+
+
+def is_key(key: str) -> bool:
+    """Whether `key_of` may have made it."""
+    return len(key) <= LONGEST and _KEY.fullmatch(key) is not None
+
+
+def checked(key: str, content: bytes) -> bytes:
+    """`content`. Raises `StoreFailed` when it is not what the key was made for."""
+    digest = _KEY.fullmatch(key)
+    if digest is None or sha256(content).hexdigest() != digest[1]:
+        raise StoreFailed("A stored file is damaged; import or fetch it again.", retryable=False)
+    return content
+
+
+def missing() -> NotFound:
+    """The failure of asking for what was never kept. The key itself is not repeated: anybody may have written it."""
+    return NotFound("There is no stored file of this key")

@@ -1,0 +1,81 @@
+"""What the queue in the corpus file promises beyond its port: order, no doubles, and leases by a clock of one's own."""
+
+import pytest
+
+from bio_mcp.adapters.embedded.continuations import SqliteContinuations
+from bio_mcp.adapters.embedded.database import Database
+from tests.adapters.clocks import Clock
+
+EVENT = {"tool": "pubmed.sync_delta", "arguments": {"query": "β-cells", "resume": True}}
+SAME = {"arguments": {"resume": True, "query": "β-cells"}, "tool": "pubmed.sync_delta"}
+OTHER = {"tool": "pubmed.sync_delta", "arguments": {"query": "asthma"}}
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def continuations(tmp_path, clock):
+    database = Database(tmp_path)
+    yield SqliteContinuations(database, clock, max_attempts=3)
+    database.close()
+
+
+def test_events_arrive_in_the_order_in_which_they_are_due(continuations, clock):
+    continuations.send(EVENT, delay_s=20)
+    continuations.send(OTHER, delay_s=10)
+    assert continuations.receive(60) is None
+    clock.now += 20
+    assert [continuations.receive(60)[1], continuations.receive(60)[1]] == [OTHER, EVENT]
+
+
+def test_an_equal_event_that_waits_is_not_doubled(continuations):
+    continuations.send(EVENT, delay_s=100)
+    continuations.send(SAME)
+    assert continuations.receive(60)[1] == EVENT
+    assert continuations.receive(60) is None
+
+
+def test_an_event_whose_receiver_fell_silent_comes_back(continuations, clock):
+    continuations.send(EVENT)
+    first, _ = continuations.receive(60)
+    clock.now += 60
+    second, event = continuations.receive(60)
+    assert event == EVENT
+    continuations.ack(first)  # too late to count
+    clock.now += 60
+    assert continuations.receive(60)[1] == EVENT
+    continuations.fail(second, "too late as well")
+    assert continuations.receive(60) is None
+
+
+def test_a_failed_event_is_tried_again_later_and_buried_after_the_last_attempt(continuations, clock):
+    continuations.send(EVENT)
+    for attempt in range(3):
+        receipt, _ = continuations.receive(60)
+        continuations.fail(receipt, f"reason {attempt}")
+        assert continuations.receive(60) is None
+        clock.now += 100
+    assert continuations.receive(60) is None
+    assert continuations.dead() == [(EVENT, "reason 2")]
+
+
+def test_an_event_that_kills_every_receiver_is_buried(continuations, clock):
+    continuations.send(EVENT)
+    for _ in range(3):
+        assert continuations.receive(60) is not None
+        clock.now += 61
+    assert continuations.receive(60) is None
+    assert [event for event, _ in continuations.dead()] == [EVENT]
+
+
+def test_a_failed_event_joins_an_equal_one_that_waits(continuations, clock):
+    continuations.send(EVENT)
+    receipt, _ = continuations.receive(60)
+    continuations.send(EVENT)
+    continuations.fail(receipt, "reason")
+    clock.now += 100
+    assert continuations.receive(60) is not None
+    assert continuations.receive(60) is None

@@ -1,0 +1,64 @@
+from hashlib import sha256
+
+import pytest
+
+from bio_mcp.errors import InvalidInput, NotFound
+
+PDF = b"%PDF-1.7\x00\xff" * 1_000
+HOSTILE = [
+    "../corpus.sqlite3", "/etc/passwd", "", ".", "reports", "reports/", "reports/../../x", "reports//x", "a\x00b",
+    f"reports/{'g' * 64}", f"../{'0' * 64}", f"/{'0' * 64}", f"Reports/{'0' * 64}", f"reports/{'0' * 64}.pdf/..",
+    f"reports/{'0' * 64}\n", f"reports\\{'0' * 64}", f"{'0' * 64}", f"reports/{'0' * 63}", "x/" * 400 + "0" * 64,
+]  # fmt: skip
+
+
+def test_bytes_come_back_by_a_key_that_names_them(blobs):
+    key = blobs.put("papers/pdf", PDF, ".pdf")
+    assert key == f"papers/pdf/{sha256(PDF).hexdigest()}.pdf"
+    assert blobs.exists(key)
+    assert blobs.get(key) == PDF
+
+
+def test_the_same_bytes_twice_are_kept_once(blobs):
+    assert blobs.put("reports", PDF) == blobs.put("reports", PDF)
+    assert blobs.get(blobs.put("reports", PDF)) == PDF
+
+
+def test_other_bytes_or_another_folder_have_another_key(blobs):
+    keys = {blobs.put("a", b"1"), blobs.put("a", b"2"), blobs.put("b", b"1"), blobs.put("a", b"1", ".xml.gz")}
+    assert len(keys) == 4
+    assert {blobs.get(key) for key in keys} == {b"1", b"2"}
+
+
+def test_nothing_at_all_can_be_kept_too(blobs):
+    assert blobs.get(blobs.put("raw", b"")) == b""
+
+
+def test_a_key_of_nothing_is_not_found(blobs):
+    key = f"raw/{sha256(b'never kept').hexdigest()}"
+    assert not blobs.exists(key)
+    with pytest.raises(NotFound):
+        blobs.get(key)
+
+
+@pytest.mark.parametrize("key", HOSTILE)
+def test_a_hostile_key_is_not_found_and_not_repeated(blobs, key):
+    blobs.put("reports", PDF)
+    assert not blobs.exists(key)
+    with pytest.raises(NotFound) as refused:
+        blobs.get(key)
+    assert len(str(refused.value)) < 60
+
+
+@pytest.mark.parametrize(
+    "folder", ["", "..", "a/../b", "/a", "a/", "A", "a b", "a\n", "ä", "-a", "a/" * 9 + "a", "." * 3]
+)
+def test_a_hostile_folder_is_refused(blobs, folder):
+    with pytest.raises(InvalidInput):
+        blobs.put(folder, b"x")
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "/x", "..", ".PDF", ".a.b.c", ".", ".pdf\n", "./x"])
+def test_a_hostile_suffix_is_refused(blobs, suffix):
+    with pytest.raises(InvalidInput):
+        blobs.put("a", b"x", suffix)

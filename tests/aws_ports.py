@@ -1,0 +1,127 @@
+"""The ports that AWS keeps, over tables, queues and a bucket made from template.yaml, on moto or at any endpoint."""
+
+import json
+import time
+from contextlib import ExitStack
+from functools import cache, cached_property
+from uuid import uuid4
+
+from moto import mock_aws
+
+from bio_mcp.adapters.aws import clients
+from bio_mcp.adapters.aws.audit import DynamoAudit
+from bio_mcp.adapters.aws.blobs import S3Blobs
+from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
+from bio_mcp.adapters.aws.documents import DynamoDocuments
+from bio_mcp.adapters.aws.jobs import DynamoJobs
+from bio_mcp.adapters.aws.leases import DynamoLeases
+from bio_mcp.adapters.aws.pace import DynamoPacer
+from bio_mcp.adapters.aws.projects import DynamoProjects
+from bio_mcp.adapters.aws.queue import SqsContinuations
+from bio_mcp.literature import serial
+from tests.aws_tables import make_queues, make_table
+
+NOBODY = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+"""The environment of somebody whom AWS does not know."""
+
+
+@cache
+def client(service, endpoint=None):
+    """One client for all tests of a process: making one takes longer than most tests."""
+    return clients.client(service, endpoint)
+
+
+class AwsPorts:
+    """Each port is made on first use, over a table of its own from the template; `prefix` keeps users apart.
+
+    The environment must hold `NOBODY`.
+    """
+
+    gives = frozenset(
+        {"documents", "checkpoints", "jobs", "leases", "audit", "continuations", "blobs", "projects", "pacers"}
+    )
+    many = 1_000  # PMIDs that are looked up at once in a test
+
+    def __init__(self, clock=time.time, endpoint=None, prefix=None):
+        self.clock = clock
+        self.endpoint = endpoint
+        self.prefix = prefix or f"t{uuid4().hex[:12]}"
+
+    @cached_property
+    def dynamodb(self):
+        return client("dynamodb", self.endpoint)
+
+    def table(self, name):
+        return make_table(self.dynamodb, name, self.prefix)
+
+    @cached_property
+    def documents(self):
+        return DynamoDocuments(self.dynamodb, self.table("DocumentsTable"), self.blobs, serial)
+
+    @cached_property
+    def checkpoints(self):
+        return DynamoCheckpoints(self.dynamodb, self.table("CheckpointsTable"))
+
+    @cached_property
+    def jobs(self):
+        return DynamoJobs(self.dynamodb, self.table("JobsTable"), self.blobs)
+
+    @cached_property
+    def leases(self):
+        return DynamoLeases(self.dynamodb, self.table("LeasesTable"), self.clock)
+
+    @cached_property
+    def audit(self):
+        return DynamoAudit(self.dynamodb, self.table("AuditTable"))
+
+    @cached_property
+    def projects(self):
+        return DynamoProjects(self.dynamodb, self.table("ProjectsTable"))
+
+    @cached_property
+    def pace_table(self):
+        return self.table("PaceTable")
+
+    def pacer(self, budget, gap, clock, sleep):
+        """Another process's pacer over the same table."""
+        return DynamoPacer(self.dynamodb, self.pace_table, budget, gap, clock, sleep)
+
+    @cached_property
+    def blobs(self):
+        bucket = f"{self.prefix}-bucket"
+        client("s3", self.endpoint).create_bucket(Bucket=bucket)
+        return S3Blobs(client("s3", self.endpoint), bucket)
+
+    @cached_property
+    def queues(self):
+        return make_queues(client("sqs", self.endpoint), self.prefix, receives=3)
+
+    @cached_property
+    def continuations(self):
+        return SqsContinuations(client("sqs", self.endpoint), self.queues["WorkQueue"], backoff_s=0)
+
+    def dead(self):
+        """The events that were given up."""
+        found = client("sqs", self.endpoint).receive_message(QueueUrl=self.queues["DeadLetters"])
+        return [json.loads(each["Body"]) for each in found.get("Messages", [])]
+
+    def close(self):
+        """Nothing is kept open."""
+
+
+class MotoPorts(AwsPorts):
+    """The same in this process, in memory."""
+
+    def __init__(self, clock=time.time):
+        self._opened = ExitStack()
+        self._opened.enter_context(mock_aws())
+        super().__init__(clock)
+
+    def close(self):
+        self._opened.close()
