@@ -1,0 +1,308 @@
+"""Who is let in, through the Lambda handler, whatever stands in front of it."""
+
+import json
+import logging
+import time
+
+import pytest
+
+from tests.doors.auth.handlers import SHAPES, bearer, door
+from tests.doors.auth.issuer import publishing
+from tests.doors.auth.minting import (
+    BAD_HS256,
+    BAD_RS256,
+    ISSUER,
+    OTHER_SECRET,
+    RESOURCE,
+    SECRET,
+    UNREADABLE,
+    hs256,
+    jwk,
+    public_pem,
+    rs256,
+)
+
+TO_ALL = {"MCP_AUTH_AUDIENCE": "bio-mcp", "MCP_ALLOWED_ORIGINS": "https://app.example.org"}
+APP = "https://app.example.org"
+METADATA = 'resource_metadata="https://mcp.example.org/.well-known/oauth-protected-resource/mcp"'
+
+
+@pytest.fixture(params=SHAPES.values(), ids=SHAPES)
+def shape(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """Locked by a shared secret."""
+    with door(MCP_AUTH_SECRET_KEY=SECRET, **TO_ALL) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def issued():
+    """Locked by the keys of an issuer."""
+    others = [{"kty": "oct", "k": "c2VjcmV0", "kid": "first"}, {"kty": "EC", "crv": "P-256", "x": "a", "y": "b"}]
+    with (
+        publishing(*others, jwk()) as keys,
+        door(MCP_AUTH_JWKS_URL=keys.url, MCP_AUTH_ISSUER=ISSUER, MCP_ALLOWED_ORIGINS=APP) as made,
+    ):
+        yield made
+
+
+def listed(answer):
+    return answer.status == 200 and "tools" in answer.json["result"]
+
+
+def test_a_valid_token_of_a_shared_secret_opens(shared, shape):
+    assert listed(shared(bearer(hs256()), shape=shape))
+
+
+def test_a_valid_token_of_the_issuer_opens(issued, shape):
+    assert listed(issued(bearer(rs256()), shape=shape))
+
+
+@pytest.mark.parametrize("token", [rs256(kid=None), rs256(aud=["x", RESOURCE]), rs256(scope="a b", nbf=1)])
+def test_other_valid_tokens_of_the_issuer_open(issued, token):
+    assert listed(issued(bearer(token)))
+
+
+def test_the_schemes_name_may_be_in_any_case(shared):
+    assert listed(shared(f"bearer {hs256()}"))
+    assert listed(shared(f"BEARER  {hs256()} "))
+
+
+def test_a_clock_that_is_half_a_minute_off_is_forgiven(shared):
+    now = int(time.time())
+    assert listed(shared(bearer(hs256(exp=now - 15))))
+    assert listed(shared(bearer(hs256(nbf=now + 15, iat=now + 15))))
+
+
+def test_without_a_token_it_is_told_what_it_takes_and_no_error(shared, shape):
+    answer = shared(shape=shape)
+    assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert answer.json == {"error": "unauthorized", "error_description": "a Bearer token is needed"}
+
+
+def test_without_a_token_it_is_told_where_tokens_are_had(issued, shape):
+    answer = issued(shape=shape)
+    assert (answer.status, answer.headers["www-authenticate"]) == (401, f"Bearer {METADATA}")
+
+
+def refused(answer, because):
+    assert answer.status == 401
+    said = f'Bearer error="invalid_token", error_description="{because}"'
+    assert answer.headers["www-authenticate"] in (said, f"{said}, {METADATA}")
+    assert answer.json == {"error": "invalid_token", "error_description": because}
+
+
+@pytest.mark.parametrize(("token", "because"), BAD_HS256.values(), ids=BAD_HS256)
+def test_a_bad_token_for_a_shared_secret_is_refused(shared, shape, token, because):
+    refused(shared(bearer(token), shape=shape), because)
+
+
+@pytest.mark.parametrize(("token", "because"), BAD_RS256.values(), ids=BAD_RS256)
+def test_a_bad_token_for_an_issuers_keys_is_refused(issued, shape, token, because):
+    refused(issued(bearer(token), shape=shape), because)
+
+
+@pytest.mark.parametrize("given", ["Basic YWRhOnNlY3JldA==", hs256(), f"Token {hs256()}", "Digest a=b", ",", " "])
+def test_another_scheme_is_refused(shared, shape, given):
+    refused(shared(given, shape=shape), "one Authorization header with a Bearer token is needed")
+
+
+def test_two_tokens_are_refused_even_when_both_are_good(shared, shape):
+    refused(shared(bearer(hs256()), bearer(hs256()), shape=shape), UNREADABLE)
+    refused(shared(bearer(hs256()), bearer(""), shape=shape), UNREADABLE)
+
+
+def test_a_token_elsewhere_than_in_its_header_does_not_count(shared):
+    assert shared(**{"x-api-key": hs256(), "cookie": f"token={hs256()}"}).status == 401
+    assert shared(path=f"/mcp?access_token={hs256()}").status in (401, 404)
+
+
+def test_the_issuer_is_asked_for_when_one_is_set_for_a_shared_secret():
+    with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_AUTH_ISSUER=ISSUER, **TO_ALL) as locked:
+        refused(locked(bearer(hs256())), "the token lacks iss")
+        refused(locked(bearer(hs256(iss="me"))), "the token is of another issuer")
+        assert listed(locked(bearer(hs256(iss=ISSUER))))
+
+
+def test_the_audience_is_the_endpoint_unless_another_is_set(issued):
+    with door(MCP_AUTH_SECRET_KEY=SECRET) as locked:
+        refused(locked(bearer(hs256())), "the token is for another audience")
+        assert listed(locked(bearer(hs256(aud=RESOURCE))))
+
+
+@pytest.mark.parametrize("given", [{}, {"scope": "search"}, {"scope": ""}, {"scope": 7}, {"scp": {"search": "read"}}])
+def test_a_token_without_every_scope_is_forbidden(given):
+    with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_AUTH_REQUIRED_SCOPES="search,sync", **TO_ALL) as locked:
+        answer = locked(bearer(hs256(**given)))
+        assert answer.status == 403
+        challenge = answer.headers["www-authenticate"]
+        assert challenge.startswith('Bearer error="insufficient_scope", error_description="the token lacks the scope ')
+        assert challenge.endswith(', scope="search sync"')
+
+
+@pytest.mark.parametrize("given", [{"scope": "sync x search"}, {"scope": ["sync", "search"]}, {"scp": "search sync"}])
+def test_a_token_with_every_scope_opens(given):
+    with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_AUTH_REQUIRED_SCOPES="search,sync", **TO_ALL) as locked:
+        assert listed(locked(bearer(hs256(**given))))
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE", "PUT"])
+@pytest.mark.parametrize("given", [[], [bearer(hs256())]])
+def test_only_post_is_allowed_with_and_without_a_token(shared, shape, method, given):
+    answer = shared(*given, method=method, shape=shape)
+    assert (answer.status, answer.headers["allow"]) == (405, "POST")
+
+
+def test_health_is_open_to_any_host_and_says_nothing(shared, shape):
+    answer = shared(method="GET", path="/health", host="10.0.0.7", shape=shape)
+    assert (answer.status, answer.json) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize("host", ["evil.example", "mcp.example.org.evil.example", "xmcp.example.org", ""])
+def test_another_host_is_refused_with_a_good_token(shared, shape, host):
+    assert shared(bearer(hs256()), host=host, shape=shape).status == 421
+
+
+@pytest.mark.parametrize("host", ["mcp.example.org", "MCP.Example.org"])
+def test_the_endpoints_own_host_is_served(shared, host):
+    assert listed(shared(bearer(hs256()), host=host))
+
+
+def test_hosts_of_api_gateway_are_served_as_a_pattern_says():
+    pattern = "*.execute-api.eu-central-1.amazonaws.com, *.lambda-url.eu-central-1.on.aws"
+    with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_ALLOWED_HOSTS=pattern, **TO_ALL) as locked:
+        assert listed(locked(bearer(hs256()), host="a1b2c3.execute-api.eu-central-1.amazonaws.com"))
+        assert listed(locked(bearer(hs256()), host="a1b2c3.lambda-url.eu-central-1.on.aws"))
+        assert locked(bearer(hs256()), host="a1b2c3.execute-api.us-east-1.amazonaws.com").status == 421
+        assert locked(bearer(hs256()), host="execute-api.eu-central-1.amazonaws.com").status == 421
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:6274", f"{APP}.evil.example"])
+def test_another_origin_is_refused_with_a_good_token(shared, shape, origin):
+    answer = shared(bearer(hs256()), shape=shape, origin=origin)
+    assert answer.status == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_an_allowed_origin_reads_the_answer_and_the_refusal(shared, shape):
+    for answer in (shared(bearer(hs256()), shape=shape, origin=APP), shared(shape=shape, origin=APP)):
+        assert answer.headers["access-control-allow-origin"] == APP
+        assert answer.headers["access-control-expose-headers"] == "www-authenticate"
+    assert answer.status == 401
+
+
+def test_a_preflight_takes_no_token(shared, shape):
+    asked = {"origin": APP, "access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+    answer = shared(method="OPTIONS", shape=shape, **asked)
+    assert answer.status == 200
+    assert answer.headers["access-control-allow-origin"] == APP
+    assert "authorization" in answer.headers["access-control-allow-headers"]
+
+
+@pytest.mark.parametrize("path", ["", "/mcp"])
+def test_metadata_say_who_gives_tokens_out(issued, shape, path):
+    answer = issued(method="GET", path=f"/.well-known/oauth-protected-resource{path}", shape=shape, origin=APP)
+    assert answer.status == 200
+    assert answer.headers["access-control-allow-origin"] == APP
+    assert answer.json == {
+        "resource": RESOURCE,
+        "authorization_servers": [ISSUER],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "bio-mcp",
+    }
+
+
+def test_a_browser_may_ask_for_metadata_with_a_header_of_mcp(issued):
+    asked = {"origin": APP, "access-control-request-method": "GET"}
+    asked["access-control-request-headers"] = "mcp-protocol-version"
+    path = "/.well-known/oauth-protected-resource"
+    assert issued(method="OPTIONS", path=path, **asked).status == 200
+
+
+def test_a_shared_secret_has_no_issuer_to_name(shared):
+    assert shared(method="GET", path="/.well-known/oauth-protected-resource").status == 404
+
+
+@pytest.mark.parametrize(
+    "configured",
+    [
+        {},
+        {"MCP_AUTH_AUDIENCE": "bio-mcp"},
+        {"MCP_AUTH_ISSUER": ISSUER},
+        {"MCP_AUTH_REQUIRED_SCOPES": "search"},
+        {"MCP_AUTH_SECRET_KEY": "short"},
+        {"MCP_AUTH_SECRET_KEY": public_pem().decode()},
+        {"MCP_AUTH_SECRET_KEY": "secretsmanager:"},
+        {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_JWKS_URL": "https://issuer.example.org/keys"},
+        {"MCP_AUTH_JWKS_URL": "https://issuer.example.org/keys"},
+        {"MCP_AUTH_JWKS_URL": "https://issuer.example.org/keys", "MCP_AUTH_ISSUER": ISSUER, "MCP_RESOURCE_URL": ""},
+        {"MCP_AUTH_JWKS_URL": "http://issuer.example.org/keys", "MCP_AUTH_ISSUER": ISSUER},
+    ],
+    ids=lambda given: ",".join(given) or "nothing",
+)
+def test_without_a_whole_configuration_it_is_closed_to_everybody(configured, shape):
+    with door(**configured) as closed:
+        for given in ([], [bearer(hs256())], [bearer(rs256())]):
+            for host in ("mcp.example.org", "localhost"):
+                answer = closed(*given, shape=shape, host=host)
+                assert (answer.status, answer.json["error"]) == (503, "not_configured")
+        assert closed(method="GET", path="/health", shape=shape).status == 200
+
+
+def test_keys_that_cannot_be_read_close_it_for_a_while():
+    with publishing(jwk()) as keys, door(MCP_AUTH_JWKS_URL=keys.url, MCP_AUTH_ISSUER=ISSUER) as locked:
+        keys.status = 500
+        answer = locked(bearer(rs256()))
+        assert (answer.status, answer.headers["retry-after"]) == (503, "5")
+        assert "details" not in answer.text
+        assert keys.url not in answer.text
+
+
+def test_a_new_key_of_the_issuer_is_taken_up_without_a_restart():
+    with publishing(jwk()) as keys, door(MCP_AUTH_JWKS_URL=keys.url, MCP_AUTH_ISSUER=ISSUER) as locked:
+        assert listed(locked(bearer(rs256())))
+        keys.keys.append(jwk("second", "second"))
+        assert listed(locked(bearer(rs256("second", "second"))))
+        assert listed(locked(bearer(rs256())))
+
+
+def test_nonsense_makes_the_issuer_be_asked_once_more_and_no_oftener():
+    with publishing(jwk()) as keys, door(MCP_AUTH_JWKS_URL=keys.url, MCP_AUTH_ISSUER=ISSUER) as locked:
+        for number in range(30):
+            assert locked(bearer(rs256("stranger", kid=f"k{number}"))).status == 401
+        assert keys.asked == 2
+
+
+class Kept(logging.Handler):
+    """Every record in full."""
+
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(record.getMessage() + repr(vars(record)))
+
+
+def test_neither_logs_nor_answers_hold_a_secret_or_a_token():
+    kept, root = Kept(), logging.getLogger()
+    ours = logging.getLogger("bio_mcp")
+    for each in (root, ours):
+        each.addHandler(kept)
+    tokens = [token for token, _ in BAD_HS256.values() if len(token) > 40]
+    told = []
+    try:
+        with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_LOG_LEVEL="debug", **TO_ALL) as locked:
+            told += [locked(bearer(each)) for each in [*tokens, hs256()]]
+            told += [locked(bearer(hs256()), host=hs256()), locked(bearer(hs256()), origin=hs256())]
+    finally:
+        for each in (root, ours):
+            each.removeHandler(kept)
+    assert any("refused a token" in line for line in kept.lines)
+    said = "\n".join(kept.lines) + json.dumps([(each.text, each.headers) for each in told])
+    parts = {part for token in [*tokens, hs256()] for part in token.split(".")[1:] if len(part) > 20}
+    assert [each for each in (SECRET, OTHER_SECRET, *parts) if each in said] == []
