@@ -1,11 +1,12 @@
-"""Making fetched records durable: store, then index, then mark as done, a slice at a time."""
+"""Making fetched records durable: store, index, announce, then mark as done, a slice at a time."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bio_mcp.literature.records import Article, Deletion, Document
+from bio_mcp.literature.news import Happening, News
+from bio_mcp.literature.records import Article, Deletion, Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.entries import entry_of
@@ -45,19 +46,49 @@ def settle(
     revisions = _revise(articles, backends)
     settled.changes.update((pmid, Change.SKIPPED) for pmid, (_, document) in revisions.items() if document is None)
     changed = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
+    news = _news(changed, backends)
     if changed:
         backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
         backends.documents.put([document for _, document in changed.values()])
     for part in _slices(list(changed.items())):
         if not before_slice(len(settled.changes)):
             break
-        index([document for _, (_, document) in part], backends)
+        index([document for _, (_, document) in part], backends, [each for pmid, _ in part for each in news[pmid]])
         settled.changes.update((pmid, change) for pmid, (change, _) in part)
     if deletions:
-        backends.documents.delete(deletions)
-        backends.passages.delete(deletions)
+        _delete(deletions, backends)
         settled.deleted = deletions
     return settled
+
+
+def _delete(pmids: Sequence[str], backends: Backends) -> None:
+    """Told first: once the documents are gone, nobody could know whether it had been told."""
+    held = backends.documents.heads(pmids)
+    if held:
+        backends.announcements.publish([News(Happening.DELETED, pmid, head.version) for pmid, head in held.items()])
+    backends.documents.delete(pmids)
+    backends.passages.delete(pmids)
+
+
+def _news(changed: Mapping[str, tuple[Change, Document]], backends: Backends) -> dict[str, list[News]]:
+    """What to tell of each document, asked before it is stored.
+
+    That a paper is retracted is told when what is stored does not say so yet, or when nobody can tell whether it was
+    told, because the run that stored it did not come to its end.
+    """
+    retracted = [pmid for pmid, (_, document) in changed.items() if _is_retracted(document)]
+    stored = backends.documents.get_many(retracted) if retracted else {}
+    old_news = {pmid for pmid, was in stored.items() if _is_retracted(was) and was.indexed_version == was.version}
+    news: dict[str, list[News]] = {}
+    for pmid, (change, document) in changed.items():
+        kind = Happening.NEW if change is Change.INSERTED else Happening.CHANGED
+        kinds = [kind, Happening.RETRACTED] if pmid in retracted and pmid not in old_news else [kind]
+        news[pmid] = [News(each, pmid, document.version) for each in kinds]
+    return news
+
+
+def _is_retracted(document: Document) -> bool:
+    return document.article.retraction is RetractionStatus.RETRACTED
 
 
 def _last_word(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], list[str]]:
@@ -88,8 +119,8 @@ def _slices(items: Sequence[Item]) -> Iterator[list[Item]]:
         yield part
 
 
-def index(documents: Sequence[Document], backends: Backends) -> None:
-    """Index the passages of stored documents, embedding only texts whose vector is not there yet."""
+def index(documents: Sequence[Document], backends: Backends, news: Sequence[News]) -> None:
+    """Index the passages of stored documents, embedding only texts whose vector is not there yet, and tell `news`."""
     embeddings, passages = backends.embeddings, backends.passages
     known = passages.chunk_texts([document.article.pmid for document in documents])
     chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
@@ -106,4 +137,5 @@ def index(documents: Sequence[Document], backends: Backends) -> None:
     passages.upsert_chunks(
         [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]
     )
+    backends.announcements.publish(news)
     backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from bio_mcp.doors.auth.kept import Kept
+from bio_mcp.adapters.kept import Kept
 from bio_mcp.doors.auth.keys import Keys, hmac_keys, rsa_keys
 from bio_mcp.doors.auth.tokens import Tokens
 from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
-from bio_mcp.wiring import published_keys, stored_secret
+from bio_mcp.wiring import STORED, published_keys, stored_secret
 
 DEFAULT_AUDIENCE = "bio-mcp"
-STORED = ("secretsmanager:", "ssm:")
 PLAIN = re.compile(r"[!#-\[\]-~]+")  # what a scope may hold (RFC 6749, 3.3), and a quoted string without escapes
 
 log = logging.getLogger(__name__)

@@ -41,7 +41,7 @@ class Kept(Generic[T]):
                 return self._reread()
             except Failure as failure:
                 if self._held and self._within(self._held[1], STALE_S):
-                    log.warning("going on with keys that could not be read again: %s", failure)
+                    log.warning("going on with what could not be read again: %s", failure)
                     return self._held[0]
                 raise
 

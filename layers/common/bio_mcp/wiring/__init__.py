@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.adapters.kept import Kept
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
@@ -18,19 +19,21 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.adapters.pace import Pacer
     from bio_mcp.ports import (
+        Announcements,
         Audit,
-        Backends,
-        Blobs,
         Checkpoints,
         Documents,
         Embeddings,
         Jobs,
         Leases,
         Passages,
-        Projects,
     )
     from bio_mcp.pubmed import Pubmed
+
+
+STORED = ("secretsmanager:", "ssm:")  # how a secret is named that AWS keeps
 
 
 class Embedded:
@@ -103,16 +106,10 @@ class Embedded:
         return SqliteAudit(self.database)
 
     @property
-    def blobs(self) -> "Blobs":
-        from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
+    def announcements(self) -> "Announcements":
+        from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
 
-        return DirectoryBlobs(self.settings.home.expanduser() / "blobs")
-
-    @property
-    def projects(self) -> "Projects":
-        from bio_mcp.adapters.embedded.projects import SqliteProjects
-
-        return SqliteProjects(self.database)
+        return LoggedAnnouncements()
 
     @property
     def chunk_namespace(self) -> UUID:
@@ -142,18 +139,10 @@ class Embedded:
         return database
 
     def _open_entrez(self) -> "Eutils":
-        from bio_mcp.adapters.entrez.client import Eutils
-        from bio_mcp.adapters.entrez.wire import Wire
         from bio_mcp.adapters.pace import Pace, gap_s
-        from bio_mcp.adapters.retry import Backoff
-        from bio_mcp.literature.medline import parse
 
-        to = self.settings
-        named = {"tool": to.ncbi_tool, "email": to.ncbi_admin_email, "api_key": to.ncbi_api_key}
-        wire = Wire(to.ncbi_base_url, identity={key: value for key, value in named.items() if value})
-        self._opened.callback(wire.close)
-        pacer = Pace(gap_s(bool(to.ncbi_api_key), to.ncbi_delay_ms))
-        return Eutils(wire, pacer=pacer, parse=parse, backoff=Backoff(tries=to.ncbi_max_retries + 1))
+        key = ncbi_key(self.settings)
+        return eutils(self.settings, Pace(gap_s(key is not None, self.settings.ncbi_delay_ms)), key, self._opened)
 
     def _make_documents(self) -> "Documents":
         from bio_mcp.adapters.embedded.documents import SqliteDocuments
@@ -166,6 +155,28 @@ class Embedded:
         from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
         return SqlitePassages(self.database, k1=BM25_K1, b=BM25_B)
+
+
+def eutils(settings: Settings, pacer: "Pacer", key: Callable[[], str] | None, opened: ExitStack) -> "Eutils":
+    """NCBI's E-utilities, with the API key that `key` gives at each request; closed with `opened`."""
+    from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.adapters.entrez.identity import Identity
+    from bio_mcp.adapters.entrez.wire import Wire
+    from bio_mcp.adapters.retry import Backoff
+    from bio_mcp.literature.medline import parse
+
+    wire = Wire(settings.ncbi_base_url, identity=Identity(settings.ncbi_tool, settings.ncbi_admin_email, key))
+    opened.callback(wire.close)
+    return Eutils(wire, pacer=pacer, parse=parse, backoff=Backoff(tries=settings.ncbi_max_retries + 1))
+
+
+def ncbi_key(settings: Settings) -> Callable[[], str] | None:
+    """Gives the NCBI API key, the newest version where AWS keeps it; None where there is no key."""
+    given = settings.ncbi_api_key
+    if given.startswith(STORED):
+        kept = Kept(stored_secret(given))
+        return lambda: kept.now()[0]
+    return (lambda: given) if given else None
 
 
 def _onnx(settings: Settings) -> "Embeddings":
@@ -193,11 +204,13 @@ def _openai(settings: Settings) -> "Embeddings":
 
 
 EMBEDDINGS: dict[str, Callable[[Settings], "Embeddings"]] = {"onnx": _onnx, "hf": _hf, "openai": _openai}
-MODES: dict[str, Callable[[Settings], "Backends"]] = {"embedded": Embedded}
+
+
+MODES: dict[str, Callable[[Settings], "Embedded"]] = {"embedded": Embedded}
 
 
 @cache
-def backends() -> "Backends":
+def backends() -> "Embedded":
     """The process's backends, as the environment configures them."""
     settings = Settings.from_env()
     return MODES[settings.mode](settings)

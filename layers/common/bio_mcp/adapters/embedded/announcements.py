@@ -1,0 +1,17 @@
+"""News of the corpus, as lines of the log."""
+
+import logging
+from collections.abc import Sequence
+
+from bio_mcp.literature.news import Happening, News
+
+log = logging.getLogger(__name__)
+
+
+class LoggedAnnouncements:
+    """`bio_mcp.ports.Announcements` for a laptop: whoever listens reads the log. A line for each kind."""
+
+    def publish(self, news: Sequence[News]) -> None:
+        for kind in Happening:
+            if pmids := [each.pmid for each in news if each.kind is kind]:
+                log.info("corpus.%s %s", kind, " ".join(pmids))
