@@ -30,7 +30,7 @@ from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.answering.retrieving import DEPTH, Question, find
 from bio_mcp.literature.records import AbstractSection, Article, Document
-from bio_mcp.ports import Backends
+from bio_mcp.ports import Backends, Passages
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.entries import entry_of
@@ -127,7 +127,7 @@ def fill(passages: SqlitePassages, name: str, model: KeptEmbeddings) -> None:
         passages.upsert_chunks([entry_of(Document(article, ""), chunks, new) for article, chunks, new in pairs])
 
 
-def rankings(passages: SqlitePassages, model: KeptEmbeddings) -> dict[str, Ranking]:
+def rankings(passages: Passages, model: KeptEmbeddings) -> dict[str, Ranking]:
     """What is compared: a name, and a function from a question to PMIDs in order."""
     backends = cast(
         Backends, SimpleNamespace(passages=passages, embeddings=model, today=lambda: datetime.now(UTC).date())

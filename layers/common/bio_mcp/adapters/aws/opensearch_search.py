@@ -5,7 +5,7 @@ each, with its weight as a boost; statistics are those of all shards together. V
 many papers as are asked for, so that ties at the end are ours to break. Few papers (`within`) are scored one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.opensearch_wire import Busy, Refused, kind_of
@@ -72,8 +72,13 @@ def conditions(query: PassageQuery) -> list[Body]:
     ]
     clauses += [{"term": {"tags": tag}} for tag in sorted(filters.tags)]
     clauses += [{"term": {"projects": filters.project}}] if filters.project is not None else []
-    clauses += [{"terms": {"pmid": numbers(query.within)}}] if query.within is not None else []
-    return clauses
+    return clauses + _among(query.within) if query.within is not None else clauses
+
+
+def _among(within: Iterable[str]) -> list[Body]:
+    """These papers only. By the `terms` clause alone OpenSearch takes the filter for one on windows: none passes."""
+    pmids = numbers(within)
+    return [{"terms": {"pmid": pmids}}, {"range": {"pmid": {"gte": pmids[0], "lte": pmids[-1]}}}]
 
 
 def whole(answer: Any, count: int) -> list[list[Body]]:
