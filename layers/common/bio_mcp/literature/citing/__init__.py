@@ -1,0 +1,44 @@
+"""A record as the citations that journals and reference managers take; pure, nothing is fetched.
+
+Every style starts from one `Work`, whose fields are CSL's variables; `csl_json` is that work written down.
+"""
+
+from collections.abc import Callable
+
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.citing.apa import render as apa_string
+from bio_mcp.literature.citing.bibtex import render as bibtex_entry
+from bio_mcp.literature.citing.csl import render as csl_item
+from bio_mcp.literature.citing.mla import render as mla_string
+from bio_mcp.literature.citing.ris import render as ris_record
+from bio_mcp.literature.citing.vancouver import render as vancouver_string
+from bio_mcp.literature.citing.works import Work, work
+from bio_mcp.literature.records import Article
+
+_RENDERED: dict[str, Callable[[Work], str]] = {
+    "ris": ris_record,
+    "bibtex": bibtex_entry,
+    "apa_string": apa_string,
+    "mla_string": mla_string,
+    "vancouver": vancouver_string,
+    "csl_json": csl_item,
+}
+STYLES: tuple[str, ...] = tuple(_RENDERED)
+
+
+def cite(article: Article, style: str) -> str:
+    """The article's citation in one of `STYLES`, as plain text. Raises `InvalidInput` for any other style.
+
+    | style | rules |
+    |---|---|
+    | ris | one tag a line, ended by `ER  - ` |
+    | bibtex | one entry, LaTeX-safe, its key stable and unique by PMID |
+    | apa_string | APA 7th edition, reference list |
+    | mla_string | MLA 9th edition, works-cited list |
+    | vancouver | ICMJE sample references and NLM's Citing Medicine: six authors, then et al. |
+    | csl_json | one item of CSL-JSON 1.0.2 |
+    """
+    render = _RENDERED.get(style)
+    if render is None:
+        raise InvalidInput(f"Unknown citation style. Choose from: {', '.join(STYLES)}.")
+    return render(work(article))

@@ -1,0 +1,84 @@
+"""APA, 7th edition: one entry of a reference list, as plain text (italics are the reader's to set)."""
+
+from bio_mcp.literature.citing import dates, names, pages
+from bio_mcp.literature.citing.notices import apa_retraction
+from bio_mcp.literature.citing.titles import ended, sentence_case
+from bio_mcp.literature.citing.works import Work
+
+_ALL_LISTED = 20  # of 21 or more: the first 19, an ellipsis, the last
+
+
+def render(work: Work) -> str:
+    """`Author, A. B. (2021). Title. Journal, 384(3), 737–738. https://doi.org/...`"""
+    title = ended(_title(work))
+    authors = _authors(work)
+    when = f"({dates.year(work.issued).replace('-', '–') or 'n.d.'})."
+    head = f"{ended(authors)} {when} {title}" if authors else f"{title} {when}"
+    note = apa_retraction(work) if work.retracted else ""
+    return " ".join(filter(None, (head.strip(), _source(work), _address(work), note)))
+
+
+def _authors(work: Work) -> str:
+    listed = [names.apa(name) for name in work.authors]
+    if not work.article.authors_complete and listed:
+        return f"{', '.join(listed[: _ALL_LISTED - 1])}, et al."
+    if len(listed) > _ALL_LISTED:
+        return f"{', '.join(listed[: _ALL_LISTED - 1])}, . . . {listed[-1]}"
+    return _joined(listed, ", & ")
+
+
+def _joined(listed: list[str], before_last: str) -> str:
+    return before_last.join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
+
+
+def _title(work: Work) -> str:
+    title = sentence_case(work.title)
+    if work.translated and work.original_title:
+        title = f"{work.original_title} {title}"
+    kinds = (
+        "[Retracted]" if work.retracted and not work.says_so_itself else "",
+        "[Preprint]" if work.preprint else "",
+    )
+    edition = work.article.book.edition if work.kind == "book" and work.article.book else None
+    return " ".join(filter(None, (title, f"({_edition(edition)})" if edition else "", *kinds)))
+
+
+def _edition(edition: str) -> str:
+    return edition if "ed" in edition.lower() else f"{edition} ed."
+
+
+def _source(work: Work) -> str:
+    if work.article.book:
+        return _book(work)
+    if work.preprint or not work.container:
+        return ended(work.container)
+    journal = work.article.journal
+    volume, issue = (journal.volume or "", journal.issue or "") if journal else ("", "")
+    numbered = f"{volume}({issue})" if issue else volume
+    where = f"Article {work.number}" if work.number else pages.full(work.page, "–")
+    advance = "Advance online publication." if work.ahead_of_print else ""
+    return " ".join(filter(None, (ended(", ".join(filter(None, (work.container, numbered, where)))), advance)))
+
+
+def _book(work: Work) -> str:
+    book = work.article.book
+    publisher = ended(book.publisher or "") if book else ""
+    if work.kind == "book":
+        return publisher
+    editors = [names.apa_straight(name) for name in work.editors]
+    role = "(Ed.)" if len(editors) == 1 else "(Eds.)"
+    joined = ", & ".join(filter(None, (", ".join(editors[:-1]), *editors[-1:])))
+    if len(editors) == 2:
+        joined = " & ".join(editors)
+    details = ", ".join(filter(None, (_edition(book.edition) if book and book.edition else "", _pp(work))))
+    told = f"{work.container} ({details})" if details else work.container
+    return " ".join(filter(None, (ended(f"In {f'{joined} {role}, ' if editors else ''}{told}"), publisher)))
+
+
+def _pp(work: Work) -> str:
+    printed = pages.full(work.page, "–")
+    return f"{'pp.' if '–' in printed or ',' in printed else 'p.'} {printed}" if printed else ""
+
+
+def _address(work: Work) -> str:
+    return work.doi_url or (work.url if work.article.book else "")

@@ -1,0 +1,113 @@
+"""BibTeX: one entry that pdfLaTeX, XeLaTeX, biber and reference managers read alike."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from bio_mcp.literature.citing import dates, pages
+from bio_mcp.literature.citing.latex import latex
+from bio_mcp.literature.citing.names import Name
+from bio_mcp.literature.citing.notices import notes
+from bio_mcp.literature.citing.works import Work
+
+_TYPES = {"article-journal": "article", "article": "article", "chapter": "incollection", "book": "book"}
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WORD = re.compile(r"[^\s{}\\$]+")
+_LETTERS = str.maketrans({"ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ß": "ss", "ł": "l", "Ł": "L", "đ": "d",
+                          "Đ": "D", "ı": "i", "þ": "th", "Þ": "Th", "ð": "d", "œ": "oe", "Œ": "Oe"})  # fmt: skip
+
+
+def render(work: Work) -> str:
+    """`@article{Horby2021_33933206, ...}`; the key is the first name, the year and the PMID, in ASCII."""
+    fields = "".join(f"  {name} = {value},\n" for name, value in _fields(work) if value)
+    return f"@{_TYPES[work.kind]}{{{key(work)},\n{fields}}}\n"
+
+
+def key(work: Work) -> str:
+    """Unique, since it ends in the PMID, and stable: a new version of the record does not change the PMID."""
+    first = work.authors[0] if work.authors else Name(literal="Anonymous")
+    family = first.family or (first.literal.split() or ["Anonymous"])[0]
+    ascii_only = unicodedata.normalize("NFKD", family.translate(_LETTERS)).encode("ascii", "ignore").decode()
+    year = str(work.issued.year) if work.issued and work.issued.year else ""
+    return f"{re.sub(r'[^A-Za-z0-9]', '', ascii_only)}{year}_{work.article.pmid}"
+
+
+def _fields(work: Work) -> Iterator[tuple[str, str]]:
+    article = work.article
+    yield "author", _braced(_people(work.authors, article.authors_complete))
+    yield "editor", _braced(_people(work.editors))
+    yield "title", _braced(_protected(work.title))
+    yield from _book(work) if article.book else _journal(work)
+    yield "year", _braced(dates.year(work.issued).replace("-", "--"))
+    yield "month", _MONTHS[work.issued.month - 1] if work.issued and work.issued.month else ""
+    yield "pages", _braced(latex(work.number or pages.full(work.page, "--")))
+    yield "doi", _braced(_verbatim(article.doi or ""))
+    yield "url", _braced(work.url)
+    yield "language", _braced(work.languages_told)
+    yield "note", _braced(latex(" ".join((["Preprint."] if work.preprint else []) + notes(work))))
+    yield "pmid", _braced(article.pmid)
+    yield "pmcid", _braced(article.pmcid or "")
+
+
+def _journal(work: Work) -> Iterator[tuple[str, str]]:
+    journal = work.article.journal
+    yield "journal", _braced(latex(work.container))
+    yield "shortjournal", _braced(latex(work.abbreviation))
+    if journal:
+        yield "volume", _braced(latex(journal.volume or ""))
+        yield "number", _braced(latex(journal.issue or ""))
+        yield "issn", _braced(journal.issn or journal.issn_l or "")
+
+
+def _book(work: Work) -> Iterator[tuple[str, str]]:
+    book = work.article.book
+    yield "booktitle", _braced(_protected(work.container))
+    if book:
+        yield "publisher", _braced(latex(book.publisher or ""))
+        yield "address", _braced(latex(book.place or ""))
+        yield "edition", _braced(latex(book.edition or ""))
+        yield "isbn", _braced(" ".join(book.isbn))
+
+
+def _people(listed: tuple[Name, ...], complete: bool = True) -> str:
+    people = [_person(name) for name in listed]
+    return " and ".join(people if complete else [*people, "others"])
+
+
+def _person(name: Name) -> str:
+    """`von Last, Jr., First`; a group or a name of one word in braces, so that BibTeX does not take it apart."""
+    if name.literal:
+        return f"{{{latex(name.literal)}}}"
+    family = latex(name.family)
+    if re.search(r"(?:^|\s)and(?:\s|$)|,", family, re.IGNORECASE):
+        family = f"{{{family}}}"
+    return ", ".join(filter(None, (family, latex(name.suffix), latex(name.given))))
+
+
+def _protected(title: str) -> str:
+    """The title in LaTeX; words with capitals that a style must not lower stand in braces."""
+    words = title.split()
+    capitals = [word for word in words if len(word) > 3 and _bare(word)[:1].isupper()]
+    headline = len(capitals) > 0.6 * len([word for word in words if len(word) > 3]) and len(words) > 3
+    return " ".join(_guarded(word, ordinary=headline or i == 0) for i, word in enumerate(words))
+
+
+def _guarded(word: str, ordinary: bool) -> str:
+    """`ordinary`: a first capital is the title's, not the word's; only capitals further on are kept."""
+    letters = _bare(word)
+    kept = any(part[1:] != part[1:].lower() for part in letters.split("-")) if ordinary else letters != letters.lower()
+    text = latex(word)
+    return f"{{{text}}}" if kept else text
+
+
+def _bare(word: str) -> str:
+    return word.lstrip("[(\"'“‘")
+
+
+def _verbatim(text: str) -> str:
+    """A DOI as it is: the `doi` field is read verbatim, so only braces and a percent sign need care."""
+    return text.replace("%", "\\%").replace("{", "\\{").replace("}", "\\}")
+
+
+def _braced(text: str) -> str:
+    return f"{{{text}}}" if text else ""

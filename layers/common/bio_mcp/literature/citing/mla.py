@@ -1,0 +1,83 @@
+"""MLA, 9th edition: one entry of a works-cited list, as plain text (italics are the reader's to set)."""
+
+from bio_mcp.literature.citing import dates, names, pages
+from bio_mcp.literature.citing.names import Name
+from bio_mcp.literature.citing.titles import ended, title_case
+from bio_mcp.literature.citing.works import Work
+
+
+def render(work: Work) -> str:
+    """`Last, First, et al. “Title.” Journal, vol. 384, no. 3, 7 June 2021, pp. 737-38, https://doi.org/....`"""
+    kind = "Preprint." if work.preprint else ""
+    retracted = "[Retracted]." if work.retracted and not work.says_so_itself else ""
+    parts = (ended(_authors(work)), _title(work), ended(_container(work)), kind, retracted)
+    return " ".join(filter(None, parts))
+
+
+def _authors(work: Work) -> str:
+    listed = work.authors
+    if not listed:
+        return ""
+    first = _leading(listed[0])
+    if len(listed) > 2 or not work.article.authors_complete:
+        return f"{first}, et al."
+    return f"{first}, and {names.straight(listed[1])}" if len(listed) == 2 else first
+
+
+def _leading(name: Name) -> str:
+    return name.literal.removeprefix("The ").removeprefix("the ") if name.literal else names.inverted(name)
+
+
+def _title(work: Work) -> str:
+    title = title_case(work.title)
+    if not title:
+        return ""
+    if work.kind == "book":
+        return ended(title)
+    inner = title.replace("“", "‘").replace("”", "’").replace('"', "'")
+    if work.translated and work.original_title:
+        return f"“{work.original_title}” {ended(inner)}"
+    return f"“{ended(inner)}”"
+
+
+def _container(work: Work) -> str:
+    parts = _book(work) if work.article.book else _journal(work)
+    return ", ".join(filter(None, parts))
+
+
+def _journal(work: Work) -> tuple[str, ...]:
+    journal = work.article.journal
+    volume, issue = (journal.volume, journal.issue) if journal else (None, None)
+    where = "" if work.preprint else f"article {work.number}" if work.number else _pp(work)
+    numbered = (f"vol. {volume}" if volume else "", f"no. {issue}" if issue else "")
+    return (
+        work.container,
+        *(("", "") if work.preprint else numbered),
+        dates.mla_date(work.issued),
+        where,
+        work.doi_url,
+    )
+
+
+def _book(work: Work) -> tuple[str, ...]:
+    book = work.article.book
+    if book is None:
+        return ()
+    edition = book.edition and (book.edition if "ed" in book.edition.lower() else f"{book.edition} ed.")
+    address = work.doi_url or work.url.removeprefix("https://")
+    publisher = book.publisher or ""
+    return (work.container, _editors(work), edition or "", publisher, dates.year(work.issued), _pp(work), address)
+
+
+def _editors(work: Work) -> str:
+    listed = work.editors
+    if not listed:
+        return ""
+    if len(listed) > 2:
+        return f"edited by {names.straight(listed[0])} et al."
+    return f"edited by {' and '.join(map(names.straight, listed))}"
+
+
+def _pp(work: Work) -> str:
+    printed = pages.mla(work.page)
+    return f"{'pp.' if '-' in printed or ',' in printed else 'p.'} {printed}" if printed else ""

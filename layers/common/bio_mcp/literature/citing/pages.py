@@ -1,0 +1,82 @@
+"""Pages as NLM abbreviates them (`737-8`) to what other styles print, and article numbers told from pages."""
+
+import re
+from dataclasses import dataclass
+
+_RANGE = re.compile(r"([A-Za-z.]*)(\d+)([A-Za-z]*)\s*[-–]\s*([A-Za-z.]*)(\d+)([A-Za-z]*)")
+_NUMBERED = re.compile(r"(?P<letters>[A-Za-z.]*)(?P<digits>\d+)")
+_ROMAN = re.compile(r"[ivxlcdm]+(?:\s*-\s*[ivxlcdm]+)?", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:[a-z]{1,5}|E)\.?\d{3,}|\d{5,}|[\d.]+[./]\d+\S*|[a-z]{2,}\d[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One run of pages: a single page has no `last`; what is no number stands in `first` as printed."""
+
+    first: str
+    last: str = ""
+
+
+def spans(printed: str | None) -> tuple[Span, ...]:
+    """`737-8, 741` -> 737-738 and 741. "; discussion 740" is not part of the article and is left out."""
+    text = (printed or "").partition(";")[0]
+    return tuple([_span(part.strip()) for part in text.split(",") if part.strip()])
+
+
+def article_number(printed: str | None, electronic: bool) -> str | None:
+    """`e58144`, `58144`, `2021.05.14.444`: a number for the whole article; None for pages.
+
+    `electronic`: the journal has no paper edition, so a single number cannot be a page.
+    """
+    text = (printed or "").strip()
+    if not text or re.search(r"[-–,;\s]", text) or _ROMAN.fullmatch(text):
+        return None
+    return text if electronic or _ARTICLE.fullmatch(text) else None
+
+
+def full(printed: str | None, dash: str = "-") -> str:
+    """Ranges with both numbers in full: `737-738, 741`."""
+    return ", ".join(f"{span.first}{dash}{span.last}" if span.last else span.first for span in spans(printed))
+
+
+def mla(printed: str | None) -> str:
+    """The last two digits of the second number, more where needed: `737-38`, `1003-05`, `923-1003`."""
+    return ", ".join(f"{span.first}-{_shortened(span)}" if span.last else span.first for span in spans(printed))
+
+
+def nlm(printed: str | None) -> str:
+    """As NLM abbreviates: `737-8`, `1715-7`, `e1-12`; "; discussion 740" stays."""
+    main, mark, rest = (printed or "").partition(";")
+    short = ", ".join(f"{span.first}-{_abbreviated(span)}" if span.last else span.first for span in spans(main))
+    return short + mark + rest
+
+
+def _abbreviated(span: Span) -> str:
+    """The digits in which the last page differs, and those after them; a letter in front is not repeated."""
+    first, last = _NUMBERED.fullmatch(span.first), _NUMBERED.fullmatch(span.last)
+    if not (first and last) or first["letters"] != last["letters"] or len(first["digits"]) != len(last["digits"]):
+        return span.last
+    pairs = zip(first["digits"], last["digits"], strict=True)
+    return last["digits"][next((i for i, (a, b) in enumerate(pairs) if a != b), 0) :]
+
+
+def _span(text: str) -> Span:
+    found = _RANGE.fullmatch(text)
+    if not found:
+        first, dash, last = text.partition("-")
+        whole = dash and _ROMAN.fullmatch(first.strip()) and _ROMAN.fullmatch(last.strip())
+        return Span(first.strip(), last.strip()) if whole else Span(text)
+    before, start, after, before_end, end, after_end = found.groups()
+    if len(end) < len(start):
+        end = start[: len(start) - len(end)] + end
+    first = f"{before}{start}{after}"
+    last = f"{before_end or before}{end}{after_end}"
+    return Span(first) if first == last else Span(first, last)
+
+
+def _shortened(span: Span) -> str:
+    first, last = span.first, span.last
+    if not (first.isdigit() and last.isdigit()) or len(first) != len(last) or len(first) < 3:
+        return last
+    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=True)) if a != b), len(first))
+    return last[min(same, len(last) - 2) :]

@@ -1,0 +1,76 @@
+"""RIS: `TY` first, `ER` last, one name a line, two spaces, hyphen, space after each tag."""
+
+from collections.abc import Iterator
+
+from bio_mcp.literature.citing import dates, names
+from bio_mcp.literature.citing.notices import notes
+from bio_mcp.literature.citing.pages import spans
+from bio_mcp.literature.citing.works import Work
+
+_TYPES = {"article-journal": "JOUR", "article": "JOUR", "chapter": "CHAP", "book": "BOOK"}
+
+
+def render(work: Work) -> str:
+    """The record, ended by a line break; every value is one line."""
+    lines = [("TY", _TYPES[work.kind]), *_fields(work), ("ER", "")]
+    return "".join(f"{tag}  - {' '.join(value.split())}\n" for tag, value in lines if value or tag == "ER")
+
+
+def _fields(work: Work) -> Iterator[tuple[str, str]]:
+    yield from (("AU", names.inverted(name)) for name in work.authors)
+    yield from (("ED", names.inverted(name)) for name in work.editors)
+    yield "TI", work.title
+    yield from _book(work) if work.article.book else _journal(work)
+    yield from _when(work)
+    yield from _where(work)
+    yield from _ids(work)
+    yield "LA", work.language
+    yield "M3", "Preprint" if work.preprint else ""
+    yield "N1", f"Original title: {work.original_title}" if work.original_title else ""
+    yield from (("N1", note) for note in notes(work))
+
+
+def _journal(work: Work) -> Iterator[tuple[str, str]]:
+    journal = work.article.journal
+    yield "T2", work.container
+    yield "JF", work.container
+    yield "J2", work.abbreviation
+    if journal:
+        yield "VL", journal.volume or ""
+        yield "IS", journal.issue or ""
+        yield "SN", journal.issn or journal.issn_l or ""
+
+
+def _book(work: Work) -> Iterator[tuple[str, str]]:
+    book = work.article.book
+    yield "T2", work.container
+    if book:
+        yield "PB", book.publisher or ""
+        yield "CY", book.place or ""
+        yield "ET", book.edition or ""
+        yield from (("SN", isbn) for isbn in book.isbn)
+
+
+def _when(work: Work) -> Iterator[tuple[str, str]]:
+    if work.issued and work.issued.year:
+        yield "PY", f"{work.issued.year:04}"
+        yield "DA", dates.ris_date(work.issued)
+    elif work.issued:
+        yield "N1", f"Published {work.issued.text}"
+
+
+def _where(work: Work) -> Iterator[tuple[str, str]]:
+    printed = spans(work.page)
+    yield "SP", work.number or (printed[0].first if printed else "")
+    if len(printed) == 1:
+        yield "EP", printed[0].last
+    elif printed:
+        yield "EP", printed[-1].last or printed[-1].first
+
+
+def _ids(work: Work) -> Iterator[tuple[str, str]]:
+    yield "DO", work.article.doi or ""
+    yield "AN", work.article.pmid
+    yield "C2", work.article.pmcid or ""
+    yield "DB", "PubMed"
+    yield "UR", work.url

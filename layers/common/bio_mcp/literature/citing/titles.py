@@ -1,0 +1,82 @@
+"""Capitals and full stops: titles of journals and articles as the styles want them.
+
+Case is changed only where a word is plain lower-case letters, so that gene names, formulas, units and abbreviations
+(p53, miR-21, mRNA, pH, 5-HT) keep theirs. Words that must stay small are listed; binomials are recognised by their
+Latin endings, since PubMed's italics do not survive in a record.
+"""
+
+import re
+
+from bio_mcp.literature.citing.words import ENGLISH, FOREIGN, LATIN, SMALL, UNITS
+
+_WORD = re.compile(r"[^\s\-–—/]+")
+_STARTS = re.compile(r"(?:(?<=[:?!.] )|(?<=— )|^)(?P<open>[\[\"'“‘(¿¡]*)(?P<word>[^\s\[\"'“‘(]+)")
+_QUALIFIER = re.compile(r"\s*\((?:[^()]*)\)\s*$")
+_CUT = re.compile(r"\s+[:=]\s+|\s*;\s")
+_EPITHET = re.compile(r"[a-z]{3,}(?:i|ii|ae|us|um|is|ensis|ans|ens|a|ides|oides|or|ix|es)")
+_GENUS = re.compile(r"[A-Z](?:[a-z]+(?:us|a|um|is|es|er|ax|ix|on|ma|as|os|ys|ella|ia|ium|ces)|\.)")
+_NO_EPITHET = re.compile(
+    r"(?:virus|status|focus|fetus|sinus|thymus|uterus|humerus|serum|data|area|trauma|coma|edema|asthma|media|criteria|"
+    r"bacteria|analysis|basis|axis|pelvis|crisis|patients|genes|types|species|disease|diseases|studies|cases|plasma|"
+    r"cells|strains|isolates|phenomena|receptor|factor|tumor|inhibitor|donor|survivors|via|extra|infra|"
+    r".*(?:itis|osis|emia|oma|asis|ysis|esis|ensis es|opathia|uria|plegia|ectasia|ias|ies|lines|tides|tics|ors))"
+)
+
+
+def ended(text: str) -> str:
+    """`text` with a full stop, unless it ends a sentence itself."""
+    bare = text.rstrip("]”\"')")
+    return text if not text or bare.endswith((".", "?", "!", "…")) else f"{text}."
+
+
+def sentence_case(title: str) -> str:
+    """APA: a capital at the start and after a colon; everything else as PubMed has it."""
+    return _STARTS.sub(lambda found: found["open"] + _capital(found["word"]), title)
+
+
+def title_case(title: str) -> str:
+    """MLA: principal words begin with a capital; articles, conjunctions, prepositions and `to` do not."""
+    words = list(_WORD.finditer(title))
+    starts = {found.start("word") for found in _STARTS.finditer(title)}
+    pieces, at = [], 0
+    for i, found in enumerate(words):
+        first_or_last = i in (0, len(words) - 1) or any(found.start() <= start < found.end() for start in starts)
+        before = words[i - 1][0] if i else ""
+        pieces += [title[at : found.start()], _cased(found[0], before, first_or_last)]
+        at = found.end()
+    return "".join([*pieces, title[at:]])
+
+
+def journal_title(title: str) -> str:
+    """NLM's catalogue title as it is cited: `Lancet (London, England)` -> `Lancet`; subtitles go, English is capital.
+
+    Titles in other languages keep NLM's case.
+    """
+    bare = _QUALIFIER.sub("", _CUT.split(title.strip().rstrip("."), maxsplit=1)[0]) or title
+    words = {word.strip(",.&()").lower() for word in bare.split()}
+    if words & FOREIGN and not words & ENGLISH:
+        return bare
+    return title_case(bare)
+
+
+def _cased(word: str, before: str, first_or_last: bool) -> str:
+    bare = word.strip("()[]{}\"'“”‘’,;:.?!").lower()
+    if not first_or_last and (bare in SMALL or bare in LATIN or bare in UNITS):
+        return word
+    if first_or_last and bare in UNITS:
+        return word
+    if _EPITHET.fullmatch(word.rstrip(",;:.?!)]")) and _GENUS.fullmatch(before) and not _NO_EPITHET.fullmatch(bare):
+        return word
+    return _capital(word)
+
+
+def _capital(word: str) -> str:
+    """The first letter as a capital, if the word is plain lower case: `mRNA`, `p53`, `pH` and `α-` stay."""
+    found = re.match(r"[^\w]*([a-zà-öø-ÿ])", word)
+    core = word[found.end() - 1 :] if found else ""
+    letters = re.split(r"[-–/]", core)[0].rstrip("()[]\"'“”‘’,;:.?!")
+    plain = re.fullmatch(r"[^\W\d_A-Z]+(?:['’][a-z]+)?", letters) and (len(letters) > 1 or letters in "aei")
+    if not found or not plain or letters != letters.lower():
+        return word
+    at = found.end() - 1
+    return word[:at] + word[at].upper() + word[at + 1 :]

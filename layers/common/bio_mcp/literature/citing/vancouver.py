@@ -1,0 +1,86 @@
+"""Vancouver: ICMJE's sample references, in the details NLM's Citing Medicine and PubMed's own citations."""
+
+from bio_mcp.literature.citing import dates, names, notices, pages
+from bio_mcp.literature.citing.names import Name
+from bio_mcp.literature.citing.titles import ended
+from bio_mcp.literature.citing.works import Work
+
+_LISTED = 6
+
+
+def render(work: Work) -> str:
+    """`Author AB, Author CD. Title. J Abbr. 2021 Jun 7;384(3):737-8. doi: ... PMID: ...; PMCID: ....`"""
+    source = _book(work) if work.article.book else _journal(work)
+    parts = (
+        ended(_people(work.authors, work.article.authors_complete)),
+        ended(_title(work)),
+        *source,
+        _ids(work),
+        *notices.nlm(work),
+    )
+    return " ".join(filter(None, parts))
+
+
+def _people(listed: tuple[Name, ...], complete: bool = True) -> str:
+    """People by commas, a group set off by a semicolon."""
+    text = ""
+    for i, name in enumerate(listed[:_LISTED]):
+        groups = bool(name.literal) or bool(i and listed[i - 1].literal)
+        text += ("; " if groups else ", ") if i else ""
+        text += names.nlm(name)
+    return text if not text or (complete and len(listed) <= _LISTED) else f"{text}, et al."
+
+
+def _title(work: Work) -> str:
+    if work.retracted and not work.says_so_itself and not any(True for _ in notices.nlm(work)):
+        return f"{work.title} [Retracted]"
+    return work.title
+
+
+def _journal(work: Work) -> list[str]:
+    where = work.number or pages.nlm(work.page)
+    journal = work.article.journal
+    volume, issue = (journal.volume or "", journal.issue or "") if journal else ("", "")
+    numbered = f"{volume}({issue})" if issue else volume
+    cited = dates.nlm_date(work.issued)
+    cited += f";{numbered}" if numbered else ""
+    cited += f":{where}" if where else ""
+    kind = " [Preprint]" if work.preprint else ""
+    doi = f"doi: {work.article.doi}." if work.article.doi else ""
+    abbreviation = f"{work.abbreviation}{kind}" if work.abbreviation else ""
+    return [ended(abbreviation), ended(cited), ended(work.languages_told), doi, _online(work)]
+
+
+def _online(work: Work) -> str:
+    if work.ahead_of_print:
+        return "Epub ahead of print."
+    both = work.article.publication_model in ("Print-Electronic", "Electronic-Print")
+    if both and work.electronic and work.issued and work.electronic.iso != work.issued.iso:
+        return f"Epub {dates.nlm_date(work.electronic)}."
+    return ""
+
+
+def _book(work: Work) -> list[str]:
+    book = work.article.book
+    if book is None:
+        return []
+    place, publisher = book.place or "", book.publisher or ""
+    imprint = ": ".join(filter(None, (place, publisher)))
+    edition = ended(book.edition if "ed" in book.edition.lower() else f"{book.edition} ed") if book.edition else ""
+    started = dates.nlm_date(work.article.publication_date)
+    if work.kind == "book":
+        return [edition, ended("; ".join(filter(None, (imprint, started)))), f"Available from: {work.url}"]
+    when = dates.nlm_date(book.contribution_date)
+    revised = work.article.date_revised
+    updated = f" [updated {revised:%Y} {revised:%b} {revised.day}]" if revised and when else ""
+    editors = _people(work.editors)
+    role = f"{editors}, editor{'s' if len(work.editors) > 1 else ''}. " if editors else ""
+    printed = f"{imprint}; {started}-" if book.contribution_date else f"{imprint}; {started}"
+    printed_pages = f"p. {pages.nlm(work.page)}." if work.page else ""
+    told = [ended(f"{when}{updated}"), f"In: {role}{work.container} [Internet].", edition, ended(printed.strip("; "))]
+    return [*told, printed_pages, f"Available from: {work.url}"]
+
+
+def _ids(work: Work) -> str:
+    pmcid = f"; PMCID: {work.article.pmcid}" if work.article.pmcid else ""
+    return f"PMID: {work.article.pmid}{pmcid}."

@@ -1,0 +1,150 @@
+"""What every style starts from: an article in CSL's variables."""
+
+import re
+from dataclasses import dataclass
+
+from bio_mcp.literature.citing import dates, pages
+from bio_mcp.literature.citing.languages import english, tag
+from bio_mcp.literature.citing.names import Name, names
+from bio_mcp.literature.citing.titles import journal_title
+from bio_mcp.literature.records import Article, PartialDate, RetractionStatus
+
+_PUBMED = "https://pubmed.ncbi.nlm.nih.gov/{}/"
+_BOOKSHELF = "https://www.ncbi.nlm.nih.gov/books/{}/"
+_PREPRINT = ("D000076942", "Preprint")
+_MARKED = re.compile(r"^\W*(?:retracted|withdrawn)\b", re.IGNORECASE)
+_LANGUAGES_TOLD = ("eng", "und", "mul")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`kind` is a CSL type. `title` has no final point and keeps PubMed's brackets around a translation.
+
+    `container` is the journal without NLM's qualifiers ("Lancet (London, England)" -> "Lancet") or the book;
+    `abbreviation` NLM's. `number` is an article number, `page` the printed pages; at most one of them is set.
+    """
+
+    article: Article
+    kind: str
+    title: str
+    authors: tuple[Name, ...]
+    editors: tuple[Name, ...]
+    container: str
+    abbreviation: str
+    issued: PartialDate | None
+    electronic: PartialDate | None
+    page: str
+    number: str
+    url: str
+
+    @property
+    def preprint(self) -> bool:
+        return self.kind == "article"
+
+    @property
+    def translated(self) -> bool:
+        """Whether the title is PubMed's English for one in another language."""
+        return self.title.startswith("[") and self.title.endswith("]")
+
+    @property
+    def original_title(self) -> str:
+        """The title in its own language, where the record has it beside the translation."""
+        vernacular = plain_title(self.article.vernacular_title)
+        return vernacular if vernacular != self.title else ""
+
+    @property
+    def ahead_of_print(self) -> bool:
+        journal = self.article.journal
+        return self.article.publication_status == "aheadofprint" and not (journal and journal.issue) and not self.page
+
+    @property
+    def retracted(self) -> bool:
+        return self.article.retraction is RetractionStatus.RETRACTED
+
+    @property
+    def says_so_itself(self) -> bool:
+        """Whether the title already begins with "RETRACTED:"."""
+        return bool(_MARKED.match(self.title))
+
+    @property
+    def doi_url(self) -> str:
+        return f"https://doi.org/{self.article.doi}" if self.article.doi else ""
+
+    @property
+    def language(self) -> str:
+        """BCP 47: `de`; "" where PubMed does not know."""
+        return next(filter(None, map(tag, self.article.languages)), "")
+
+    @property
+    def languages_told(self) -> str:
+        """`German`, `Danish, English`: what NLM prints when English is not the only language."""
+        if set(self.article.languages) <= set(_LANGUAGES_TOLD):
+            return ""
+        return ", ".join(filter(None, map(english, self.article.languages)))
+
+
+def work(article: Article) -> Work:
+    """The article as a work to cite; what the record does not have is empty."""
+    return _book(article) if article.book else _paper(article)
+
+
+def plain_title(title: str | None) -> str:
+    """The title without its final point; a question or exclamation mark belongs to it, an ellipsis too."""
+    text = (title or "").strip()
+    if text.endswith(".]"):
+        text = text[:-2] + "]"
+    return text if text.endswith("...") else text.removesuffix(".").rstrip()
+
+
+def _paper(article: Article) -> Work:
+    journal = article.journal
+    preprint = any(kind.ui == _PREPRINT[0] or kind.name == _PREPRINT[1] for kind in article.publication_types)
+    electronic = preprint or (article.publication_model or "").startswith("Electronic")
+    number = pages.article_number(article.pages, electronic)
+    abbreviation = journal and (journal.medline_abbreviation or (journal.iso_abbreviation or "").replace(".", ""))
+    container = journal_title(journal.title) if journal and journal.title else ""
+    return Work(
+        article=article,
+        kind="article" if preprint else "article-journal",
+        title=plain_title(article.title),
+        authors=names(article.authors),
+        editors=(),
+        container=container or abbreviation or "",
+        abbreviation=abbreviation or container,
+        issued=_issued(article),
+        electronic=article.electronic_date,
+        page="" if number else (article.pages or "").strip(),
+        number=number or "",
+        url=_PUBMED.format(article.pmid),
+    )
+
+
+def _book(article: Article) -> Work:
+    book = article.book
+    assert book is not None  # noqa: S101  # the caller looked
+    title = plain_title(article.title)
+    container = plain_title(book.title)
+    whole = not container or title == container
+    return Work(
+        article=article,
+        kind="book" if whole else "chapter",
+        title=title,
+        authors=names(article.authors),
+        editors=names(book.editors),
+        container="" if whole else container,
+        abbreviation="" if whole else container,
+        issued=book.contribution_date or article.publication_date,
+        electronic=None,
+        page=(article.pages or "").strip(),
+        number="",
+        url=_BOOKSHELF.format(book.accession) if book.accession else _PUBMED.format(article.pmid),
+    )
+
+
+def _issued(article: Article) -> PartialDate | None:
+    """The issue's date; a journal that appears online only and then in a yearly collection dates by the day online."""
+    printed, electronic = article.publication_date, article.electronic_date
+    collected = article.publication_model == "Electronic-eCollection"
+    if electronic and (printed is None or (collected and dates.year(printed) == dates.year(electronic))):
+        return electronic
+    return printed
