@@ -47,7 +47,7 @@ def test_each_kind_of_value_is_read():
         ("MCP_HTTP_PORT", "²", "MCP_HTTP_PORT must be a whole number"),
         ("NCBI_MAX_RETRIES", "1.5", "NCBI_MAX_RETRIES must be a whole number"),
         ("BIO_MCP_CHUNK_NAMESPACE", "zero", "BIO_MCP_CHUNK_NAMESPACE is not a valid UUID"),
-        ("BIO_MCP_MODE", "cloud", "BIO_MCP_MODE is 'cloud'; it takes embedded"),
+        ("BIO_MCP_MODE", "cloud", "BIO_MCP_MODE is 'cloud'; it takes aws, embedded"),
         ("BIO_MCP_EMBEDDINGS", "bert", "it takes hf, onnx, openai"),
         ("BIO_MCP_TOOL_NAMES", "dotted", "it takes contract, portable"),
         ("MCP_LOG_LEVEL", "loud", "it takes debug, error, info, warning"),
@@ -93,3 +93,19 @@ def test_every_setting_has_a_variable_of_its_own_and_a_meaning():
 )
 def test_a_variable_that_the_contracts_name_is_read(variable):
     assert variable in {each.metadata["env"] for each in fields(Settings)}
+
+
+def test_a_setting_that_a_mode_cannot_do_without_is_named():
+    with pytest.raises(
+        InvalidInput, match="BIO_MCP_TABLE_JOBS is not set; mode aws takes it: DynamoDB table of the jobs"
+    ):
+        Settings(mode="aws").needed("table_jobs")
+    assert Settings(table_jobs="jobs").needed("table_jobs") == "jobs"
+
+
+def test_each_module_of_tools_has_its_function():
+    read = Settings.from_env({"BIO_MCP_FUNCTIONS": "search=bio-search, get_doc = arn:aws:lambda:x:1:function:g:live"})
+    assert read.function("search") == "bio-search"
+    assert read.function("get_doc") == "arn:aws:lambda:x:1:function:g:live"
+    with pytest.raises(InvalidInput, match="BIO_MCP_FUNCTIONS names no function for sync_delta"):
+        read.function("sync_delta")

@@ -88,10 +88,10 @@ def test_a_caller_with_less_patience_than_lambda_sets_the_deadline(handler):
 
 def test_a_misconfigured_process_answers_with_an_envelope():
     def broken():
-        raise InvalidInput("BIO_MCP_MODE is 'cloud'; it takes embedded")
+        raise InvalidInput("BIO_MCP_MODE is 'cloud'; it takes aws, embedded")
 
     answer = handler_for(sample, broken)({"tool": "sample.echo", "arguments": {"text": "x"}}, context())
-    assert answer["error"]["message"] == "BIO_MCP_MODE is 'cloud'; it takes embedded"
+    assert answer["error"]["message"] == "BIO_MCP_MODE is 'cloud'; it takes aws, embedded"
 
 
 def in_an_environment_of_its_own(event):

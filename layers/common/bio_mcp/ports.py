@@ -1,12 +1,11 @@
 """What tools and workflows need from the world. Adapters provide it; nobody asks how.
 
-Every method may raise `StoreFailed` (documents, checkpoints, jobs, leases, audit, continuations) or
-`IndexUnavailable` (passages); what else it raises stands with it. Every write is idempotent: the same call
-twice leaves what one call leaves. A write has been made durable when the call returns.
+Every method may raise `StoreFailed` or, of passages, `IndexUnavailable`; what else it raises stands with it. Every
+write is idempotent: the same call twice leaves what one call leaves. A write has been made durable when the call
+returns.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
@@ -17,6 +16,9 @@ from bio_mcp.literature.records import Article, Deletion, Document, Head
 from bio_mcp.pubmed import Pubmed
 from bio_mcp.pubmed import SearchPage as SearchPage
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
+from bio_mcp.work import Checkpoint as Checkpoint
+from bio_mcp.work import Job as Job
+from bio_mcp.work import Project as Project
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,18 +143,6 @@ class Entrez(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """How far a named query has been synced. `last_edat` is ISO 8601 UTC.
-
-    `windows` holds one watermark per date field ("edat", "crdt", "mdat"): a day in US Eastern, YYYY-MM-DD.
-    """
-
-    query_key: str
-    last_edat: str | None = None
-    windows: Mapping[str, str] = field(default_factory=dict)
-
-
 class Checkpoints(Protocol):
     def get(self, query_key: str) -> Checkpoint:
         """The checkpoint; one with nothing in it when the query was never synced."""
@@ -165,23 +155,6 @@ class Checkpoints(Protocol):
     def set(self, query_key: str, last_edat: str, windows: Mapping[str, str]) -> Checkpoint:
         """Move the watermarks anywhere, backwards too; returns what stood before."""
         ...
-
-
-@dataclass(slots=True)
-class Job:
-    """A long piece of work. `cursor` is what a later run needs to go on; `progress` is for people.
-
-    `state`: running, waiting (will be continued), succeeded, failed.
-    """
-
-    job_id: str
-    kind: str
-    state: str
-    created: datetime
-    updated: datetime
-    request: dict[str, Any] = field(default_factory=dict)
-    cursor: dict[str, Any] = field(default_factory=dict)
-    progress: dict[str, Any] = field(default_factory=dict)
 
 
 class Jobs(Protocol):
@@ -207,7 +180,7 @@ class Leases(Protocol):
 
 
 class Continuations(Protocol):
-    """Tool calls to be made later, at least once each."""
+    """Tool calls to be made later, at least once each, `delay_s` seconds from now at the earliest."""
 
     def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
         """`event` is `{"tool": name, "arguments": {...}}`. Two equal events may become one: doubles change nothing."""
@@ -225,6 +198,37 @@ class Announcements(Protocol):
 class Audit(Protocol):
     def record(self, action: str, subject: str, before: Any, after: Any) -> None:
         """Append to the log of changes made by hand. Values are JSON."""
+        ...
+
+
+class Blobs(Protocol):
+    """Bytes that are too many for a table: PDFs, reports, raw records. What a key stands for never changes."""
+
+    def put(self, folder: str, content: bytes, suffix: str = "") -> str:
+        """Keep `content`; returns its key, `folder/<SHA-256 in hex><suffix>`: equal bytes have one key.
+
+        `folder` is words of a-z, 0-9 and - joined by /, `suffix` like ".pdf". Raises `InvalidInput` for others.
+        """
+        ...
+
+    def get(self, key: str) -> bytes:
+        """The bytes, checked against their key. Raises `NotFound`, also for what `put` cannot have made."""
+        ...
+
+    def exists(self, key: str) -> bool: ...
+
+
+class Projects(Protocol):
+    def get(self, project_id: str) -> Project:
+        """Raises `NotFound`, naming the projects that there are."""
+        ...
+
+    def put(self, project: Project) -> None:
+        """Add the project, or replace the one of its id."""
+        ...
+
+    def all(self) -> list[Project]:
+        """Every project, by id."""
         ...
 
 
@@ -253,6 +257,10 @@ class Backends(Protocol):
     def audit(self) -> Audit: ...
     @property
     def announcements(self) -> Announcements: ...
+    @property
+    def blobs(self) -> Blobs: ...
+    @property
+    def projects(self) -> Projects: ...
 
     @property
     def chunk_namespace(self) -> UUID:

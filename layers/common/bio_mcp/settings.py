@@ -20,7 +20,9 @@ def setting(env: str, default: Any, meaning: str, *, secret: bool = False) -> An
 class Settings:
     """Every setting. Lists are comma-separated, booleans true or false."""
 
-    mode: str = setting("BIO_MCP_MODE", "embedded", "embedded: everything in one data directory")
+    mode: str = setting(
+        "BIO_MCP_MODE", "embedded", "embedded: everything in one data directory; aws: in services of AWS"
+    )
     home: Path = setting("BIO_MCP_HOME", Path("~/.bio-mcp"), "data directory of the embedded mode")
     models: Path = setting(
         "BIO_MCP_MODELS", Path(sys.prefix) / "share/bio-mcp/models", "directory that holds the embedding models"
@@ -91,12 +93,14 @@ class Settings:
         "Origins of browsers that may call; loopback's may as well, where only loopback is served",
     )
     resource_url: str = setting(
-        "MCP_RESOURCE_URL", "", "public URL of the endpoint, such as https://mcp.example.org/mcp; tokens are made for it"
+        "MCP_RESOURCE_URL",
+        "",
+        "public URL of the endpoint, such as https://mcp.example.org/mcp; tokens are made for it",
     )
     auth_secret: str = setting(
         "MCP_AUTH_SECRET_KEY",
         "",
-        "secret of HS256 access tokens, at least 32 random bytes, without which (or MCP_AUTH_JWKS_URL) only this machine "
+        "secret of HS256 access tokens, at least 32 random bytes; without it or MCP_AUTH_JWKS_URL only this machine "
         "is served; or where AWS keeps it, read anew as it rotates: secretsmanager:NAME or ssm:NAME",
         secret=True,
     )
@@ -109,7 +113,9 @@ class Settings:
     auth_audience: str = setting(
         "MCP_AUTH_AUDIENCE", "", "audience (aud) that a token must name; empty: MCP_RESOURCE_URL, or else bio-mcp"
     )
-    auth_scopes: tuple[str, ...] = setting("MCP_AUTH_REQUIRED_SCOPES", (), "scopes that a token must carry, all of them")
+    auth_scopes: tuple[str, ...] = setting(
+        "MCP_AUTH_REQUIRED_SCOPES", (), "scopes that a token must carry, all of them"
+    )
     tool_names: str = setting("BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract")
     tool_families: tuple[str, ...] = setting("BIO_MCP_TOOLS", (), "families that tools/list shows; empty: all")
     log_level: str = setting("MCP_LOG_LEVEL", "info", "debug, info, warning or error")
@@ -125,18 +131,19 @@ class Settings:
         if value := getattr(self, name):
             return str(value)
         [field] = [each for each in fields(self) if each.name == name]
-        raise InvalidInput(f"{field.metadata['env']} is not set; it takes {field.metadata['meaning']}")
+        meaning = field.metadata["meaning"].removeprefix("mode aws: ")
+        raise InvalidInput(f"{field.metadata['env']} is not set; mode {self.mode} takes it: {meaning}")
 
     def function(self, module: str) -> str:
         """The Lambda function that serves the tools of `module`. Raises `InvalidInput` when none is named."""
-        named = dict(each.split("=", 1) for each in self.functions if "=" in each)
-        if function := named.get(module, "").strip():
+        named = {name.strip(): value.strip() for name, _, value in (each.partition("=") for each in self.functions)}
+        if function := named.get(module):
             return function
         raise InvalidInput(f"BIO_MCP_FUNCTIONS names no function for {module}; it takes {module}=NAME among others")
 
 
 CHOICES = {
-    "mode": {"embedded"},
+    "mode": {"embedded", "aws"},
     "embeddings": {"onnx", "hf", "openai"},
     "opensearch_service": {"es", "aoss", "none"},
     "tool_names": {"portable", "contract"},

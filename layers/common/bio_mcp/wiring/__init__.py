@@ -23,14 +23,17 @@ if TYPE_CHECKING:
     from bio_mcp.ports import (
         Announcements,
         Audit,
+        Blobs,
         Checkpoints,
         Documents,
         Embeddings,
         Jobs,
         Leases,
         Passages,
+        Projects,
     )
     from bio_mcp.pubmed import Pubmed
+    from bio_mcp.wiring.aws import Aws
 
 
 STORED = ("secretsmanager:", "ssm:")  # how a secret is named that AWS keeps
@@ -104,6 +107,18 @@ class Embedded:
         from bio_mcp.adapters.embedded.audit import SqliteAudit
 
         return SqliteAudit(self.database)
+
+    @property
+    def blobs(self) -> "Blobs":
+        from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
+
+        return DirectoryBlobs(self.settings.home.expanduser() / "blobs")
+
+    @property
+    def projects(self) -> "Projects":
+        from bio_mcp.adapters.embedded.projects import SqliteProjects
+
+        return SqliteProjects(self.database)
 
     @property
     def announcements(self) -> "Announcements":
@@ -206,11 +221,17 @@ def _openai(settings: Settings) -> "Embeddings":
 EMBEDDINGS: dict[str, Callable[[Settings], "Embeddings"]] = {"onnx": _onnx, "hf": _hf, "openai": _openai}
 
 
-MODES: dict[str, Callable[[Settings], "Embedded"]] = {"embedded": Embedded}
+def _aws(settings: Settings) -> "Aws":
+    from bio_mcp.wiring.aws import Aws
+
+    return Aws(settings)
+
+
+MODES: dict[str, Callable[[Settings], "Embedded | Aws"]] = {"embedded": Embedded, "aws": _aws}
 
 
 @cache
-def backends() -> "Embedded":
+def backends() -> "Embedded | Aws":
     """The process's backends, as the environment configures them."""
     settings = Settings.from_env()
     return MODES[settings.mode](settings)

@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import botocore.session
 from botocore.config import Config
+from botocore.exceptions import NoRegionError
+
+from bio_mcp.errors import InvalidInput
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -20,9 +23,15 @@ PATIENT = Config(
 )
 
 
-def client(service: str, endpoint: str | None = None) -> Any:
-    """A client of `service`, at `endpoint` (a URL) in place of AWS. `AWS_ENDPOINT_URL` does the same for all."""
-    return botocore.session.Session().create_client(service, endpoint_url=endpoint, config=PATIENT)
+def client(service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:
+    """A client of `service`, at `endpoint` (a URL) in place of AWS. `AWS_ENDPOINT_URL` does the same for all.
+
+    Raises `InvalidInput` where nothing says which region to use.
+    """
+    try:
+        return botocore.session.Session().create_client(service, endpoint_url=endpoint, config=config)
+    except NoRegionError:
+        raise InvalidInput("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
 
 
 def dynamodb(endpoint: str | None = None) -> "DynamoDBClient":

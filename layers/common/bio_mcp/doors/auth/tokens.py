@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bio_mcp.doors.auth.kept import Kept
+from bio_mcp.adapters.kept import Kept
 from bio_mcp.doors.auth.keys import Key, Keys, fitting
 
 LEEWAY_S = 30

@@ -1,0 +1,180 @@
+"""The ports on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.clock import EASTERN
+from bio_mcp.settings import Settings
+from bio_mcp.wiring import EMBEDDINGS, eutils, ncbi_key
+
+if TYPE_CHECKING:
+    from bio_mcp.adapters.aws.opensearch import OpenSearchPassages
+    from bio_mcp.adapters.aws.queue import SqsContinuations
+    from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.ports import Announcements, Audit, Blobs, Checkpoints, Documents, Embeddings, Jobs, Leases, Projects
+    from bio_mcp.pubmed import Pubmed
+
+
+class Aws:
+    """Each port is made of the settings that name it when it is first used, and imports no more than it takes: a
+    function is given, and loads, what its own tools need. Raises `InvalidInput` naming a setting that is missing.
+
+    Region, credentials and, for an emulator, `AWS_ENDPOINT_URL` are read by AWS's own library. Threads may share it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._opened = ExitStack()
+        self._dynamodb = Once(lambda: self._connect("dynamodb"))
+        self._sqs = Once(lambda: self._connect("sqs"))
+        self._s3 = Once(lambda: self._connect("s3"))
+        self._blobs = Once(self._make_blobs)
+        self._documents = Once(self._make_documents)
+        self._passages = Once(self._make_passages)
+        self._jobs = Once(self._make_jobs)
+        self._announcements = Once(self._make_announcements)
+        self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
+        self._entrez = Once(self._open_entrez)
+
+    @property
+    def documents(self) -> "Documents":
+        return self._documents()
+
+    @property
+    def passages(self) -> "OpenSearchPassages":
+        return self._passages()
+
+    @property
+    def embeddings(self) -> "Embeddings":
+        return self._embeddings()
+
+    @property
+    def entrez(self) -> "Eutils":
+        return self._entrez()
+
+    @property
+    def pubmed(self) -> "Pubmed":
+        return self.entrez
+
+    @property
+    def checkpoints(self) -> "Checkpoints":
+        from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
+
+        return DynamoCheckpoints(self._dynamodb(), self.settings.needed("table_checkpoints"))
+
+    @property
+    def jobs(self) -> "Jobs":
+        return self._jobs()
+
+    @property
+    def leases(self) -> "Leases":
+        from bio_mcp.adapters.aws.leases import DynamoLeases
+
+        return DynamoLeases(self._dynamodb(), self.settings.needed("table_leases"))
+
+    @property
+    def continuations(self) -> "SqsContinuations":
+        from bio_mcp.adapters.aws.queue import SqsContinuations
+
+        return SqsContinuations(self._sqs(), self.settings.needed("queue_url"))
+
+    @property
+    def audit(self) -> "Audit":
+        from bio_mcp.adapters.aws.audit import DynamoAudit
+
+        return DynamoAudit(self._dynamodb(), self.settings.needed("table_audit"))
+
+    @property
+    def announcements(self) -> "Announcements":
+        return self._announcements()
+
+    @property
+    def blobs(self) -> "Blobs":
+        return self._blobs()
+
+    @property
+    def projects(self) -> "Projects":
+        from bio_mcp.adapters.aws.projects import DynamoProjects
+
+        return DynamoProjects(self._dynamodb(), self.settings.needed("table_projects"))
+
+    @property
+    def chunk_namespace(self) -> UUID:
+        return self.settings.chunk_namespace
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def today(self) -> date:
+        return datetime.now(EASTERN).date()
+
+    def close(self) -> None:
+        """Close every connection; nothing may be used after it."""
+        self._opened.close()
+
+    def _connect(self, service: str) -> Any:
+        try:
+            from bio_mcp.adapters.aws.clients import client
+        except ModuleNotFoundError:
+            raise InvalidInput("mode aws takes boto3; install bio-mcp[aws]") from None
+        made = client(service)
+        self._opened.callback(made.close)
+        return made
+
+    def _make_blobs(self) -> "Blobs":
+        from bio_mcp.adapters.aws.blobs import S3Blobs
+
+        return S3Blobs(self._s3(), self.settings.needed("bucket"))
+
+    def _make_documents(self) -> "Documents":
+        from bio_mcp.adapters.aws.documents import DynamoDocuments
+        from bio_mcp.literature import serial
+
+        table = self.settings.needed("table_documents")
+        return DynamoDocuments(self._dynamodb(), table, LazyBlobs(self._blobs), serial)
+
+    def _make_jobs(self) -> "Jobs":
+        from bio_mcp.adapters.aws.jobs import DynamoJobs
+
+        return DynamoJobs(self._dynamodb(), self.settings.needed("table_jobs"), LazyBlobs(self._blobs))
+
+    def _make_passages(self) -> "OpenSearchPassages":
+        from bio_mcp.adapters.aws.opensearch import connected
+        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+        to = self.settings
+        return connected(to.needed("opensearch_url"), to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B)
+
+    def _make_announcements(self) -> "Announcements":
+        from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
+
+        return EventBridgeAnnouncements(self._connect("events"), self.settings.needed("event_bus"))
+
+    def _open_entrez(self) -> "Eutils":
+        from bio_mcp.adapters.aws.pace import DynamoPacer, budget_of, fleet_gap_s
+
+        to, key = self.settings, ncbi_key(self.settings)
+        budget, gap = budget_of(key() if key else None), fleet_gap_s(key is not None, to.ncbi_delay_ms)
+        pacer = DynamoPacer(self._dynamodb(), to.needed("table_pace"), budget, gap)
+        return eutils(to, pacer, key, self._opened)
+
+
+class LazyBlobs:
+    """`Blobs` that are made when one is wanted: what fits into a table needs no bucket."""
+
+    def __init__(self, blobs: "Callable[[], Blobs]") -> None:
+        self._blobs = blobs
+
+    def put(self, folder: str, content: bytes, suffix: str = "") -> str:
+        return self._blobs().put(folder, content, suffix)
+
+    def get(self, key: str) -> bytes:
+        return self._blobs().get(key)
+
+    def exists(self, key: str) -> bool:
+        return self._blobs().exists(key)
