@@ -12,7 +12,7 @@ from bio_mcp.doors.logs import log_for_people
 from bio_mcp.doors.worker import Queue, Worker
 from bio_mcp.syncing.importing import corpus_size
 
-BRINGING_ONE = ' --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
+BRINGING_ONE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
 
 
 @click.command("serve")
@@ -41,9 +41,10 @@ def serve_command(session: Session, host: str | None, port: int | None) -> None:
     papers = corpus_size(session.backends).documents
 
     def announce(base: str) -> None:
+        command = f"  claude mcp add --transport http bio-mcp {base}/mcp"
         console.say(
             f"bio-mcp serves {console.many(papers, 'paper')} at {base}/mcp",
-            f"  claude mcp add --transport http bio-mcp {base}/mcp" + (BRINGING_ONE if allowed else ""),
+            *([command] if allowed is None else [f"{command} \\", BRINGING_ONE]),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )
 

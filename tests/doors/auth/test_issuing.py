@@ -1,0 +1,61 @@
+"""Tokens made with one's own secret are those that one's own server lets in."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bio_mcp.doors.auth.access import access
+from bio_mcp.doors.auth.issuing import issue
+from bio_mcp.doors.auth.tokens import Refused
+from bio_mcp.errors import InvalidInput
+from bio_mcp.settings import Settings
+from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET
+
+DAY = timedelta(days=1)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"resource_url": RESOURCE},
+        {"auth_audience": "other"},
+        {"auth_issuer": ISSUER},
+        {"auth_scopes": ("search", "sync")},
+    ],
+)
+def test_what_is_issued_is_let_in(given):
+    settings = Settings(auth_secret=SECRET, **given)
+    token, end = issue(settings, "ada", DAY, now())
+    caller = access(settings).tokens.check(token)
+    assert (caller.subject, caller.scopes) == ("ada", frozenset(settings.auth_scopes))
+    assert timedelta(hours=23) < end - now() <= DAY
+
+
+def test_it_ends():
+    settings = Settings(auth_secret=SECRET)
+    token, _ = issue(settings, "ada", DAY, now() - 2 * DAY)
+    with pytest.raises(Refused, match="has expired"):
+        access(settings).tokens.check(token)
+
+
+@pytest.mark.parametrize(
+    ("given", "subject", "says"),
+    [
+        ({}, "ada", "MCP_AUTH_SECRET_KEY, which is not set"),
+        (
+            {"auth_jwks_url": "https://a.example/k", "auth_issuer": ISSUER, "resource_url": RESOURCE},
+            "ada",
+            "given out by the issuer alone",
+        ),
+        ({"auth_secret": "short"}, "ada", "too short"),
+        ({"auth_secret": SECRET}, "  ", "--subject"),
+    ],
+)
+def test_what_cannot_be_issued_says_why(given, subject, says):
+    with pytest.raises(InvalidInput, match=says):
+        issue(Settings(**given), subject, DAY, now())

@@ -1,0 +1,162 @@
+"""`bio-mcp serve` with access tokens, as a process, and the official client that brings one."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from bio_mcp.catalog import TOOLS
+from bio_mcp.doors.mcp_http import MAX_BODY
+from tests.doors.auth.issuer import publishing
+from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET, hs256, jwk, rs256
+from tests.doors.wire import ACCEPT, post
+
+PROGRAM = Path(sys.executable).with_name("bio-mcp")
+PROMPT = {"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1"}
+pytestmark = pytest.mark.anyio
+
+
+@contextmanager
+def serving(home, *options, **configured):
+    """`bio-mcp serve` on a free port: where it is reached from here, and the process."""
+    command = [PROGRAM, "serve", "--port", "0", *options]
+    given = {**PROMPT, "BIO_MCP_HOME": str(home), **configured}
+    with subprocess.Popen(command, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        try:
+            said = "".join(started.stdout.readline() for _ in range(3))
+            port = re.search(r"http://\S+?:(\d+)/mcp", said)[1]
+            yield f"http://127.0.0.1:{port}/mcp", started, said
+        finally:
+            started.send_signal(signal.SIGTERM)
+            started.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def open_to_all(tmp_path_factory):
+    """Reachable from everywhere, locked by a shared secret."""
+    home = tmp_path_factory.mktemp("locked")
+    with serving(home, "--host", "0.0.0.0", MCP_AUTH_SECRET_KEY=SECRET) as (url, _, said):  # noqa: S104  it is locked
+        yield url, said
+
+
+@pytest.fixture
+def url(open_to_all):
+    return open_to_all[0]
+
+
+async def tools_for(url, token, era, answers):
+    """What the official client lists and calls with `token`; the status of each answer is added to `answers`."""
+
+    async def note(response):
+        answers.append(response.status_code)
+
+    brings = {"authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=brings, timeout=30, event_hooks={"response": [note]}) as http,
+        Client(streamable_http_client(url, http_client=http), mode=era) as client,
+    ):
+        listed = [each.title for each in (await client.list_tools()).tools]
+        state = await client.call_tool("corpus_checkpoint_get", {"query_key": "nothing"})
+        return listed, state.structured_content
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
+async def test_the_official_client_is_let_in_with_a_token(url, era):
+    listed, state = await tools_for(url, hs256(), era, [])
+    assert listed == list(TOOLS)
+    assert state["last_edat"] is None
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
+async def test_the_official_client_is_kept_out_without_a_good_one(url, era):
+    answers = []
+    with pytest.raises(ExceptionGroup):
+        await tools_for(url, hs256(exp=1), era, answers)
+    assert set(answers) == {401}
+
+
+def test_it_says_what_a_client_brings(open_to_all):
+    assert '--header "Authorization: Bearer $TOKEN"' in open_to_all[1]
+    assert SECRET not in open_to_all[1]
+
+
+def test_without_a_token_nothing_is_done(url):
+    answer = post(url, "tools/list")
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+
+
+def test_two_headers_are_refused_even_when_both_are_good(url):
+    both = [("authorization", f"Bearer {hs256()}")] * 2
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    answer = httpx.post(url, json=body, headers=[*both, ("accept", ACCEPT)])
+    assert answer.status_code == 401
+    assert "one Authorization header" in answer.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("length", [15_000, 40_000])
+def test_a_huge_token_is_refused(url, length):
+    assert post(url, "tools/list", authorization=f"Bearer {'x' * length}").status_code in (400, 401, 431)
+
+
+def test_a_huge_body_without_a_token_is_not_read(url):
+    answer = httpx.post(url, content=b"x" * (MAX_BODY + 1), headers={"accept": ACCEPT})
+    assert answer.status_code == 401
+
+
+def test_pages_of_this_machine_are_refused_where_others_are_served(url):
+    token = f"Bearer {hs256()}"
+    assert post(url, "tools/list", authorization=token, origin="http://localhost:6274").status_code == 403
+    assert post(url, "tools/list", authorization=token, host="evil.example").status_code == 421
+
+
+def test_an_issuers_tokens_open_it_and_metadata_lead_to_the_issuer(tmp_path):
+    given = {"MCP_AUTH_ISSUER": ISSUER, "MCP_RESOURCE_URL": RESOURCE}
+    with publishing(jwk()) as keys, serving(tmp_path, MCP_AUTH_JWKS_URL=keys.url, **given) as (url, _, _):
+        assert post(url, "tools/list", authorization=f"Bearer {rs256()}", host="mcp.example.org").status_code == 200
+        challenge = post(url, "tools/list").headers["www-authenticate"]
+        named = re.search(r'resource_metadata="https://mcp.example.org(\S+)"', challenge)[1]
+        assert httpx.get(url.removesuffix("/mcp") + named).json()["authorization_servers"] == [ISSUER]
+
+
+def run(home, *argv, **configured):
+    given = {**PROMPT, "BIO_MCP_HOME": str(home), **configured}
+    return subprocess.run([PROGRAM, *argv], env=given, capture_output=True, text=True, check=False)
+
+
+def test_a_token_made_on_the_command_line_opens_the_door(url, tmp_path):
+    made = run(tmp_path, "token", "--subject", "ada", MCP_AUTH_SECRET_KEY=SECRET)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert post(url, "tools/list", authorization=f"Bearer {made.stdout.strip()}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("configured", "says"),
+    [
+        ({}, "0.0.0.0 is not a loopback address and there are no access tokens"),
+        ({"MCP_AUTH_SECRET_KEY": "too-short-a-secret"}, "takes 32 random bytes or more"),
+        ({"MCP_AUTH_ISSUER": ISSUER}, "nothing to check tokens with"),
+        ({"MCP_AUTH_SECRET_KEY": SECRET, "MCP_ALLOWED_ORIGINS": "*"}, "MCP_ALLOWED_ORIGINS holds '*'"),
+    ],
+)
+def test_it_does_not_start_open_by_accident(tmp_path, configured, says):
+    ended = run(tmp_path, "serve", "--port", "0", MCP_HTTP_HOST="0.0.0.0", **configured)  # noqa: S104  refused
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert says in ended.stderr
+    assert "Traceback" not in ended.stderr
+    logged = (tmp_path / "bio-mcp.log").read_text() if (tmp_path / "bio-mcp.log").exists() else ""
+    assert [each for each in (SECRET, "too-short-a-secret") if each in ended.stderr + logged] == []
+
+
+def test_the_token_is_told_as_json_with_its_end(tmp_path):
+    body = json.loads(run(tmp_path, "token", "--subject", "ada", "--json", MCP_AUTH_SECRET_KEY=SECRET).stdout)
+    assert set(body) == {"token", "subject", "expires"}
