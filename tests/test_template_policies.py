@@ -1,0 +1,181 @@
+"""Least privilege: what each role of template.yaml may do is written down here once more, and there is no more."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.aws_template import FUNCTIONS, RESOURCES, ROLE, allowed, allowed_by, documents_of, of, statements, variables
+
+ADAPTERS = Path(__file__).parents[1] / "layers/common/bio_mcp/adapters/aws"
+INDEX = "${OpenSearchArn}/${OpenSearchIndex}*"
+DOMAIN = "arn:${AWS::Partition}:es:${AWS::Region}:${AWS::AccountId}:domain/${OpenSearchDomainName}/${OpenSearchIndex}*"
+HERE = "${AWS::Region}:${AWS::AccountId}"
+
+
+def logs(function):
+    name = FUNCTIONS[function][0].removesuffix("Function")
+    return {(action, f"{name}Logs.Arn") for action in ("logs:CreateLogStream", "logs:PutLogEvents")}
+
+
+def table(name, *actions):
+    return {(f"dynamodb:{action}", f"{name}Table.Arn") for action in actions}
+
+
+def files(folder, *actions):
+    return {(f"s3:{action}", f"${{Bucket.Arn}}/{folder}/*") for action in actions}
+
+
+def index(*methods):
+    return {(f"es:ESHttp{method}", INDEX) for method in methods} | {("aoss:APIAccessAll", "OpenSearchArn")}
+
+
+def secret(parameter):
+    named = f"${{{parameter}}}"
+    return {
+        ("ssm:GetParameter", f"arn:${{AWS::Partition}}:ssm:{HERE}:parameter/{named}"),
+        ("ssm:GetParameter", f"arn:${{AWS::Partition}}:ssm:{HERE}:parameter{named}"),
+        ("secretsmanager:GetSecretValue", f"arn:${{AWS::Partition}}:secretsmanager:{HERE}:secret:{named}-??????"),
+        ("kms:Decrypt", "SecretKmsKeyArn"),
+    }
+
+
+SYNC_STATE = table("Checkpoints", "GetItem", "PutItem") | table("Leases", "PutItem", "DeleteItem")
+JOBS = table("Jobs", "GetItem", "PutItem", "UpdateItem") | files("jobs", "GetObject", "PutObject")
+EXPECTED = {
+    "search": table("Documents", "BatchGetItem") | files("articles", "GetObject") | index("Get"),
+    "get_doc": table("Documents", "BatchGetItem") | files("articles", "GetObject"),
+    "sync_delta": table("Documents", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")
+    | files("articles", "GetObject", "PutObject")
+    | SYNC_STATE
+    | JOBS
+    | table("Pace", "GetItem", "UpdateItem")
+    | index("Get", "Post", "Put")
+    | secret("NcbiApiKeyName")
+    | {("events:PutEvents", "EventBus.Arn")}
+    | {(f"sqs:{each}Message", "WorkQueue.Arn") for each in ("Send", "Receive", "Delete")}
+    | {("sqs:GetQueueAttributes", "WorkQueue.Arn")},
+    "checkpoint": SYNC_STATE | JOBS | table("Audit", "PutItem"),
+    "mcp_http": {
+        ("lambda:InvokeFunction", f"{each}Function.Arn") for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint")
+    }
+    | secret("AuthSecretName"),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_may_do_what_its_tools_need_and_nothing_else(function):
+    assert allowed(function) == EXPECTED[function] | logs(function)
+
+
+def test_the_endpoint_holds_no_permission_on_data():
+    services = {action.partition(":")[0] for action, _ in allowed("mcp_http")}
+    assert services == {"lambda", "logs", "secretsmanager", "ssm", "kms"}
+    assert not {name for name in variables("mcp_http") if "TABLE" in name or name.startswith("BIO_MCP_OPENSEARCH")}
+
+
+def test_every_role_of_a_function_has_nothing_beside_its_own_policies_but_tracing():
+    for name, role in of(ROLE).items():
+        if name != "ScheduleRole":
+            assert role["ManagedPolicyArns"] == [{"Ref": "TracingPolicy"}]
+    tracing = RESOURCES["TracingPolicy"]["Properties"]["PolicyDocument"]
+    assert allowed_by([tracing]) == {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
+
+
+def test_each_role_serves_one_function():
+    users = [properties["Role"]["Fn::GetAtt"] for _, properties in FUNCTIONS.values()]
+    assert len(set(users)) == len(users) == len(FUNCTIONS)
+
+
+def test_a_schedule_may_only_send_to_the_queues():
+    sends = allowed_by(documents_of(RESOURCES["ScheduleRole"]["Properties"]))
+    assert sends == {("sqs:SendMessage", "WorkQueue.Arn"), ("sqs:SendMessage", "DeadLetters.Arn")}
+
+
+def too_wide(document):
+    """Actions that are patterns, and resources that are everything."""
+    pairs = allowed_by([document])
+    return {(action, resource) for action, resource in pairs if "*" in action or resource in ("*", "arn:*")}
+
+
+def test_no_policy_has_a_pattern_of_actions_or_all_resources():
+    for role in of(ROLE).values():
+        assert [too_wide(document) for document in documents_of(role) if too_wide(document)] == []
+
+
+@pytest.mark.parametrize(("action", "resource"), [("s3:*", "Bucket.Arn"), ("*", "Bucket.Arn"), ("s3:GetObject", "*")])
+def test_a_policy_that_is_too_wide_would_be_seen(action, resource):
+    statement = {"Effect": "Allow", "Action": ["sqs:SendMessage", action], "Resource": resource}
+    assert too_wide({"Statement": [statement]})
+
+
+def test_only_functions_and_schedules_may_take_a_role():
+    for name, role in of(ROLE).items():
+        [statement] = role["AssumeRolePolicyDocument"]["Statement"]
+        service = "scheduler" if name == "ScheduleRole" else "lambda"
+        assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
+
+
+def test_the_domain_lets_in_the_two_roles_that_use_it_for_what_they_may_do_anywhere():
+    domain = RESOURCES["SearchDomain"]["Properties"]["AccessPolicies"]
+    let_in = {
+        each["Principal"]["AWS"]["Fn::GetAtt"]: allowed_by([{"Statement": [each]}]) for each in statements(domain)
+    }
+    assert let_in == {
+        "SearchRole.Arn": {("es:ESHttpGet", DOMAIN)},
+        "SyncDeltaRole.Arn": {(f"es:ESHttp{method}", DOMAIN) for method in ("Get", "Post", "Put")},
+    }
+
+
+# What an adapter calls, as actions of IAM; a transaction needs those of its parts.
+ACTIONS = {
+    "transact_write_items": {"PutItem", "UpdateItem", "DeleteItem"},
+    "head_object": {"GetObject"},
+    "put_events": {"PutEvents"},
+}
+MODULES = {  # who reads and writes what
+    "DocumentsTable.Arn": ("documents", "counting", "batches"),
+    "CheckpointsTable.Arn": ("checkpoints",),
+    "JobsTable.Arn": ("jobs",),
+    "LeasesTable.Arn": ("leases",),
+    "AuditTable.Arn": ("audit",),
+    "PaceTable.Arn": ("pace",),
+    "${Bucket.Arn}/articles/*": ("blobs",),
+    "${Bucket.Arn}/jobs/*": ("blobs",),
+    "EventBus.Arn": ("announcements",),
+}
+
+
+def called(*names):
+    """The actions that the modules' calls of clients take."""
+    trees = [ast.walk(ast.parse((ADAPTERS / f"{name}.py").read_text())) for name in names]
+    attributes = {node.attr for tree in trees for node in tree if isinstance(node, ast.Attribute)}
+    verbs = re.compile(r"(get|put|update|delete|batch_get|batch_write|head|transact_write)_(item|items|object|events)$")
+    found = {each for each in attributes if verbs.match(each)}
+    return {action for each in found for action in ACTIONS.get(each, {each.title().replace("_", "")})}
+
+
+@pytest.mark.parametrize("resource", MODULES)
+def test_what_a_function_may_do_to_a_store_its_adapter_does(resource):
+    granted = {action.partition(":")[2] for each in FUNCTIONS for action, on in allowed(each) if on == resource}
+    assert granted
+    assert granted <= called(*MODULES[resource])
+
+
+@pytest.mark.parametrize("resource", [each for each in MODULES if "Table" in each])
+def test_what_an_adapter_does_to_a_store_some_function_may_do(resource):
+    granted = {action.partition(":")[2] for each in FUNCTIONS for action, on in allowed(each) if on == resource}
+    assert called(*MODULES[resource]) <= granted
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_is_told_of_each_store_that_it_may_use_and_of_no_other(function):
+    resources = {resource for _, resource in allowed(function)}
+    tables = {each.removesuffix("Table.Arn").upper() for each in resources if each.endswith("Table.Arn")}
+    told = set(variables(function))
+    assert {each.removeprefix("BIO_MCP_TABLE_") for each in told if "_TABLE_" in each} == tables
+    assert ("BIO_MCP_BUCKET" in told) == any("Bucket" in each for each in resources)
+    assert ("BIO_MCP_OPENSEARCH_URL" in told) == (INDEX in resources)
+    assert ("BIO_MCP_QUEUE_URL" in told) == ("WorkQueue.Arn" in resources)
+    assert ("BIO_MCP_EVENT_BUS" in told) == ("EventBus.Arn" in resources)
