@@ -2,7 +2,8 @@
 
 A `sh` block is run whole, in a data directory of its own and against the local NCBI. `make` commands are in tests/all.
 The sample is cut to 40 records, since embedding all takes half a CPU-minute; tests/all imports it whole.
-Client configurations are JSON: they must parse, and the program that they name must start as they say.
+Client configurations are JSON: they must parse, and the program that they name must start as they say. Serving others
+with a token is tests/doors/auth/test_served_door.py.
 """
 
 import gzip
