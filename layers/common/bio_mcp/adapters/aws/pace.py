@@ -6,8 +6,8 @@ how much cool-downs moved all turns that had not come; `cool` is when the last o
 1970, by clocks that agree to within a few hundredths of a second, as Lambda's do.
 
 Between two turns lie 1/0.9 of what NCBI demands, and a process that wakes up more than `LATE` after its turn takes
-another one. So no second holds more than 10 (or 3) starts: a window of 1 s and the lateness of 0.05 s before it hold
-at most ceil(1.05 * 9) = 10 turns (ceil(1.05 * 2.7) = 3).
+another one. So no second holds more than 10 (or 3) starts: those of a window of 1 s have their turns in it or in the
+0.1 s before it, which are at most ceil(1.1 * 9) = 10 turns (ceil(1.1 * 2.7) = 3).
 """
 
 import threading
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WHAT = "turns at NCBI"
 PER_SECOND, PER_SECOND_WITH_KEY = 3, 10
 SHARE = 0.9
-LATE = 50_000  # microseconds
+LATE = 100_000  # microseconds
 LONGEST_TRIP = 500_000
 NEVER = 10**18
 TRIES = 20

@@ -76,17 +76,30 @@ class SqsContinuations:
         with reaching(WHAT):
             self._client.delete_message(QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2])
 
-    def fail(self, receipt: str, reason: str) -> None:
-        """The event could not be handled: try it again later, or leave it to the dead letters after the last try."""
+    def fail(self, receipt: str, reason: str, wait_s: float | None = None) -> None:
+        """The event could not be handled: try it again later, or leave it to the dead letters after the last try.
+
+        `wait_s` is in place of the 2, 4, 8, ... seconds until then.
+        """
         log.warning("a queued call failed: %s", reason)
-        attempts, _, handle = receipt.partition(" ")
-        wait = min(LONGEST_LEASE_S, int(self._backoff_s ** int(attempts)))
+        attempts = int(receipt.partition(" ")[0])
+        self.hold(receipt, int(self._backoff_s**attempts) if wait_s is None else wait_s)
+
+    def hold(self, receipt: str, seconds: float) -> None:
+        """Keep the event from other receivers for so long from now; nothing when it has come to another already."""
+        wait = min(LONGEST_LEASE_S, ceil(seconds))
         with reaching(WHAT):
             try:
-                self._client.change_message_visibility(QueueUrl=self._url, ReceiptHandle=handle, VisibilityTimeout=wait)
+                self._client.change_message_visibility(
+                    QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2], VisibilityTimeout=wait
+                )
             except ClientError as error:
                 if code_of(error).rpartition(".")[2] not in TOO_LATE:
                     raise
+
+    def early_s(self, attributes: Mapping[str, Mapping[str, Any]]) -> float:
+        """Seconds that a received message is too early, by its message attributes."""
+        return early_s(attributes, self._clock())
 
 
 def early_s(attributes: Mapping[str, Mapping[str, Any]], now: float) -> float:

@@ -1,0 +1,59 @@
+"""How much of NCBI's budget a fleet uses, and that it never uses more: `python -m benchmarks.pacing [ENDPOINT]`.
+
+Eight processes ask for turns as fast as they get them, for twelve seconds, over one DynamoDB table: moto's server in
+a thread of this process, or the emulator at ENDPOINT. A request starts when its process is told so.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from moto.server import ThreadedMotoServer
+
+from bio_mcp.adapters.aws.pace import fleet_gap_s
+from tests.adapters.aws.pacing import most_in_a_second, starts_of
+from tests.aws_ports import NOBODY, AwsPorts
+
+PROCESSES, SECONDS = 8, 12
+
+
+@contextmanager
+def moto() -> Iterator[str]:
+    """The address of a DynamoDB in memory."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield "http://{}:{}".format(*server.get_host_and_port())
+    server.stop()
+
+
+def measured(endpoint: str, keyed: bool) -> str:
+    """A row of the table: what was allowed, and what was used."""
+    limit = 10 if keyed else 3
+    table = AwsPorts(endpoint=endpoint).pace_table
+    starts = starts_of(endpoint, table, "benchmark", fleet_gap_s(keyed), PROCESSES, SECONDS)
+    every = sorted(start for each in starts for start in each)
+    rate = (len(every) - 1) / (every[-1] - every[0])
+    most = most_in_a_second(every)
+    assert most <= limit
+    counts = sorted(len(each) for each in starts)
+    return f"| {limit} | {rate:.2f} | {rate / limit:.1%} | {most} | {counts[0]} to {counts[-1]} |"
+
+
+def main(endpoint: str | None = None) -> None:
+    os.environ.update(NOBODY)
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    print(f"{PROCESSES} processes, {SECONDS} seconds\n")
+    print("| allowed in a second | used | share | most in any second | starts of a process |")
+    print("|---|---|---|---|---|")
+    for keyed in (True, False):
+        if endpoint:
+            print(measured(endpoint, keyed))
+        else:
+            with moto() as own:
+                print(measured(own, keyed))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])
