@@ -32,7 +32,8 @@ def _joined(listed: list[str], before_last: str) -> str:
 
 
 def _title(work: Work) -> str:
-    title = sentence_case(work.title)
+    title = sentence_case(work.title) if work.in_english else work.title
+    title = title or f"[{work.described}]"
     if work.translated and work.original_title:
         title = f"{work.original_title} {title}"
     kinds = (
@@ -52,12 +53,11 @@ def _source(work: Work) -> str:
         return _book(work)
     if work.preprint or not work.container:
         return ended(work.container)
-    journal = work.article.journal
-    volume, issue = (journal.volume or "", journal.issue or "") if journal else ("", "")
-    numbered = f"{volume}({issue})" if issue else volume
+    numbered = f"{work.volume}({work.issue})" if work.issue else work.volume
+    if work.ahead_of_print:
+        return f"{ended(work.container)} Advance online publication."
     where = f"Article {work.number}" if work.number else pages.full(work.page, "–")
-    advance = "Advance online publication." if work.ahead_of_print else ""
-    return " ".join(filter(None, (ended(", ".join(filter(None, (work.container, numbered, where)))), advance)))
+    return ended(", ".join(filter(None, (work.container, numbered, where))))
 
 
 def _book(work: Work) -> str:

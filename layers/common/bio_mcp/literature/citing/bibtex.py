@@ -8,6 +8,7 @@ from bio_mcp.literature.citing import dates, pages
 from bio_mcp.literature.citing.latex import latex
 from bio_mcp.literature.citing.names import Name
 from bio_mcp.literature.citing.notices import notes
+from bio_mcp.literature.citing.titles import headline
 from bio_mcp.literature.citing.works import Work
 
 _TYPES = {"article-journal": "article", "article": "article", "chapter": "incollection", "book": "book"}
@@ -54,8 +55,8 @@ def _journal(work: Work) -> Iterator[tuple[str, str]]:
     yield "journal", _braced(latex(work.container))
     yield "shortjournal", _braced(latex(work.abbreviation))
     if journal:
-        yield "volume", _braced(latex(journal.volume or ""))
-        yield "number", _braced(latex(journal.issue or ""))
+        yield "volume", _braced(latex(work.volume))
+        yield "number", _braced(latex(work.issue))
         yield "issn", _braced(journal.issn or journal.issn_l or "")
 
 
@@ -86,22 +87,16 @@ def _person(name: Name) -> str:
 
 def _protected(title: str) -> str:
     """The title in LaTeX; words with capitals that a style must not lower stand in braces."""
-    words = title.split()
-    capitals = [word for word in words if len(word) > 3 and _bare(word)[:1].isupper()]
-    headline = len(capitals) > 0.6 * len([word for word in words if len(word) > 3]) and len(words) > 3
-    return " ".join(_guarded(word, ordinary=headline or i == 0) for i, word in enumerate(words))
+    loose = headline(title)
+    return " ".join(_guarded(word, ordinary=loose or i == 0) for i, word in enumerate(title.split()))
 
 
 def _guarded(word: str, ordinary: bool) -> str:
     """`ordinary`: a first capital is the title's, not the word's; only capitals further on are kept."""
-    letters = _bare(word)
+    letters = word.lstrip("[(\"'“‘")
     kept = any(part[1:] != part[1:].lower() for part in letters.split("-")) if ordinary else letters != letters.lower()
     text = latex(word)
     return f"{{{text}}}" if kept else text
-
-
-def _bare(word: str) -> str:
-    return word.lstrip("[(\"'“‘")
 
 
 def _verbatim(text: str) -> str:

@@ -46,8 +46,8 @@ def _of_journal(work: Work) -> dict[str, Any]:
         "container-title": work.container,
         "container-title-short": work.abbreviation,
         "publisher": work.container if work.preprint else None,
-        "volume": journal and journal.volume,
-        "issue": journal and journal.issue,
+        "volume": work.volume,
+        "issue": work.issue,
         "ISSN": journal and (journal.issn or journal.issn_l),
     }
 

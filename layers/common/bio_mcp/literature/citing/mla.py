@@ -29,9 +29,9 @@ def _leading(name: Name) -> str:
 
 
 def _title(work: Work) -> str:
-    title = title_case(work.title)
+    title = title_case(work.title) if work.in_english else work.title
     if not title:
-        return ""
+        return ended(work.described)
     if work.kind == "book":
         return ended(title)
     inner = title.replace("“", "‘").replace("”", "’").replace('"', "'")
@@ -46,17 +46,16 @@ def _container(work: Work) -> str:
 
 
 def _journal(work: Work) -> tuple[str, ...]:
-    journal = work.article.journal
-    volume, issue = (journal.volume, journal.issue) if journal else (None, None)
-    where = "" if work.preprint else f"article {work.number}" if work.number else _pp(work)
-    numbered = (f"vol. {volume}" if volume else "", f"no. {issue}" if issue else "")
-    return (
-        work.container,
-        *(("", "") if work.preprint else numbered),
-        dates.mla_date(work.issued),
-        where,
-        work.doi_url,
-    )
+    if work.preprint or work.ahead_of_print:
+        return work.container, dates.mla_date(work.issued), work.doi_url
+    where = f"article {work.number}" if work.number else _pp(work)
+    numbered = _numbered("vol.", work.volume), _numbered("no.", work.issue)
+    return work.container, *numbered, dates.mla_date(work.issued), where, work.doi_url
+
+
+def _numbered(label: str, number: str) -> str:
+    """`vol. 12`; what says itself what it is (`Suppl 1`, `Anniv No`) takes no label."""
+    return f"{label} {number}" if number and (number[0].isdigit() or " " not in number) else number
 
 
 def _book(work: Work) -> tuple[str, ...]:

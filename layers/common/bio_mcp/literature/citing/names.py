@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bio_mcp.literature.records import Author
 
@@ -27,7 +27,9 @@ class Name:
 def names(authors: Iterable[Author]) -> tuple[Name, ...]:
     """Those whom the record names, without the misspelt entries that NLM replaced (`valid`)."""
     listed = list(authors)
-    return tuple(filter(None, map(_name, [author for author in listed if author.valid] or listed)))
+    found = tuple(filter(None, map(_name, [author for author in listed if author.valid] or listed)))
+    shouted = all(name.family.isupper() or name.literal for name in found)
+    return tuple(replace(name, family=_lowered(name.family)) for name in found) if shouted else found
 
 
 def inverted(name: Name) -> str:
@@ -79,6 +81,11 @@ def _initial(part: str) -> str:
     if letters[0].upper() == letters[0].lower():
         return letters
     return f"{letters[0].upper()}."
+
+
+def _lowered(family: str) -> str:
+    """`PHILLIPS` -> `Phillips`: records typed before 1966 shout. Up to three letters may be a name's own form."""
+    return family.title() if len(family) > 3 else family
 
 
 def _name(author: Author) -> Name | None:

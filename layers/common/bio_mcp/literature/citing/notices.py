@@ -23,7 +23,7 @@ _KINDS = {
 }
 _RETRACTING = ("RetractionIn", "PartialRetractionIn", "RetractedandRepublishedIn")
 _SOURCE = re.compile(
-    r"(?P<journal>.+?)\.?\s+(?P<year>(?:1[89]|2[01])\d\d)(?:[^;:.]*)"
+    r"(?:.*\.\s+)?(?P<journal>[^.]+?)\.?\s+(?P<year>(?:1[89]|2[01])\d\d)(?:[^;:.]*)"
     r"(?:;(?P<volume>[^(:;]+)?(?:\((?P<issue>[^)]*)\))?(?::(?P<pages>[\w.\- ]+?))?)?(?:[.;].*)?"
 )
 

@@ -19,7 +19,10 @@ class Span:
 
 def spans(printed: str | None) -> tuple[Span, ...]:
     """`737-8, 741` -> 737-738 and 741. "; discussion 740" is not part of the article and is left out."""
-    text = (printed or "").partition(";")[0]
+    text = (printed or "").strip()
+    if text.startswith("["):
+        return (Span(text),)
+    text = text.partition(";")[0]
     return tuple([_span(part.strip()) for part in text.split(",") if part.strip()])
 
 
@@ -47,6 +50,8 @@ def mla(printed: str | None) -> str:
 def nlm(printed: str | None) -> str:
     """As NLM abbreviates: `737-8`, `1715-7`, `e1-12`; "; discussion 740" stays."""
     main, mark, rest = (printed or "").partition(";")
+    if main.startswith("["):
+        return printed or ""
     short = ", ".join(f"{span.first}-{_abbreviated(span)}" if span.last else span.first for span in spans(main))
     return short + mark + rest
 

@@ -36,8 +36,8 @@ def _journal(work: Work) -> Iterator[tuple[str, str]]:
     yield "JF", work.container
     yield "J2", work.abbreviation
     if journal:
-        yield "VL", journal.volume or ""
-        yield "IS", journal.issue or ""
+        yield "VL", work.volume
+        yield "IS", work.issue
         yield "SN", journal.issn or journal.issn_l or ""
 
 

@@ -11,8 +11,9 @@ from bio_mcp.literature.citing.words import ENGLISH, FOREIGN, LATIN, SMALL, UNIT
 
 _WORD = re.compile(r"[^\s\-–—/]+")
 _STARTS = re.compile(r"(?:(?<=[:?!.] )|(?<=— )|^)(?P<open>[\[\"'“‘(¿¡]*)(?P<word>[^\s\[\"'“‘(]+)")
-_QUALIFIER = re.compile(r"\s*\((?:[^()]*)\)\s*$")
-_CUT = re.compile(r"\s+[:=]\s+|\s*;\s")
+_QUALIFIER = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)$")
+_CUT = re.compile(r"\s+[:=]\s+|\s*;\s|\s\[")
+_PLOS = re.compile(r"\bPloS\b")  # NLM's catalogue has it so
 _EPITHET = re.compile(r"[a-z]{3,}(?:i|ii|ae|us|um|is|ensis|ans|ens|a|ides|oides|or|ix|es)")
 _GENUS = re.compile(r"[A-Z](?:[a-z]+(?:us|a|um|is|es|er|ax|ix|on|ma|as|os|ys|ella|ia|ium|ces)|\.)")
 _NO_EPITHET = re.compile(
@@ -34,33 +35,49 @@ def sentence_case(title: str) -> str:
     return _STARTS.sub(lambda found: found["open"] + _capital(found["word"]), title)
 
 
+def headline(title: str) -> bool:
+    """Whether the title is printed in capitals already: most of its longer words begin with one."""
+    long = [word for word in title.split() if len(word) > 3]
+    capitals = [word for word in long if word.lstrip("[(\"'“‘")[:1].isupper()]
+    return len(long) > 2 and len(capitals) > 0.6 * len(long)
+
+
 def title_case(title: str) -> str:
     """MLA: principal words begin with a capital; articles, conjunctions, prepositions and `to` do not."""
     words = list(_WORD.finditer(title))
     starts = {found.start("word") for found in _STARTS.finditer(title)}
+    lowered = SMALL - {"a"} if headline(title) else frozenset()
     pieces, at = [], 0
     for i, found in enumerate(words):
         first_or_last = i in (0, len(words) - 1) or any(found.start() <= start < found.end() for start in starts)
         before = words[i - 1][0] if i else ""
-        pieces += [title[at : found.start()], _cased(found[0], before, first_or_last)]
+        pieces += [title[at : found.start()], _cased(found[0], before, first_or_last, lowered)]
         at = found.end()
     return "".join([*pieces, title[at:]])
 
 
 def journal_title(title: str) -> str:
-    """NLM's catalogue title as it is cited: `Lancet (London, England)` -> `Lancet`; subtitles go, English is capital.
+    """NLM's catalogue title as it is cited: `Lancet (London, England)` -> `Lancet`.
 
-    Titles in other languages keep NLM's case.
+    Subtitles and titles in a second language go; English gets its capitals. Titles in other languages keep NLM's case.
     """
-    bare = _QUALIFIER.sub("", _CUT.split(title.strip().rstrip("."), maxsplit=1)[0]) or title
-    words = {word.strip(",.&()").lower() for word in bare.split()}
-    if words & FOREIGN and not words & ENGLISH:
-        return bare
-    return title_case(bare)
+    bare = _CUT.split(_QUALIFIER.sub("", title.strip().rstrip(".")), maxsplit=1)[0] or title
+    first, point, second = bare.partition(". ")
+    if point and _foreign(second) and not _foreign(first):
+        bare = first
+    bare = _PLOS.sub("PLoS", bare)
+    return bare if _foreign(bare) else title_case(bare)
 
 
-def _cased(word: str, before: str, first_or_last: bool) -> str:
+def _foreign(title: str) -> bool:
+    words = {word.strip(",.&()").lower() for word in title.split()}
+    return bool(words & FOREIGN) and not words & ENGLISH
+
+
+def _cased(word: str, before: str, first_or_last: bool, lowered: frozenset[str]) -> str:
     bare = word.strip("()[]{}\"'“”‘’,;:.?!").lower()
+    if not first_or_last and bare in lowered and word == bare.capitalize():
+        return bare
     if not first_or_last and (bare in SMALL or bare in LATIN or bare in UNITS):
         return word
     if first_or_last and bare in UNITS:
@@ -75,7 +92,7 @@ def _capital(word: str) -> str:
     found = re.match(r"[^\w]*([a-zà-öø-ÿ])", word)
     core = word[found.end() - 1 :] if found else ""
     letters = re.split(r"[-–/]", core)[0].rstrip("()[]\"'“”‘’,;:.?!")
-    plain = re.fullmatch(r"[^\W\d_A-Z]+(?:['’][a-z]+)?", letters) and (len(letters) > 1 or letters in "aei")
+    plain = re.fullmatch(r"[^\W\d_A-Z]+(?:['’][a-z]+)?", letters) and (len(letters) > 1 or letters in "aeix")
     if not found or not plain or letters != letters.lower():
         return word
     at = found.end() - 1

@@ -34,14 +34,12 @@ def _people(listed: tuple[Name, ...], complete: bool = True) -> str:
 def _title(work: Work) -> str:
     if work.retracted and not work.says_so_itself and not any(True for _ in notices.nlm(work)):
         return f"{work.title} [Retracted]"
-    return work.title
+    return work.title or f"[{work.described}]"
 
 
 def _journal(work: Work) -> list[str]:
     where = work.number or pages.nlm(work.page)
-    journal = work.article.journal
-    volume, issue = (journal.volume or "", journal.issue or "") if journal else ("", "")
-    numbered = f"{volume}({issue})" if issue else volume
+    numbered = f"{work.volume}({work.issue})" if work.issue else work.volume
     cited = dates.nlm_date(work.issued)
     cited += f";{numbered}" if numbered else ""
     cited += f":{where}" if where else ""
@@ -54,10 +52,14 @@ def _journal(work: Work) -> list[str]:
 def _online(work: Work) -> str:
     if work.ahead_of_print:
         return "Epub ahead of print."
+    printed = work.article.publication_date
+    if not (work.electronic and printed) or work.electronic.iso == printed.iso:
+        return ""
+    if work.issued is work.electronic:
+        label = {"Electronic-eCollection": "eCollection", "Electronic-Print": "Print"}
+        return f"{label[work.article.publication_model or '']} {dates.nlm_date(printed)}."
     both = work.article.publication_model in ("Print-Electronic", "Electronic-Print")
-    if both and work.electronic and work.issued and work.electronic.iso != work.issued.iso:
-        return f"Epub {dates.nlm_date(work.electronic)}."
-    return ""
+    return f"Epub {dates.nlm_date(work.electronic)}." if both else ""
 
 
 def _book(work: Work) -> list[str]:

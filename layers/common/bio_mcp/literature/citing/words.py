@@ -18,9 +18,9 @@ LATIN = _words(
 UNITS = _words("mg kg g ml dl l mm cm nm km h min ms hz khz mhz ng pg mol mmol kda bp kb mb")
 FOREIGN = _words(
     "de der die das und für fur des du la le les el los las del della delle di e et y i za zu zur im och og za w na "
-    "zasshi zhi zhonghua xue yi nihon nippon tidsskrift for revista revue rivista zeitschrift zentralblatt acta "
-    "archiv annali arquivos anales orvosi hetilap voprosy zhurnal vestnik lege casopis lijecnicki ugeskrift "
-    "lakartidningen nederlands tijdschrift voor magy ter pflege"
+    "zasshi zhi zhonghua xue yi nihon nippon tidsskrift for revista revue rivista zeitschrift zentralblatt"
+    " archiv annali arquivos anales orvosi hetilap voprosy zhurnal vestnik lege casopis lijecnicki ugeskrift "
+    "lakartidningen nederlands tijdschrift voor magy ter pflege medecine clinique experimentale"
 )
 ENGLISH = _words(
     "the of and journal medicine medical science sciences research review reviews reports letters annals proceedings "

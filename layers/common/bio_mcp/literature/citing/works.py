@@ -12,6 +12,7 @@ from bio_mcp.literature.records import Article, PartialDate, RetractionStatus
 _PUBMED = "https://pubmed.ncbi.nlm.nih.gov/{}/"
 _BOOKSHELF = "https://www.ncbi.nlm.nih.gov/books/{}/"
 _PREPRINT = ("D000076942", "Preprint")
+_NOT_YET = re.compile(r"pp|(?:publish|online|epub)?[ -]?ahead[ -]of[ -](?:print|pub\w*)", re.IGNORECASE)
 _MARKED = re.compile(r"^\W*(?:retracted|withdrawn)\b", re.IGNORECASE)
 _LANGUAGES_TOLD = ("eng", "und", "mul")
 
@@ -36,6 +37,8 @@ class Work:
     page: str
     number: str
     url: str
+    volume: str = ""
+    issue: str = ""
 
     @property
     def preprint(self) -> bool:
@@ -54,8 +57,7 @@ class Work:
 
     @property
     def ahead_of_print(self) -> bool:
-        journal = self.article.journal
-        return self.article.publication_status == "aheadofprint" and not (journal and journal.issue) and not self.page
+        return self.article.publication_status == "aheadofprint" and not (self.volume or self.issue)
 
     @property
     def retracted(self) -> bool:
@@ -65,6 +67,17 @@ class Work:
     def says_so_itself(self) -> bool:
         """Whether the title already begins with "RETRACTED:"."""
         return bool(_MARKED.match(self.title))
+
+    @property
+    def in_english(self) -> bool:
+        """Whether the title is English, so that its capitals may be set: PubMed's translations and English papers."""
+        return self.translated or "eng" in self.article.languages or not self.languages_told
+
+    @property
+    def described(self) -> str:
+        """What to call a work without a title: `Published erratum`, `Letter`, `Article`."""
+        kinds = [kind.name for kind in self.article.publication_types if kind.name != "Journal Article"]
+        return kinds[0].capitalize() if kinds else "Article"
 
     @property
     def doi_url(self) -> str:
@@ -116,7 +129,14 @@ def _paper(article: Article) -> Work:
         page="" if number else (article.pages or "").strip(),
         number=number or "",
         url=_PUBMED.format(article.pmid),
+        volume=_assigned(journal.volume if journal else None),
+        issue=_assigned(journal.issue if journal else None),
     )
+
+
+def _assigned(number: str | None) -> str:
+    """A volume or an issue, unless it is a publisher's word for having none yet (`PP`, `ahead-of-print`)."""
+    return "" if not number or _NOT_YET.fullmatch(number) else number
 
 
 def _book(article: Article) -> Work:
@@ -142,9 +162,9 @@ def _book(article: Article) -> Work:
 
 
 def _issued(article: Article) -> PartialDate | None:
-    """The issue's date; a journal that appears online only and then in a yearly collection dates by the day online."""
+    """The issue's date; what appears online first and is collected later in the same year dates by the day online."""
     printed, electronic = article.publication_date, article.electronic_date
-    collected = article.publication_model == "Electronic-eCollection"
+    collected = article.publication_model in ("Electronic-eCollection", "Electronic-Print")
     if electronic and (printed is None or (collected and dates.year(printed) == dates.year(electronic))):
         return electronic
     return printed
