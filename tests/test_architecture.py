@@ -63,6 +63,8 @@ THIRD_PARTIES = {
     "boto3": {"adapters.aws"},
     "botocore": {"adapters.aws"},
     "mypy_boto3_dynamodb": {"adapters.aws"},
+    "mypy_boto3_events": {"adapters.aws"},
+    "mypy_boto3_lambda": {"adapters.aws"},
     "mypy_boto3_s3": {"adapters.aws"},
     "mypy_boto3_sqs": {"adapters.aws"},
     "urllib3": {"adapters.aws"},

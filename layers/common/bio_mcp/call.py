@@ -25,10 +25,12 @@ Progress = Callable[[int, int | None, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call produced: the body that goes on the wire, and its audit record."""
+    """What a call produced: the body that goes on the wire, its audit record, and what went wrong where that is known
+    as more than a body."""
 
     body: dict[str, Any]
     audit: dict[str, Any]
+    failure: Failure | None = None
 
     @property
     def failed(self) -> bool:
@@ -67,16 +69,36 @@ def read(
     return _account(resource, lambda: resource.run(backends, **parameters), dict(parameters), context)
 
 
+def refuse(
+    what: Tool | Resource,
+    given: Mapping[str, Any],
+    problem: Exception,
+    *,
+    correlation_id: str,
+    started: float | None = None,
+) -> Outcome:
+    """What a call comes to that never reached its tool; accounted for like one that did. `started`, by
+    `time.perf_counter`, is when it began."""
+
+    def run() -> BaseModel:
+        raise problem
+
+    return _account(what, run, dict(given), Context(correlation_id, Deadline(what.timeout)), started)
+
+
 def _silent(_done: int, _total: int | None, _message: str) -> None:
     """Nobody is waiting."""
 
 
-def _account(what: Tool | Resource, run: Callable[[], BaseModel], given: Any, context: Context) -> Outcome:
-    started = time.perf_counter()
+def _account(
+    what: Tool | Resource, run: Callable[[], BaseModel], given: Any, context: Context, started: float | None = None
+) -> Outcome:
+    started = time.perf_counter() if started is None else started
+    failed: Failure | None = None
     try:
         body = run().model_dump(mode="json", exclude_unset=True)
     except Failure as failure:
-        body = envelope(failure, what.family.dialect)
+        failed, body = failure, envelope(failure, what.family.dialect)
     except Exception:
         log.exception("%s failed", what.name, extra={"correlation_id": context.correlation_id})
         body = bug(context.correlation_id)
@@ -84,7 +106,7 @@ def _account(what: Tool | Resource, run: Callable[[], BaseModel], given: Any, co
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
     log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **audit})
-    return Outcome(body, audit)
+    return Outcome(body, audit, failed)
 
 
 def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:

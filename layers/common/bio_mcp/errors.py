@@ -115,3 +115,10 @@ class DeadlineExceeded(Failure):
     """The tool ran out of its time; nothing was written after it."""
 
     retryable = True
+
+
+class FunctionBroke(Exception):
+    """A Lambda function of ours ended without an answer: a bug, and so no `Failure`.
+
+    The message is Lambda's word for how it ended, never what the function said.
+    """

@@ -78,6 +78,11 @@ class Settings:
         "Lambda functions that the MCP endpoint calls, as search=NAME,get_doc=NAME, ... with a name or ARN for each "
         "module of tools; empty: it runs the tools in its own process",
     )
+    initialization: str = setting(
+        "AWS_LAMBDA_INITIALIZATION_TYPE",
+        "",
+        "set by Lambda; snap-start: a snapshot is made of the function at its start",
+    )
 
     http_host: str = setting("MCP_HTTP_HOST", "127.0.0.1", "address that `serve` listens on")
     http_port: int = setting("MCP_HTTP_PORT", 3010, "port that `serve` listens on")

@@ -1,7 +1,8 @@
 """Serve the tools and resources of one module as one Lambda function.
 
 An event is `{"tool": name, "arguments": {...}}` or `{"resource": uri}`; `correlation_id` ties it to the call that
-caused it and `timeout_s` says how long that one waits. The answer is the tool's body, or an error envelope.
+caused it and `timeout_s` says how long that one waits. The answer is the tool's body, or an error envelope; with
+`outcome` it is `{"body", "audit"}`. An SQS queue brings several such events at once: `bio_mcp.doors.queued`.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,8 +13,9 @@ from aws_lambda_powertools import Logger
 from pydantic import Field, ValidationError
 
 from bio_mcp import wiring
-from bio_mcp.call import call, envelope, read
+from bio_mcp.call import Outcome, call, envelope, read
 from bio_mcp.deadline import Deadline
+from bio_mcp.doors.queued import Queued, records_of
 from bio_mcp.errors import Failure, InvalidInput, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Request, Resource, Tool, by_any_name, resources_in, tools_in
@@ -38,6 +40,7 @@ class Event(Request):
     resource: str | None = None
     correlation_id: str | None = None
     timeout_s: float | None = Field(default=None, gt=0)
+    outcome: bool = False
 
 
 def log_as_json(level: str = "info") -> Logger:
@@ -52,10 +55,14 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
     logger = log_as_json()
 
     def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
+        if records := records_of(event):
+            return Queued(tools, _parse, backends, context.get_remaining_time_in_millis).answer(records)
         try:
-            return _answer(_parse(event), tools, resources, backends(), context)
+            parsed = _parse(event)
+            outcome = _answer(parsed, tools, resources, backends(), context)
         except Failure as failure:
             return envelope(failure, dialect)
+        return {"body": outcome.body, "audit": outcome.audit} if parsed.outcome else outcome.body
 
     wrapped: Handler = logger.inject_lambda_context(handler)
     return wrapped
@@ -80,7 +87,7 @@ def _answer(
     resources: Mapping[str, Resource],
     backends: Backends,
     context: LambdaContext,
-) -> dict[str, Any]:
+) -> Outcome:
     if event.resource is not None:
         return _read(event.resource, resources, backends, event.correlation_id)
     if (tool := tools.get(event.tool or "")) is None:
@@ -88,13 +95,11 @@ def _answer(
         raise NotFound(f"this function has no tool {event.tool}; it serves {known}")
     left = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
     deadline = Deadline(min(left, event.timeout_s or left))
-    return call(tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id).body
+    return call(tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id)
 
 
-def _read(
-    uri: str, resources: Mapping[str, Resource], backends: Backends, correlation_id: str | None
-) -> dict[str, Any]:
+def _read(uri: str, resources: Mapping[str, Resource], backends: Backends, correlation_id: str | None) -> Outcome:
     for resource in resources.values():
         if (parameters := resource.match(uri)) is not None:
-            return read(resource, parameters, backends, correlation_id=correlation_id).body
+            return read(resource, parameters, backends, correlation_id=correlation_id)
     raise NotFound(f"this function has no such resource; it serves {', '.join(resources) or 'none'}")

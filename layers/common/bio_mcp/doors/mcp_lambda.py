@@ -1,23 +1,48 @@
-"""MCP over HTTP as a Lambda function."""
+"""MCP over HTTP as a Lambda function.
+
+Where `BIO_MCP_FUNCTIONS` names the functions that serve the tools, they are called, and this one needs no permission
+but that. Nothing is connected while the function starts, so that a snapshot of it (SnapStart) holds no connection that
+would be dead when it is restored.
+"""
 
 from collections.abc import Callable
 
 from mangum import Mangum
 
 from bio_mcp import wiring
+from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import access_if_whole
 from bio_mcp.doors.aws_lambda import log_as_json
-from bio_mcp.doors.mcp import in_process
+from bio_mcp.doors.invoking import Functions, over_functions
+from bio_mcp.doors.mcp import Invoke, in_process
 from bio_mcp.doors.mcp_http import application
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
+from bio_mcp.tool import Resource, Tool
+
+SNAPSHOT = "snap-start"
 
 
-def http_handler(backends: Callable[[], Backends] = wiring.backends) -> Mangum:
+def http_handler(
+    backends: Callable[[], Backends] = wiring.backends, functions: Callable[[], Functions] = wiring.functions
+) -> Mangum:
     """The handler for API Gateway's HTTP and REST APIs, Function URLs and ALB, over `/mcp` and `/health`.
 
-    It answers to access tokens only: where none are configured, or only in part, `/mcp` is 503 for everybody.
+    It answers to access tokens only: where none are configured, or only in part, `/mcp` is 503 for everybody. Raises
+    `InvalidInput` when `BIO_MCP_FUNCTIONS` names some modules of tools and not all.
     """
     settings = Settings.from_env()
     log_as_json(settings.log_level)
-    return Mangum(application(settings, in_process(backends()), access_if_whole(settings), public=True), lifespan="off")
+    invoke = invoking(settings, functions()) if settings.functions else in_process(backends())
+    return Mangum(application(settings, invoke, access_if_whole(settings), public=True), lifespan="off")
+
+
+def invoking(settings: Settings, functions: Functions) -> Invoke:
+    """Run every tool and resource in the function that the settings name for its module."""
+    served: list[Tool | Resource] = [*TOOLS.values(), *RESOURCES.values()]
+    for module in dict.fromkeys(each.function for each in served):
+        settings.function(module)
+    if settings.initialization == SNAPSHOT:
+        for seconds in {each.timeout for each in served}:
+            functions.prepare(seconds)
+    return over_functions(functions, settings.function)

@@ -15,6 +15,7 @@ from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
+    from bio_mcp.adapters.aws.invoke import LambdaFunctions
     from bio_mcp.adapters.embedded.continuations import SqliteContinuations
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
@@ -235,6 +236,15 @@ def backends() -> "Embedded | Aws":
     """The process's backends, as the environment configures them."""
     settings = Settings.from_env()
     return MODES[settings.mode](settings)
+
+
+def functions() -> "LambdaFunctions":
+    """Calls Lambda functions. Raises `InvalidInput` where boto3 is not installed."""
+    try:
+        from bio_mcp.adapters.aws.invoke import LambdaFunctions
+    except ModuleNotFoundError:
+        raise InvalidInput("calling Lambda functions takes boto3; install bio-mcp[aws]") from None
+    return LambdaFunctions()
 
 
 def published_keys(url: str) -> Callable[[], bytes]:

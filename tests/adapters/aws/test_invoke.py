@@ -1,0 +1,240 @@
+"""Invoking a function over real HTTP: what is sent once, what twice, and what Lambda's answers come to."""
+
+import json
+import socket
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from botocore.config import Config
+
+from bio_mcp.adapters.aws.clients import client
+from bio_mcp.adapters.aws.invoke import LARGEST, LambdaFunctions
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, UpstreamFailed
+from tests.aws_ports import NOBODY
+
+pytestmark = pytest.mark.usefixtures("nobody")
+EVENT = {"tool": "sample.echo", "arguments": {"text": "β"}, "correlation_id": "c"}
+
+
+class Lambda:
+    """Lambda's Invoke, as far as it matters: answers in turn what it was told to, and keeps the requests."""
+
+    def __init__(self):
+        self.requests = []
+        self.answers = []
+
+    def answer(self, body, status=200, **headers):
+        self.answers.append((status, headers, body if isinstance(body, bytes) else json.dumps(body).encode()))
+
+    def refuse(self, status, kind):
+        self.answer({"message": "arn:aws:lambda:secret"}, status, **{"x-amzn-ErrorType": kind})
+
+    def break_off(self, kind, message="KeyError: /var/task/secret"):
+        body = {"errorType": kind, "errorMessage": message, "stackTrace": ["/var/task/app.py"]}
+        self.answer(body, **{"X-Amz-Function-Error": "Unhandled"})
+
+    def hang_up(self):
+        self.answers.append(None)
+
+
+@contextmanager
+def serving(lambda_):
+    done = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            sent = self.rfile.read(int(self.headers["content-length"]))
+            lambda_.requests.append((self.path, json.loads(sent)))
+            answer = lambda_.answers.pop(0) if lambda_.answers else done.wait()
+            if not isinstance(answer, tuple):
+                self.close_connection = True
+                return
+            status, headers, body = answer
+            self.send_response(status)
+            for name, value in {"content-length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    done.set()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def functions_at(url):
+    patience = Config(connect_timeout=0.3, read_timeout=0.3, retries={"total_max_attempts": 1})
+    made = client("lambda", url, patience)
+    return LambdaFunctions(lambda _seconds: made)
+
+
+@pytest.fixture(scope="module")
+def standing():
+    """The service, and functions behind it: making a client takes longer than a test."""
+    service = Lambda()
+    with pytest.MonkeyPatch.context() as environment, serving(service) as url:
+        for name, value in NOBODY.items():
+            environment.setenv(name, value)
+        yield service, functions_at(url)
+
+
+@pytest.fixture
+def service(standing):
+    standing[0].requests.clear()
+    standing[0].answers.clear()
+    return standing[0]
+
+
+@pytest.fixture
+def invoke(service, standing):
+    def call(event=EVENT, repeatable=False, seconds=5):
+        return standing[1].invoke("search", event, Deadline(seconds), repeatable=repeatable)
+
+    return call
+
+
+def test_the_answer_is_the_functions(service, invoke):
+    service.answer({"body": {"x": "ü"}, "audit": {}})
+    assert invoke() == {"body": {"x": "ü"}, "audit": {}}
+    assert service.requests == [("/2015-03-31/functions/search/invocations", EVENT)]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable", "says"),
+    [
+        (429, "TooManyRequestsException", True, "too many calls"),
+        (500, "ServiceException", True, "could not be called"),
+        (502, "EC2ThrottledException", True, "could not be called"),
+        (403, "AccessDeniedException", False, "policy of its role"),
+        (404, "ResourceNotFoundException", False, "BIO_MCP_FUNCTIONS"),
+    ],
+)
+def test_a_refusal_is_a_failure_that_helps_and_is_not_tried_again(service, invoke, status, kind, retryable, says):
+    service.refuse(status, kind)
+    with pytest.raises(UpstreamFailed, match=says) as caught:
+        invoke(repeatable=True)
+    assert caught.value.retryable is retryable
+    assert "secret" not in str(caught.value)
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("kind", ["RequestTooLargeException", "InvalidRequestContentException"])
+def test_arguments_that_lambda_does_not_take_are_the_callers(service, invoke, kind):
+    service.refuse(413, kind)
+    with pytest.raises(InvalidInput):
+        invoke()
+
+
+def test_what_is_over_six_megabytes_is_not_sent(service, invoke):
+    with pytest.raises(InvalidInput, match="at most 6 MB"):
+        invoke({**EVENT, "arguments": {"text": "x" * LARGEST}})
+    assert service.requests == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [("Sandbox.Timedout", ""), ("Runtime.ExitError", "2026-11-21T00:00:00Z 6b1b Task timed out after 15.00 seconds")],
+)
+def test_a_function_that_ran_out_of_time_is_a_deadline(service, invoke, kind, message):
+    service.break_off(kind, message)
+    with pytest.raises(DeadlineExceeded, match="safe to repeat"):
+        invoke()
+
+
+def test_an_answer_too_long_for_lambda_says_to_ask_for_less(service, invoke):
+    service.break_off("Function.ResponseSizeTooLarge")
+    with pytest.raises(InvalidInput, match="ask for less"):
+        invoke()
+
+
+@pytest.mark.parametrize("kind", ["KeyError", "Runtime.ExitError", "Runtime.ImportModuleError"])
+def test_a_function_that_broke_is_a_bug_and_says_nothing_of_itself(service, invoke, kind):
+    service.break_off(kind)
+    with pytest.raises(FunctionBroke) as caught:
+        invoke()
+    assert str(caught.value) == kind
+
+
+def test_a_function_that_broke_without_words_is_a_bug(service, invoke):
+    service.answer(b"no JSON", **{"X-Amz-Function-Error": "Unhandled"})
+    with pytest.raises(FunctionBroke, match="unknown"):
+        invoke()
+
+
+def test_an_answer_that_does_not_come_is_a_deadline_and_the_event_is_sent_once(service, invoke):
+    with pytest.raises(DeadlineExceeded, match="did not come in time"):
+        invoke(repeatable=True)
+    assert len(service.requests) == 1
+
+
+def test_a_read_is_sent_again_over_a_connection_that_broke(service, invoke):
+    service.hang_up()
+    service.answer({"body": {}, "audit": {}})
+    assert invoke(repeatable=True) == {"body": {}, "audit": {}}
+    assert len(service.requests) == 2
+
+
+def test_a_write_is_not_sent_again_over_a_connection_that_broke(service, invoke):
+    service.hang_up()
+    with pytest.raises(UpstreamFailed, match="safe to repeat"):
+        invoke(repeatable=False)
+    assert len(service.requests) == 1
+
+
+def test_a_read_whose_connection_broke_twice_fails(service, invoke):
+    service.hang_up()
+    service.hang_up()
+    with pytest.raises(UpstreamFailed, match="could not be reached"):
+        invoke(repeatable=True)
+    assert len(service.requests) == 2
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+def test_nobody_there_is_a_failure_to_try_again():
+    functions = functions_at(f"http://127.0.0.1:{closed_port()}")
+    with pytest.raises(UpstreamFailed, match="could not be reached") as caught:
+        functions.invoke("search", EVENT, Deadline(5), repeatable=False)
+    assert caught.value.retryable
+
+
+def test_a_call_that_was_never_sent_is_made_again_even_if_it_writes(service):
+    service.answer({"body": {}, "audit": {}})
+    with serving(service) as url:
+        left = [client("lambda", f"http://127.0.0.1:{closed_port()}", Config(retries={"total_max_attempts": 1}))]
+
+        class Moving:
+            def invoke(self, **given):
+                return (left.pop() if left else client("lambda", url)).invoke(**given)
+
+        functions = LambdaFunctions(lambda _seconds: Moving())
+        assert functions.invoke("sync_delta", EVENT, Deadline(5), repeatable=False) == {"body": {}, "audit": {}}
+    assert len(service.requests) == 1
+
+
+def test_there_is_a_client_for_each_patience_and_no_more():
+    asked = []
+
+    def connect(seconds):
+        asked.append(seconds)
+        return client("lambda", "http://127.0.0.1:9")
+
+    functions = LambdaFunctions(connect)
+    for seconds in (5, 8, 5, 8):
+        functions.prepare(seconds)
+    assert asked == [7, 10]
