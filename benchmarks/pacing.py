@@ -4,28 +4,15 @@ Eight processes ask for turns as fast as they get them, for twelve seconds, over
 a thread of this process, or the emulator at ENDPOINT. A request starts when its process is told so.
 """
 
-import logging
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from moto.server import ThreadedMotoServer
 
 from bio_mcp.adapters.aws.pace import fleet_gap_s
+from tests import moto_server
 from tests.adapters.aws.pacing import most_in_a_second, starts_of
 from tests.aws_ports import NOBODY, AwsPorts
 
 PROCESSES, SECONDS = 8, 12
-
-
-@contextmanager
-def moto() -> Iterator[str]:
-    """The address of a DynamoDB in memory."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    yield "http://{}:{}".format(*server.get_host_and_port())
-    server.stop()
 
 
 def measured(endpoint: str, keyed: bool) -> str:
@@ -43,7 +30,6 @@ def measured(endpoint: str, keyed: bool) -> str:
 
 def main(endpoint: str | None = None) -> None:
     os.environ.update(NOBODY)
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     print(f"{PROCESSES} processes, {SECONDS} seconds\n")
     print("| allowed in a second | used | share | most in any second | starts of a process |")
     print("|---|---|---|---|---|")
@@ -51,7 +37,7 @@ def main(endpoint: str | None = None) -> None:
         if endpoint:
             print(measured(endpoint, keyed))
         else:
-            with moto() as own:
+            with moto_server.running() as own:
                 print(measured(own, keyed))
 
 

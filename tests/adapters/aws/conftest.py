@@ -1,5 +1,6 @@
 import pytest
 
+from tests import moto_server
 from tests.aws_ports import NOBODY, MotoPorts
 
 
@@ -15,3 +16,10 @@ def ports(nobody):
     made = MotoPorts()
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The address of AWS's interfaces, for processes and threads that meet there."""
+    with moto_server.running() as address:
+        yield address

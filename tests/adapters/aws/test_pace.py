@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from moto.server import ThreadedMotoServer
 
 from bio_mcp.adapters.aws.pace import budget_of, fleet_gap_s
 from bio_mcp.deadline import NEVER, Deadline
@@ -178,14 +177,6 @@ def test_the_gap_can_be_widened_and_never_narrowed():
     assert fleet_gap_s(False) == pytest.approx(1 / 2.7)
     assert fleet_gap_s(True, 500) == 0.5
     assert fleet_gap_s(True, 1) == pytest.approx(1 / 9)
-
-
-@pytest.fixture(scope="module")
-def server():
-    moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    moto.start()
-    yield "http://{}:{}".format(*moto.get_host_and_port())
-    moto.stop()
 
 
 @pytest.mark.parametrize(("keyed", "limit", "each"), [(True, 10, 3), (False, 3, 1)])
