@@ -59,3 +59,26 @@ def test_it_ends():
 def test_what_cannot_be_issued_says_why(given, subject, says):
     with pytest.raises(InvalidInput, match=says):
         issue(Settings(**given), subject, DAY, now())
+
+
+def test_the_command_line_prints_the_token_alone(cli):
+    cli.settings["auth_secret"] = SECRET
+    made = cli("token", "--subject", "ada", "--days", "7")
+    assert (made.code, made.err) == (0, "")
+    assert access(Settings(auth_secret=SECRET)).tokens.check(made.out.rstrip("\n")).subject == "ada"
+    assert not (cli.home / "bio-mcp.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        (["--subject", "ada"], 1),
+        (["--subject", "ada", "--days", "0"], 2),
+        (["--subject", "ada", "--days", "4000"], 2),
+        ([], 2),
+    ],
+)
+def test_the_command_line_says_what_it_takes(cli, argv, code):
+    ended = cli("token", *argv, "--json")
+    assert ended.code == code
+    assert ended.json["error"]["code"] == "VALIDATION"
