@@ -21,7 +21,7 @@ NO_ACCOUNT := AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABLED=true
 SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all check check-template bench docs build deploy demo-ncbi opensearch prove-hf lock clean
+.PHONY: help setup run test test-all check check-template bench docs build deploy python313 demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -61,6 +61,9 @@ build: $(MODEL) $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86
 
 deploy: build ## deploy it; the first time it asks what to sync and who may call, and keeps that in samconfig.toml
 	$(SAM)/bin/sam deploy $(if $(shell sed -n '/^.default.deploy/,/^$$/p' samconfig.toml | grep parameter_overrides),,--guided)
+
+python313:  # where the Python is that compiles the layers
+	@echo $(PYTHON313)
 
 demo-ncbi: setup ## a local NCBI over the test records, to try `bio-mcp sync` against
 	$(BIN)/python -m tests.eutils_server
@@ -137,5 +140,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) $(UPGRADE) requirements/checkov.in -o requirements/checkov.txt
 	$(LOCK_LAYER) pyproject.toml --extra aws $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt
+	$(LOCK_LAYER) pyproject.toml layers/inference/requirements.in --extra aws --extra hf --extra model -c requirements/hf.txt \
+	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/hf/requirements.txt
 	$(LOCK_LAYER) layers/mcp/requirements.in -o layers/mcp/requirements.txt \
 	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)
