@@ -9,7 +9,17 @@ from pathlib import Path
 
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article
-from bio_mcp.ports import SearchPage
+from bio_mcp.pubmed import (
+    Contact,
+    DocSummary,
+    EntrezDatabase,
+    Link,
+    LinkName,
+    LinkSet,
+    SearchField,
+    SearchPage,
+    Summaries,
+)
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring import Embedded
@@ -29,6 +39,27 @@ class TheseRecords:
 
     def efetch(self, pmids: Sequence[str], **_: object) -> Iterator[Article]:
         return (self._articles[pmid] for pmid in pmids if pmid in self._articles)
+
+    def esummary(self, pmids: Sequence[str], **_: object) -> Summaries:
+        found = tuple(DocSummary(pmid, self._articles[pmid].title) for pmid in pmids if pmid in self._articles)
+        return Summaries(found, {pmid: "PubMed has no summary of it" for pmid in pmids if pmid not in self._articles})
+
+    def summaries_of(self, page: SearchPage, many: int, **_: object) -> Summaries:
+        return self.esummary(page.ids[:many])
+
+    def elink(self, pmids: Sequence[str], **_: object) -> tuple[LinkSet, ...]:
+        links = tuple(Link(pmid, 1_000 - place) for place, pmid in enumerate(self._articles))
+        return tuple(
+            LinkSet(pmid, (Link(pmid, 1_000), *(each for each in links if each.uid != pmid))) for pmid in pmids
+        )
+
+    def einfo(self, **_: object) -> EntrezDatabase:
+        tag = SearchField("TIAB", "Title/Abstract", "Words of both", False, False, False, 7)
+        links = (LinkName("pubmed_pubmed", "Similar articles", "pubmed"),)
+        return EntrezDatabase("pubmed", "PubMed", "These", len(self._articles), "2025/06/25 07:12", (tag,), links)
+
+    def contact(self) -> Contact:
+        return Contact("bio-mcp", "test@example.org", keyed=False, limit=3)
 
 
 class Corpus(Embedded):

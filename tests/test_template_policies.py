@@ -55,10 +55,12 @@ EXPECTED = {
     | secret("NcbiApiKeyName")
     | {("events:PutEvents", "EventBus.Arn")}
     | {(f"sqs:{each}Message", "WorkQueue.Arn") for each in ("Send", "Receive", "Delete")}
-    | {("sqs:GetQueueAttributes", "WorkQueue.Arn")},
+    | {(f"sqs:{each}", "WorkQueue.Arn") for each in ("GetQueueAttributes", "ChangeMessageVisibility")},
     "checkpoint": SYNC_STATE | JOBS | table("Audit", "PutItem"),
+    "pubmed": table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName"),
     "mcp_http": {
-        ("lambda:InvokeFunction", f"{each}Function.Arn") for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint")
+        ("lambda:InvokeFunction", f"{each}Function.Arn")
+        for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint", "Pubmed")
     }
     | secret("AuthSecretName"),
 }

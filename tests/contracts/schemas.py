@@ -1,9 +1,11 @@
 """Compare JSON Schemas by what they accept, not by how they are written."""
 
+import re
 from typing import Any
 
 MEANING = ("type", "minLength", "maxLength", "minimum", "maximum", "pattern", "enum", "minItems", "maxItems")
 
+MISSPELT = ["pmid:abc", "12", "pmid:", "PMID:12", "pmid:1\n", "1\n", "pmid:１", "１", "0x1"]
 WRONG: dict[str, list[Any]] = {"string": [7, True], "integer": ["7", 1.5, True], "boolean": ["true", 1]}
 
 
@@ -35,7 +37,7 @@ def same(ours: dict[str, Any], contract: dict[str, Any], root: dict[str, Any], p
         for key in MEANING
         if key != "type" and ours.get(key) != contract.get(key)
     ]
-    if types(ours) != types(contract):
+    if "type" in contract and types(ours) != types(contract):
         found.append(f"{path or '.'}: type is {types(ours)}, the contract has {types(contract)}")
     if missing := set(contract.get("required", ())) - set(ours.get("required", ())):
         found.append(f"{path or '.'}: not required: {sorted(missing)}")
@@ -67,14 +69,18 @@ def misfits(contract: dict[str, Any], fitting: dict[str, Any]) -> list[tuple[str
     """Inputs that break the contract in one place each, with the name of what is broken."""
     found = [("unknown_key", {**fitting, "unknown_key": 1})]
     for name, each in contract["properties"].items():
-        wrong: list[Any] = [None, [], {}] if each.get("type") != "object" else [None, [], "x"]
+        wrong: list[Any] = {"object": [None, [], "x"], "array": [None, {}, "x"]}.get(each.get("type"), [None, [], {}])
         wrong += {"string": [7, True], "integer": ["7", 1.5, True], "boolean": ["true", 1]}.get(
             each.get("type", ""), []
         )
         wrong += [""] if each.get("minLength") else []
+        wrong += ["another", 1] if "enum" in each else []
+        wrong += [[]] if each.get("minItems") else []
+        wrong += [fitting[name] * (each["maxItems"] + 1)] if "maxItems" in each else []
+        wrong += [[None], [7], [["x"]]] if each.get("type") == "array" else []
         wrong += [each["minimum"] - 1] if "minimum" in each else []
         wrong += [each["maximum"] + 1] if "maximum" in each else []
-        wrong += ["pmid:abc", "12", "pmid:", "PMID:12", "pmid:1\n", "pmid:１"] if "pattern" in each else []
+        wrong += [text for text in MISSPELT if "pattern" in each and not re.fullmatch(each["pattern"], text, re.ASCII)]
         found += [(name, {**fitting, name: value}) for value in wrong]
     for name in contract["required"]:
         found.append((name, {key: value for key, value in fitting.items() if key != name}))

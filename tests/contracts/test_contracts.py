@@ -11,7 +11,7 @@ from bio_mcp.call import call, envelope, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import code_for
 from bio_mcp.doors.mcp import Listing, answer_schema
-from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.families import BIO_MCP, PUBMED
 from tests.contracts.schemas import misfits, same, same_input
 from tests.sample_corpus import corpus
 
@@ -19,13 +19,16 @@ CONTRACT = json.loads((Path(__file__).parent / "tools.json").read_text())
 
 # What is done stays done: these lists only grow.
 DONE = ["pubmed.sync_delta", "rag.search", "rag.get", "corpus.checkpoint.get", "corpus.checkpoint.set"]
+DONE += ["searchPubMedArticles", "fetchArticleDetails", "getArticleRelationships"]
 DONE_RESOURCES = ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}"]
+DONE_RESOURCES += ["pubmed-connect://info", "pubmed-connect://stats/pubmed"]
 
 # Optional inputs that the contract does not have, and what each is for.
 MORE_INPUTS = {
     ("rag.search", "filters"): "narrow a search to years, journals, publication types, tags or a project",
     ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
     ("rag.search", "synonyms"): "also look up MeSH synonyms of the words asked for",
+    ("getArticleRelationships", "moreStyles"): "citation styles that the contract's list does not have",
 }
 
 
@@ -36,6 +39,9 @@ FITTING = {
     "pubmed.sync_delta": {"query_key": "contract", "term": "diabetes"},
     "corpus.checkpoint.get": {"query_key": "contract"},
     "corpus.checkpoint.set": {"query_key": "moved", "last_edat": "2024-06-02T00:00:00Z"},
+    "searchPubMedArticles": {"queryTerm": "newborn", "fetchBriefSummaries": 5},
+    "fetchArticleDetails": {"pmids": [PMID, "999999999"], "includeGrantInfo": True},
+    "getArticleRelationships": {"sourcePmid": PMID, "citationStyles": ["ris"]},
 }
 READS = [name for name, tool in TOOLS.items() if tool.read_only]
 
@@ -98,6 +104,8 @@ def test_every_paper_fits_the_contract_of_rag_get_and_both_resources():
             CONTRACT["tools"]["rag.get"]["output"],
         )
         for uri, resource in RESOURCES.items():
+            if not resource.parameters:
+                continue
             body = read(resource, dict.fromkeys(resource.parameters, each.pmid), corpus()).body
             jsonschema.validate(body, CONTRACT["resources"][uri]["payload"])
 
@@ -194,6 +202,21 @@ def test_the_table_of_codes_is_the_designs():
     assert {kind: code_for(kind("x"), BIO_MCP.dialect) for kind in table} == table
 
 
+def test_the_table_of_codes_of_the_pubmed_family_is_the_designs():
+    table = {
+        errors.InvalidInput: "VALIDATION",
+        errors.NotFound: "NOT_FOUND",
+        errors.NcbiRateLimited: "NCBI_RATE_LIMIT_WARNING",
+        errors.NcbiFailed: "NCBI_API_ERROR",
+        errors.NcbiUnreadable: "NCBI_PARSING_ERROR",
+        errors.NcbiQueryRejected: "NCBI_QUERY_ERROR",
+        errors.UpstreamFailed: "UPSTREAM",
+        errors.StoreFailed: "STORE",
+        errors.DeadlineExceeded: "TIMEOUT",
+    }
+    assert {kind: code_for(kind("x"), PUBMED.dialect) for kind in table} == table
+
+
 @pytest.mark.parametrize("name", TOOLS)
 def test_the_schema_that_is_listed_fits_an_answer_or_an_error_and_nothing_between(name):
     listed = answer_schema(TOOLS[name])
@@ -208,6 +231,7 @@ def test_the_schema_that_is_listed_fits_an_answer_or_an_error_and_nothing_betwee
 @pytest.mark.parametrize("names", ["portable", "contract"])
 def test_the_list_of_tools_is_small_enough_to_pay_for(names):
     assert size_of_list(names, ["rag"]) <= 10_000
+    assert size_of_list(names, ["pubmed"]) <= 12_000
     assert size_of_list(names, []) <= 40_000
 
 

@@ -66,7 +66,8 @@ def read(
 ) -> Outcome:
     """Read `resource`; never raises."""
     context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout))
-    return _account(resource, lambda: resource.run(backends, **parameters), dict(parameters), context)
+    wanted = {**parameters, "context": context} if resource.wants_context else parameters
+    return _account(resource, lambda: resource.run(backends, **wanted), dict(parameters), context)
 
 
 def refuse(

@@ -27,6 +27,20 @@ BIO_MCP: Dialect = {
     errors.Failure: UNKNOWN,
 }
 
+PUBMED: Dialect = {
+    errors.InvalidInput: "VALIDATION",
+    errors.NotFound: "NOT_FOUND",
+    errors.Conflict: "STORE",
+    errors.NcbiRateLimited: "NCBI_RATE_LIMIT_WARNING",
+    errors.NcbiUnreadable: "NCBI_PARSING_ERROR",
+    errors.NcbiQueryRejected: "NCBI_QUERY_ERROR",
+    errors.NcbiFailed: "NCBI_API_ERROR",
+    errors.UpstreamFailed: "UPSTREAM",
+    errors.StoreFailed: "STORE",
+    errors.DeadlineExceeded: "TIMEOUT",
+    errors.Failure: UNKNOWN,
+}
+
 TTM: Dialect = {
     errors.InvalidInput: "INVALID_ARG",
     errors.NotFound: "NOT_FOUND",

@@ -1,9 +1,9 @@
 """A tool or a resource, declared once.
 
 `@tool` turns a function `(request, backends[, context]) -> response` into a `Tool`; `@resource` turns
-`(backends, **path_parameters) -> response` into a `Resource`. Name, family and time-out are arguments; input and
-output models are read off the annotations; the description is the docstring; the Lambda that serves it is the
-module it lives in (`bio_mcp.tools.search` -> functions/search). Every door, the docs and the contract tests
+`(backends[, context], **path_parameters) -> response` into a `Resource`. Name, family and time-out are arguments;
+input and output models are read off the annotations; the description is the docstring; the Lambda that serves it is
+the module it lives in (`bio_mcp.tools.search` -> functions/search). Every door, the docs and the contract tests
 follow from the declaration.
 """
 
@@ -101,6 +101,15 @@ def _schema(model: type[BaseModel], mode: typing.Literal["validation", "serializ
     return schema
 
 
+def _without_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """An answer has no defaults: what is not in it was not said."""
+    plain = {name: part for name, part in schema.items() if name != "default"}
+    for name in ("properties", "$defs"):
+        if name in plain:
+            plain[name] = {key: _without_defaults(part) for key, part in plain[name].items()}
+    return plain
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One public operation. `timeout` is in seconds; `function` is the Lambda that serves it.
@@ -139,7 +148,7 @@ class Tool:
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        schema = _schema(self.output, "validation")
+        schema = _without_defaults(_schema(self.output, "validation"))
         if not self.family.audited:
             return schema
         required = [*schema.get("required", ()), "audit"]
@@ -148,7 +157,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1)."""
+    """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1).
+
+    `blob`: MCP carries it as base64 of its JSON instead of as text.
+    """
 
     uri: str
     name: str
@@ -159,6 +171,8 @@ class Resource:
     mime_type: str
     output: type[Response]
     run: Callable[..., Response] = field(repr=False)
+    blob: bool = False
+    wants_context: bool = False
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -205,11 +219,12 @@ def tool(
 
 
 def resource(
-    uri: str, *, name: str, family: Family, timeout: float, mime_type: str = "application/json"
+    uri: str, *, name: str, family: Family, timeout: float, mime_type: str = "application/json", blob: bool = False
 ) -> Callable[[Callable[..., Any]], Resource]:
     """Declare the decorated function as the resource at the template `uri`."""
 
     def declare(run: Callable[..., Any]) -> Resource:
+        types = typing.get_type_hints(run)
         return Resource(
             uri=uri,
             name=name,
@@ -218,8 +233,10 @@ def resource(
             function=run.__module__.rpartition(".")[2],
             timeout=timeout,
             mime_type=mime_type,
-            output=typing.get_type_hints(run)["return"],
+            output=types["return"],
             run=run,
+            blob=blob,
+            wants_context="context" in types,
         )
 
     return declare

@@ -27,6 +27,8 @@ BOUNDS = {
     "minimum": "at least {}",
     "maximum": "at most {}",
     "minLength": "at least {} characters",
+    "minItems": "at least {} of them",
+    "maxItems": "at most {} of them",
     "pattern": "matches `{}`",
     "default": "default `{}`",
 }
@@ -135,7 +137,8 @@ def _type(field: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
         return " or ".join(_type(_resolved(each, defs), defs) for each in field["anyOf"])
     if field.get("type") == "array":
         return f"list of {_type(_resolved(field['items'], defs), defs)}"
-    return str(field.get("type", "any"))
+    kind = field.get("type", "any")
+    return kind if isinstance(kind, str) else " or ".join(kind)
 
 
 def _meaning(field: Mapping[str, Any]) -> str:

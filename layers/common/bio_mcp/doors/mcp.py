@@ -5,6 +5,7 @@ dot; the contract's name stands in `title` and `_meta`, and a call may use eithe
 `isError`, so that the model reads it; only what is not there at all is a JSON-RPC error.
 """
 
+import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -229,8 +230,17 @@ class Reading:
             error = outcome.body["error"]
             code = types.INVALID_PARAMS if error["code"] in CALLERS_FAULT else types.INTERNAL_ERROR
             raise MCPError(code, error["message"], {"uri": uri, **outcome.body})
-        text = types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=outcome.text)
-        return types.ReadResourceResult(contents=[text], _meta={META + "audit": outcome.audit})
+        return types.ReadResourceResult(
+            contents=[contents(resource, uri, outcome.text)], _meta={META + "audit": outcome.audit}
+        )
+
+
+def contents(resource: Resource, uri: str, text: str) -> types.TextResourceContents | types.BlobResourceContents:
+    """What was read, in the form in which the resource's contract has it."""
+    if resource.blob:
+        blob = base64.b64encode(text.encode()).decode()
+        return types.BlobResourceContents(uri=uri, mime_type=resource.mime_type, blob=blob)
+    return types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=text)
 
 
 async def run(invoke: Invoke, what: Tool | Resource, arguments: Mapping[str, Any], asked: Asked) -> Outcome:

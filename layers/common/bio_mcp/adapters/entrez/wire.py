@@ -48,13 +48,8 @@ class Wire:
     @property
     def contact(self) -> Contact:
         """Whom NCBI sees in us, and how many requests a second it allows that one."""
-        keyed = bool(self._identity.get("api_key"))
-        return Contact(
-            self._identity.get("tool", ""),
-            self._identity.get("email") or None,
-            keyed,
-            LIMIT_WITH_KEY if keyed else LIMIT,
-        )
+        us, keyed = self._identity, "api_key" in list(self._identity)  # a key is read when it is sent, not before
+        return Contact(us.get("tool", ""), us.get("email") or None, keyed, LIMIT_WITH_KEY if keyed else LIMIT)
 
     def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:
         """The answer, whole or refused; its meaning is for `failure_in` to say.

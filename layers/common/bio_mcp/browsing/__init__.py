@@ -1,0 +1,1 @@
+"""Reading PubMed itself, live: searches, records, and what is related to what."""

@@ -1,0 +1,99 @@
+"""Fetching records from PubMed, and saying which of them are not there."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Literal
+
+from bio_mcp.browsing.honesty import answered_or_told_why
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput, NcbiUnreadable, UpstreamFailed
+from bio_mcp.literature.records import Article
+from bio_mcp.pubmed import Pubmed
+
+Style = Literal["xml", "medline"]
+_PMID = re.compile(r"0*([1-9][0-9]{0,9})", re.ASCII)
+_RECORD = re.compile(r"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1>", re.DOTALL)
+_MEDLINE = re.compile(r"^PMID- ", re.MULTILINE)
+_MEDLINE_PMID = re.compile(r"^PMID- *(\d+)", re.MULTILINE)
+_MEDLINE_TITLE = re.compile(r"^(?:TI|BTI|TT) {1,2}- (.*(?:\n {6}.*)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Records as NCBI prints them. `titles`: PMID -> title of each record in `text`; `left_out` did not fit."""
+
+    text: str
+    titles: dict[str, str | None]
+    left_out: tuple[str, ...] = ()
+
+
+def asked_for(pmids: Sequence[str], field: str = "pmids") -> list[str]:
+    """PMIDs without leading zeros, each once, in order. Raises `InvalidInput`, naming `field`, for what is none."""
+    numbers = [_PMID.fullmatch(pmid) for pmid in pmids]
+    for pmid, number in zip(pmids, numbers, strict=True):
+        if number is None:
+            raise InvalidInput(f"{field}: {pmid[:40]!r} is not a PMID; a PMID is a number such as 30833575")
+    return list(dict.fromkeys(number[1] for number in numbers if number))
+
+
+def articles(pmids: Sequence[str], pubmed: Pubmed, deadline: Deadline) -> dict[str, Article]:
+    """PMID -> record, in the order asked for; those that PubMed does not have, or has withdrawn, are absent."""
+    from bio_mcp.literature.medline import newest  # loads the XML parser, which the first call may not need
+
+    with answered_or_told_why():
+        found = newest(pubmed.efetch(pmids, deadline=deadline))
+    return {pmid: record for pmid in pmids if isinstance(record := found.get(pmid), Article)}
+
+
+def raw(pmids: Sequence[str], style: Style, room: int, pubmed: Pubmed, deadline: Deadline) -> Raw:
+    """The records exactly as NCBI sends them, its first ones where all together are longer than `room` characters."""
+    with answered_or_told_why():
+        text = pubmed.efetch_text(pmids, style=style, deadline=deadline)
+        titles = _titles_of_xml(text) if style == "xml" else _titles_of_medline(text)
+        missing = [pmid for pmid in pmids if pmid not in titles]
+        if style == "medline" and missing and any(True for _ in pubmed.efetch(missing, deadline=deadline)):
+            raise NcbiUnreadable("NCBI's MEDLINE text lacks records that PubMed has; try again")
+    return Raw(text, titles) if len(text) <= room else _first_records(text, titles, style, room)
+
+
+def _first_records(text: str, titles: dict[str, str | None], style: Style, room: int) -> Raw:
+    """Whole records from the beginning, between the same first and last lines."""
+    ends = _ends_of_xml(text) if style == "xml" else _ends_of_medline(text)
+    tail = text[ends[-1] :] if ends else ""
+    kept = [end for end in ends if end + len(tail) <= room]
+    if len(ends) != len(titles) or not kept:
+        raise UpstreamFailed(
+            "one of these records alone is too long to be sent; ask for it as abstract_plus", retryable=False
+        )
+    pmids = list(titles)
+    shown = {pmid: titles[pmid] for pmid in pmids[: len(kept)]}
+    return Raw(text[: kept[-1]] + tail, shown, tuple(pmids[len(kept) :]))
+
+
+def _titles_of_xml(text: str) -> dict[str, str | None]:
+    from bio_mcp.literature.medline import parse
+
+    records = [record for record in parse(BytesIO(text.encode())) if isinstance(record, Article)]
+    return {record.pmid: record.title for record in records}
+
+
+def _titles_of_medline(text: str) -> dict[str, str | None]:
+    starts = [found.start() for found in _MEDLINE.finditer(text)]
+    records = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    return {pmid[1]: _title(record) for record in records if (pmid := _MEDLINE_PMID.match(record))}
+
+
+def _title(record: str) -> str | None:
+    found = _MEDLINE_TITLE.search(record)
+    return " ".join(found[1].split()) if found else None
+
+
+def _ends_of_xml(text: str) -> list[int]:
+    return [found.end() for found in _RECORD.finditer(text)]
+
+
+def _ends_of_medline(text: str) -> list[int]:
+    starts = [found.start() for found in _MEDLINE.finditer(text)]
+    return [*starts[1:], len(text)]

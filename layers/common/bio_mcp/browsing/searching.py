@@ -1,0 +1,64 @@
+"""Searching PubMed, and saying what was really searched."""
+
+from dataclasses import dataclass
+
+from bio_mcp.browsing.honesty import answered_or_told_why, attempt
+from bio_mcp.deadline import Deadline
+from bio_mcp.pubmed import DocSummary, Pubmed, SearchPage, Spelling, Summaries
+
+SPELLING_S = 5.0  # of the search's time, at most, for what is only a suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`summaries` are those of the first hits; `spelling` is how PubMed would spell a term that it left out.
+
+    `reasons` say what is lacking though it was asked for, `warnings` what was not searched as asked.
+    """
+
+    page: SearchPage
+    summaries: tuple[DocSummary, ...]
+    spelling: str | None
+    reasons: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """`term` is asked; `words` are the user's own part of it. `sort` is PubMed's, `summaries` how many of `retmax`."""
+
+    term: str
+    words: str
+    retmax: int
+    sort: str
+    summaries: int
+
+
+def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
+    """The first hits and the summaries of the first of them.
+
+    A search that failed raises; summaries that failed leave the hits, and a reason.
+    """
+    many = asked.summaries
+    with answered_or_told_why():
+        page = pubmed.esearch(asked.term, deadline=deadline, retmax=asked.retmax, sort=asked.sort, history=many > 0)
+    reasons: list[str] = []
+    known = Summaries((), {})
+    if many and page.ids:
+        known = attempt(
+            lambda: pubmed.summaries_of(page, min(many, len(page.ids)), deadline=deadline),
+            known,
+            "the PMIDs are all there, their summaries are missing",
+            reasons,
+        )
+    warnings = [*page.warnings, *(f"PMID {pmid}: {why}" for pmid, why in known.missing.items())]
+    return Found(page, known.found, _spelling(asked.words, page, pubmed, deadline), tuple(reasons), tuple(warnings))
+
+
+def _spelling(words: str, page: SearchPage, pubmed: Pubmed, deadline: Deadline) -> str | None:
+    """PubMed's spelling of the query, asked for where a word of it was left out or nothing was found."""
+    if page.count and not page.dropped:
+        return None
+    unknown = Spelling(words, None)
+    share = deadline.share(SPELLING_S)
+    return attempt(lambda: pubmed.espell(words, deadline=share), unknown, "no spelling", []).corrected

@@ -1,0 +1,91 @@
+"""From a question with filters to the one term that PubMed is asked."""
+
+import calendar
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bio_mcp.errors import InvalidInput
+
+DateType = Literal["pdat", "mdat", "edat"]
+FIRST, LAST = "1800", "3000"  # what PubMed takes for a range without a beginning, or without an end
+SHORTEST = 3
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff]+")
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+@dataclass(frozen=True, slots=True)
+class DateRange:
+    """Days as YYYY, YYYY/MM or YYYY/MM/DD, both included; None where the range is open."""
+
+    first: str | None
+    last: str | None
+    kind: DateType = "pdat"
+
+
+def effective_term(query: str, dates: DateRange | None = None, publication_types: Sequence[str] = ()) -> str:
+    """The query, in brackets where something is added to it, so that its own OR stays inside. Raises `InvalidInput`."""
+    asked = cleaned(query)
+    clauses = [clause for clause in (dates and _dated(dates), _typed(publication_types)) if clause]
+    return " AND ".join([f"({asked})", *clauses]) if clauses else asked
+
+
+def cleaned(query: str) -> str:
+    """The query on one line; brackets and quotation marks must close, or they would swallow what is added."""
+    asked = " ".join(_CONTROL.sub(" ", query).split())
+    if len(asked) < SHORTEST:
+        raise InvalidInput(f"queryTerm: at least {SHORTEST} characters are needed, spaces aside")
+    if asked.count('"') % 2:
+        raise InvalidInput('queryTerm: a quotation mark (") is not closed; close or remove it')
+    depth = 0
+    for mark in re.findall(r"[()]", _QUOTED.sub("", asked)):
+        depth += 1 if mark == "(" else -1
+        if depth < 0:
+            raise InvalidInput("queryTerm: a bracket is closed that was not opened; check the brackets")
+    if depth:
+        raise InvalidInput("queryTerm: a bracket is not closed; check the brackets")
+    return asked
+
+
+def _dated(dates: DateRange) -> str | None:
+    if dates.first is None and dates.last is None:
+        return None
+    first, last = _day("minDate", dates.first or FIRST), _day("maxDate", dates.last or LAST)
+    if first[0] > last[1]:
+        raise InvalidInput(f"dateRange: minDate {dates.first} is after maxDate {dates.last}; exchange them")
+    return f'("{dates.first or FIRST}"[{dates.kind}] : "{dates.last or LAST}"[{dates.kind}])'
+
+
+def _day(name: str, text: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """The first and the last day that `text` means. Raises `InvalidInput` for what no calendar has."""
+    if not re.fullmatch(r"\d{4}(/\d{2}(/\d{2})?)?", text, re.ASCII):
+        raise InvalidInput(f"dateRange.{name}: {text!r} is not YYYY, YYYY/MM or YYYY/MM/DD")
+    year, month, day = (*map(int, text.split("/")), None, None)[:3]
+    if not year or year > int(LAST):
+        raise InvalidInput(f"dateRange.{name}: PubMed has no year {text[:4]}; give 0001 to {LAST}")
+    if month is None:
+        return (year, 1, 1), (year, 12, 31)
+    if not 1 <= month <= 12:
+        raise InvalidInput(f"dateRange.{name}: {text!r} has no month {month:02}; months are 01 to 12")
+    days = calendar.monthrange(year, month)[1]
+    if day is None:
+        return (year, month, 1), (year, month, days)
+    if not 1 <= day <= days:
+        raise InvalidInput(f"dateRange.{name}: {text!r} has no day {day:02}; that month has {days} days")
+    return (year, month, day), (year, month, day)
+
+
+def _typed(names: Sequence[str]) -> str | None:
+    """Any of the types. A type's name has no quotation mark and no bracket, by which it could end its field."""
+    clauses = [f'"{_type(name)}"[Publication Type]' for name in dict.fromkeys(names)]
+    if not clauses:
+        return None
+    return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
+
+
+def _type(name: str) -> str:
+    plain = " ".join(re.sub(r'["\[\]]', " ", _CONTROL.sub(" ", name)).split())
+    if not plain:
+        raise InvalidInput("filterByPublicationTypes: a type has no name; PubMed's are like Review or Clinical Trial")
+    return plain

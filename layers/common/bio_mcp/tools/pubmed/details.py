@@ -1,0 +1,168 @@
+"""An article in full."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+
+from bio_mcp.literature.records import Article, Author, PartialDate, RetractionStatus
+from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.tool import Response
+from bio_mcp.tools.pubmed.hits import PMID
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+class PubmedAuthor(Response):
+    lastName: str | None = None
+    firstName: str | None = None
+    initials: str | None = None
+    affiliation: str | None = None
+    collectiveName: str | None = None
+    suffix: str | None = None
+    orcid: str | None = None
+
+
+class PublicationDate(Response):
+    year: int | None = None
+    month: str | None = None
+    day: int | None = None
+    medlineDate: str | None = None
+
+
+class JournalIssue(Response):
+    title: str | None = None
+    isoAbbreviation: str | None = None
+    volume: str | None = None
+    issue: str | None = None
+    pages: str | None = None
+    publicationDate: PublicationDate = Field(default_factory=PublicationDate)
+    issn: str | None = None
+
+
+class MeshTerm(Response):
+    descriptorName: str
+    qualifierName: str | None = None
+    isMajorTopic: bool = False
+    ui: str | None = None
+
+
+class PubmedGrant(Response):
+    grantId: str | None = None
+    agency: str | None = None
+    country: str | None = None
+
+
+class ArticleDetails(Response):
+    pmid: str = Field(pattern=PMID)
+    title: str | None
+    abstractText: str | None = None
+    authors: list[PubmedAuthor] = Field(default_factory=list)
+    journalInfo: JournalIssue = Field(default_factory=JournalIssue)
+    publicationTypes: list[str] = Field(default_factory=list)
+    keywords: list[str] = Field(default_factory=list)
+    meshTerms: list[MeshTerm] = Field(default_factory=list)
+    grantList: list[PubmedGrant] = Field(default_factory=list)
+    doi: str | None = None
+    pmcid: str | None = None
+    book: dict[str, str] | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    corrections: list[str] = Field(default_factory=list)
+
+
+def cited(article: Article, mesh: bool) -> ArticleDetails:
+    """What a citation needs."""
+    return ArticleDetails(
+        pmid=article.pmid,
+        title=article.title,
+        authors=[_author(each, with_places=False) for each in article.authors],
+        journalInfo=_journal(article),
+        doi=article.doi,
+        pmcid=article.pmcid,
+        retraction=article.retraction,
+        **_shown(book=_book(article), meshTerms=list(_mesh(article)) if mesh else None),
+    )
+
+
+def full(article: Article, mesh: bool, grants: bool) -> ArticleDetails:
+    """All that a reader asks for. Keywords are the authors'; where they gave none, the MeSH headings."""
+    headings = [heading.name for heading in article.mesh] if mesh else []
+    return ArticleDetails(
+        pmid=article.pmid,
+        title=article.title,
+        abstractText=abstract_text(article) or None,
+        authors=[_author(each, with_places=True) for each in article.authors],
+        journalInfo=_journal(article),
+        publicationTypes=[each.name for each in article.publication_types],
+        keywords=list(article.keywords) or headings,
+        doi=article.doi,
+        pmcid=article.pmcid,
+        retraction=article.retraction,
+        **_shown(
+            book=_book(article),
+            meshTerms=list(_mesh(article)) if mesh else None,
+            grantList=_grants(article) if grants else None,
+            corrections=_corrections(article) or None,
+        ),
+    )
+
+
+def _shown(**parts: Any) -> dict[str, Any]:
+    """Those that there are, or that were asked for."""
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _author(author: Author, with_places: bool) -> PubmedAuthor:
+    places = "; ".join(author.affiliations) if with_places else ""
+    more = _shown(suffix=author.suffix, orcid=author.orcid, affiliation=places or None)
+    if author.collective_name:
+        return PubmedAuthor(collectiveName=author.collective_name, **more)
+    return PubmedAuthor(lastName=author.last_name, firstName=author.fore_name, initials=author.initials, **more)
+
+
+def _journal(article: Article) -> JournalIssue:
+    """For a chapter, its book's title and date."""
+    journal, book = article.journal, article.book
+    dated = article.publication_date or (book and book.contribution_date) or article.electronic_date
+    return JournalIssue(
+        title=(journal and journal.title) or (book and book.title) or None,
+        isoAbbreviation=journal.iso_abbreviation if journal else None,
+        volume=journal.volume if journal else None,
+        issue=journal.issue if journal else None,
+        pages=article.pages,
+        publicationDate=_date(dated),
+        issn=journal.issn if journal else None,
+    )
+
+
+def _date(dated: PartialDate | None) -> PublicationDate:
+    if dated is None:
+        return PublicationDate()
+    month = _MONTHS[dated.month - 1] if dated.month else None
+    return PublicationDate(year=dated.year, month=month, day=dated.day, medlineDate=dated.text)
+
+
+def _book(article: Article) -> dict[str, str] | None:
+    if (book := article.book) is None:
+        return None
+    return _shown(title=book.title, publisher=book.publisher, edition=book.edition, accession=book.accession)
+
+
+def _mesh(article: Article) -> Iterator[MeshTerm]:
+    """A row for each heading with each of its qualifiers."""
+    for heading in article.mesh:
+        pairs: list[tuple[str | None, bool]] = [(each.name, heading.major or each.major) for each in heading.qualifiers]
+        for qualifier, major in pairs or [(None, heading.major)]:
+            yield MeshTerm(descriptorName=heading.name, qualifierName=qualifier, isMajorTopic=major, ui=heading.ui)
+
+
+def _grants(article: Article) -> list[PubmedGrant]:
+    return [PubmedGrant(grantId=each.number, agency=each.agency, country=each.country) for each in article.grants]
+
+
+def _corrections(article: Article) -> list[str]:
+    """What bears on the article's standing, retractions, errata, concerns: "RetractionIn: PMID 123, J Test. 2020"."""
+    apart = ("Cites", "Comment", "Associated", "SummaryForPatients", "OriginalReport")
+    told = [each for each in article.corrections if not each.kind.startswith(apart)]
+    places = [[each.pmid and f"PMID {each.pmid}", each.citation] for each in told]
+    return [f"{each.kind}: {', '.join(filter(None, place))}" for each, place in zip(told, places, strict=True)]

@@ -1,0 +1,79 @@
+"""Articles in a line: hits of a search, and related ones."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.pubmed import DocSummary
+from bio_mcp.tool import Response
+
+PMID = r"^\d+$"
+NAMED = 5  # authors named before "et al."
+
+
+class BriefSummary(Response):
+    pmid: str = Field(pattern=PMID)
+    title: str | None
+    authors: str | None
+    source: str | None
+    pubDate: str | None
+    epubDate: str | None = None
+    doi: str | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+class RelatedArticle(Response):
+    pmid: str = Field(pattern=PMID)
+    title: str | None = None
+    authors: str | None = None
+    score: float | None = None
+    linkUrl: str
+    source: str | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+def brief(summary: DocSummary) -> BriefSummary:
+    """A summary as a search shows it."""
+    return BriefSummary(
+        pmid=summary.pmid,
+        title=summary.title,
+        authors=credited(summary.authors),
+        source=source(summary),
+        pubDate=day(summary.pdat),
+        epubDate=day(summary.epdat),
+        doi=summary.doi,
+        retraction=summary.retraction,
+    )
+
+
+def related(pmid: str, summary: DocSummary | None, score: float | None) -> RelatedArticle:
+    """A PMID with what is known of it."""
+    return RelatedArticle(
+        pmid=pmid,
+        title=summary.title if summary else None,
+        authors=credited(summary.authors) if summary else None,
+        score=score,
+        linkUrl=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/",
+        source=source(summary) if summary else None,
+        retraction=summary.retraction if summary else RetractionStatus.UNKNOWN,
+    )
+
+
+def credited(authors: Sequence[str]) -> str | None:
+    """The first authors: "Doe J, Smith A, et al."."""
+    shown = [*authors[:NAMED], *(["et al."] if len(authors) > NAMED else [])]
+    return ", ".join(shown) or None
+
+
+def source(summary: DocSummary) -> str | None:
+    """Journal or book, and date as printed: "J Example Sci. 2023 Mar"."""
+    where = (summary.source or summary.journal or "").rstrip(".")
+    return ". ".join(part for part in (where, summary.pdat) if part) or None
+
+
+def day(printed: str | None) -> str | None:
+    """The date as ISO 8601, as precise as it was printed; the printed form where that is no date."""
+    from bio_mcp.literature.medline.dates import medline_date  # loads the XML parser, which a search may not need
+
+    return (medline_date(printed).iso or printed) if printed else None
