@@ -5,7 +5,7 @@ write is idempotent: the same call twice leaves what one call leaves. A write ha
 returns.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
@@ -56,12 +56,25 @@ class Documents(Protocol):
 
     def count(self) -> int: ...
 
+    def pmids(self) -> Iterator[str]:
+        """Every PMID once, in no order; what is stored or deleted meanwhile may be among them or not."""
+        ...
+
 
 class Passages(Protocol):
     """The searchable passages of every document, with their vectors."""
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         """Make the index if there is none. Raises `ModelMismatch` when it holds another model's vectors."""
+        ...
+
+    def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
+        """Hold the vectors of another model from now on, for the same documents.
+
+        `write` is given PMIDs, some hundred at a time, and the passages to write them to; those that no longer exist
+        it leaves out. Stopped half-way, it may be repeated. An engine that can make an index beside the one that is
+        searched switches to it when it is whole.
+        """
         ...
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:

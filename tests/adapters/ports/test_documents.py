@@ -102,3 +102,11 @@ def test_nothing_asked_is_nothing_given(documents):
     documents.put([])
     documents.mark_indexed({})
     assert (documents.get_many([]), documents.heads([]), documents.delete([])) == ({}, {}, 0)
+
+
+def test_every_pmid_is_listed_once(documents, ports):
+    count = min(ports.many // 8, 2_300)
+    documents.put([document(str(n)) for n in range(1, count + 1)])
+    documents.delete(["7"])
+    listed = list(documents.pmids())
+    assert (len(listed), set(listed)) == (count - 1, {str(n) for n in range(1, count + 1)} - {"7"})

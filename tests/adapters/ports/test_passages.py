@@ -299,3 +299,20 @@ def test_scores_are_those_of_the_plain_reading_of_the_contract(passages, seed):
                 assert got[pmid].bm25 == (each.bm25 and pytest.approx(each.bm25, abs=1e-5))
                 assert got[pmid].sim == (each.sim and pytest.approx(each.sim, abs=1e-5))
                 assert got[pmid].chunk_id == each.chunk_id
+
+
+def test_another_models_vectors_replace_all_without_a_document_lost(passages):
+    passages.upsert_chunks([entry(str(n), "aspirin") for n in range(1, 4)])
+    asked = []
+
+    def write(pmids, into):
+        asked.extend(pmids)
+        into.upsert_chunks([entry(pmid, "heparin") for pmid in pmids if pmid != "2"])
+
+    passages.renew("model-b", DIM, write)
+    passages.ensure_schema("model-b", DIM)
+    assert set(asked) == {"1", "2", "3"}
+    assert set(found(passages, "heparin")) == {"1", "3"}
+    assert found(passages, "aspirin") == {}
+    with pytest.raises(ModelMismatch):
+        passages.ensure_schema("model-a", DIM)

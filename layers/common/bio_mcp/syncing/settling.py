@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bio_mcp.literature.news import Happening, News
 from bio_mcp.literature.records import Article, Deletion, Document, RetractionStatus
-from bio_mcp.ports import Backends
+from bio_mcp.ports import Backends, Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.entries import entry_of
 from bio_mcp.syncing.revisions import Change, revise
@@ -120,8 +120,14 @@ def _slices(items: Sequence[Item]) -> Iterator[list[Item]]:
 
 
 def index(documents: Sequence[Document], backends: Backends, news: Sequence[News]) -> None:
-    """Index the passages of stored documents, embedding only texts whose vector is not there yet, and tell `news`."""
-    embeddings, passages = backends.embeddings, backends.passages
+    """Index the passages of stored documents, tell `news`, and mark the documents as done."""
+    write_passages(documents, backends.embeddings, backends.passages)
+    backends.announcements.publish(news)
+    backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})
+
+
+def write_passages(documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> None:
+    """Replace the documents' passages, embedding only texts whose vector is not there yet."""
     known = passages.chunk_texts([document.article.pmid for document in documents])
     chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
     missing = [
@@ -137,5 +143,3 @@ def index(documents: Sequence[Document], backends: Backends, news: Sequence[News
     passages.upsert_chunks(
         [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]
     )
-    backends.announcements.publish(news)
-    backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})

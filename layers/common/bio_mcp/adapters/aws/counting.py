@@ -56,6 +56,20 @@ class Tally:
         items = batch_get(self._client, self._table, keys, ["items"], self._sleep)
         return sum(int(item["items"]["N"]) for item in items)
 
+    def names(self) -> Iterator[str]:
+        """The keys of all items, by reading the whole table."""
+        pages = self._client.get_paginator("scan").paginate(
+            TableName=self._table,
+            ConsistentRead=True,
+            ProjectionExpression="#key",
+            ExpressionAttributeNames={"#key": self._attribute},
+        )
+        for page in pages:
+            for item in page["Items"]:
+                name = item[self._attribute]["S"]
+                if not name.startswith("#"):
+                    yield name
+
     def _existing(self, names: Collection[str]) -> set[str]:
         keys = [self._key(name) for name in names]
         items = batch_get(self._client, self._table, keys, [self._attribute], self._sleep)

@@ -7,7 +7,7 @@ How many there are stands in counters of the same table (see `counting`).
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from functools import partial
@@ -86,6 +86,10 @@ class DynamoDocuments:
     def count(self) -> int:
         with reaching(WHAT):
             return self._tally.total()
+
+    def pmids(self) -> Iterator[str]:
+        with reaching(WHAT):
+            yield from self._tally.names()
 
     def _items(self, pmids: Sequence[str], attributes: Sequence[str]) -> dict[str, Item]:
         keys = [{"pmid": {"S": str(n)}} for n in numbers(pmids)]

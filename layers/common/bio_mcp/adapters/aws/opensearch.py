@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bio_mcp.ports import Passages
     from bio_mcp.retrieval.passages import Vectors
 
 T = TypeVar("T")
@@ -85,6 +86,11 @@ class OpenSearchPassages:
             if self.count()[0]:
                 raise mismatch(index, fingerprint, dim)
             self.alias.make(fingerprint, dim, instead_of=index)
+
+    def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
+        from bio_mcp.adapters.aws.opensearch_rebuild import rebuild
+
+        rebuild(self, fingerprint, dim, write, layout=self._layout)
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         found = self._stored(pmids, ["kept.chunks", "kept.hashes"])

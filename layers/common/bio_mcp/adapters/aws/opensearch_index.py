@@ -129,7 +129,7 @@ def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:
     """What is said when the index holds another model's vectors."""
     return ModelMismatch(
         f"The index holds vectors of the model {index.fingerprint} ({index.dim} numbers), and {fingerprint} ({dim}) is "
-        "configured. Configure the former, or rebuild the index beside and switch to it.",
+        "configured. Configure the former, or run bio-mcp reindex to embed every paper anew.",
         indexed=index.fingerprint,
         configured=fingerprint,
     )

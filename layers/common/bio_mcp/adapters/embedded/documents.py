@@ -11,6 +11,8 @@ from bio_mcp.adapters.embedded.pmids import key, number, numbers
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.records import Article, Document, Head
 
+PAGE = 1_000  # PMIDs listed in one transaction
+
 
 class Codec(Protocol):
     """How an article becomes bytes and comes back equal."""
@@ -78,6 +80,18 @@ class SqliteDocuments:
         with self._database.reading() as connection:
             found: int = connection.execute("SELECT count(*) FROM heads").fetchone()[0]
             return found
+
+    def pmids(self) -> Iterator[str]:
+        last = -1
+        while True:
+            with self._database.reading() as connection:
+                page = connection.execute(
+                    "SELECT pmid FROM heads WHERE pmid > ? ORDER BY pmid LIMIT ?", (last, PAGE)
+                ).fetchall()
+            if not page:
+                return
+            yield from (str(pmid) for (pmid,) in page)
+            last = page[-1][0]
 
 
 def _selected(connection: sqlite3.Connection, sql: str, pmids: Sequence[str]) -> Iterator[tuple[Any, ...]]:

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,11 @@ from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChu
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bio_mcp.ports import Passages
     from bio_mcp.retrieval.passages import Vectors
 
 K1, B = 1.2, 0.75
+PAGE = 500  # documents written anew at once
 PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 
 
@@ -42,12 +44,25 @@ class SqlitePassages:
             if stored is not None and stored != (fingerprint, dim) and _count(connection):
                 raise ModelMismatch(
                     f"The index holds vectors of the model {stored[0]} ({stored[1]} numbers), and {fingerprint} "
-                    f"({dim}) is configured. Configure the former, or build a new index in another data directory.",
+                    f"({dim}) is configured. Configure the former, or run bio-mcp reindex to embed every paper anew.",
                     indexed=stored[0],
                     configured=fingerprint,
                 )
             connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
             _put_change(connection, last_change(connection) + 1)
+
+    def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
+        """Searches find a document again once it is written: a corpus file has room for one model's vectors."""
+        with self._database.writing(IndexUnavailable) as connection:
+            change = last_change(connection) + 1
+            pmids = [str(pmid) for (pmid,) in connection.execute("SELECT pmid FROM entries")]
+            connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ? FROM entries", (change,))
+            for table in ("entries", "chunks", "vectors"):
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608  the names stand above
+            connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
+            _put_change(connection, change)
+        for start in range(0, len(pmids), PAGE):
+            write(pmids[start : start + PAGE], self)
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         with self._database.reading(IndexUnavailable) as connection:

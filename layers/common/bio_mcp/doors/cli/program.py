@@ -29,6 +29,7 @@ COMMANDS = {
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show one paper."),
     "checkpoint": ("checkpoint", "Show or move the watermark of a query."),
+    "reindex": ("reindexing", "Make the search index again of the stored papers."),
     "doctor": ("doctor", "Check this installation and its corpus."),
     "tools": ("listing", "List the tools and resources that clients see."),
 }

@@ -1,0 +1,60 @@
+"""`bio-mcp reindex`: the passage index, made again of the stored papers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from bio_mcp.doors import console
+from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.importing import corpus_size
+from bio_mcp.syncing.reindexing import reindex
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
+
+
+class Reindex(Request):
+    pass
+
+
+class Reindexed(Response):
+    another_model: bool
+    documents: int
+    indexed: int
+    chunks: int
+
+
+@tool("corpus.reindex", family=BIO_MCP, timeout=7 * 24 * 3600, read_only=False)
+def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Reindexed:  # noqa: ARG001  a tool's form
+    """Make the passages of every stored paper anew, and the whole index where it is another model's."""
+    papers = backends.documents.count()
+    another = reindex(backends, lambda done: context.progress(done, max(done, papers), str(done)))
+    size = corpus_size(backends)
+    return Reindexed(another_model=another, documents=size.documents, indexed=size.indexed, chunks=size.chunks)
+
+
+@click.command("reindex")
+@as_json
+@click.pass_obj
+def reindex_command(session: Session, as_json: bool) -> None:
+    """Bring the search index to what the stored papers say: after a restore, or for another embedding model.
+
+    It may be stopped at any time: run it again and what is there already is not embedded twice.
+    """
+    session.as_json = as_json
+    with console.progress("indexing") as update:
+        rate = console.Rate()
+
+        def progress(done: int, total: int | None, _papers: str) -> None:
+            update(done, total, f"{done:,} papers, {rate(done):,.0f}/s")
+
+        body = session.ask(reindex_corpus, {}, progress=progress)
+    session.answer(body, render)
+
+
+def render(body: Mapping[str, Any]) -> None:
+    """One line."""
+    made = "The index is of the configured model now" if body["another_model"] else "The index is complete"
+    console.say(f"{made}: {console.many(body['indexed'], 'paper')}, {console.many(body['chunks'], 'passage')}.")

@@ -1,0 +1,58 @@
+"""Making the passage index again of the stored papers: after a restore, or for another embedding model."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from bio_mcp.errors import ModelMismatch
+from bio_mcp.ports import Backends, Passages
+from bio_mcp.syncing.settling import SLICE, write_passages
+
+Progress = Callable[[int], None]
+
+
+def reindex(backends: Backends, progress: Progress = lambda _documents: None) -> bool:
+    """Bring the index to what the stored papers say; True where it had held another model's vectors.
+
+    Texts whose vectors are there are not embedded again, so a second run is quick and a stopped one is repeated. No
+    paper is marked as indexed: what a stopped sync has not told of yet stays for the next one to tell. `progress` is
+    told how many papers have been written.
+    """
+    embeddings, passages = backends.embeddings, backends.passages
+    done = 0
+
+    def write(pmids: Iterable[str], into: Passages) -> None:
+        nonlocal done
+        for part in _parts(pmids):
+            documents = list(backends.documents.get_many(part).values())
+            write_passages(documents, embeddings, into)
+            into.delete(_withdrawn(part, backends))
+            done += len(documents)
+            progress(done)
+
+    try:
+        passages.ensure_schema(embeddings.fingerprint, embeddings.dim)
+    except ModelMismatch:
+        passages.renew(embeddings.fingerprint, embeddings.dim, write)
+        write(_missing(backends), passages)
+        return True
+    write(backends.documents.pmids(), passages)
+    return False
+
+
+def _withdrawn(pmids: Sequence[str], backends: Backends) -> list[str]:
+    """Those that are gone by now: a sync may have deleted them while they were being written."""
+    heads = backends.documents.heads(pmids)
+    return [pmid for pmid in pmids if pmid not in heads]
+
+
+def _missing(backends: Backends) -> Iterator[str]:
+    """Papers without a place in the index, even an empty one."""
+    for part in _parts(backends.documents.pmids()):
+        there = backends.passages.chunk_texts(part)
+        yield from (pmid for pmid in part if pmid not in there)
+
+
+def _parts(pmids: Iterable[str]) -> Iterator[Sequence[str]]:
+    rest = iter(pmids)
+    while part := list(islice(rest, SLICE)):
+        yield part
