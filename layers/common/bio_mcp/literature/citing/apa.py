@@ -21,7 +21,7 @@ def render(work: Work) -> str:
 def _authors(work: Work) -> str:
     listed = [names.apa(name) for name in work.authors]
     if not work.article.authors_complete and listed:
-        return f"{', '.join(listed[: _ALL_LISTED - 1])}, et al."
+        return f"{', '.join(listed[:_ALL_LISTED])}, et al."
     if len(listed) > _ALL_LISTED:
         return f"{', '.join(listed[: _ALL_LISTED - 1])}, . . . {listed[-1]}"
     return _joined(listed, ", & ")

@@ -37,9 +37,9 @@ def sentence_case(title: str) -> str:
 
 def headline(title: str) -> bool:
     """Whether the title is printed in capitals already: most of its longer words begin with one."""
-    long = [word for word in title.split() if len(word) > 3]
-    capitals = [word for word in long if word.lstrip("[(\"'“‘")[:1].isupper()]
-    return len(long) > 2 and len(capitals) > 0.6 * len(long)
+    words = [word.strip("[]()\"'“”‘’,;:.?!") for word in title.split()[1:]]
+    long = [word for word in words if len(word) > 3 and (word.islower() or word.istitle())]
+    return len(long) > 2 and sum(map(str.istitle, long)) > 0.6 * len(long)
 
 
 def title_case(title: str) -> str:
