@@ -9,6 +9,7 @@ from uuid import uuid4
 from moto import mock_aws
 
 from bio_mcp.adapters.aws import clients
+from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
 from bio_mcp.adapters.aws.audit import DynamoAudit
 from bio_mcp.adapters.aws.blobs import S3Blobs
 from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
@@ -44,7 +45,18 @@ class AwsPorts:
     """
 
     gives = frozenset(
-        {"documents", "checkpoints", "jobs", "leases", "audit", "continuations", "blobs", "projects", "pacers"}
+        {
+            "announcements",
+            "audit",
+            "blobs",
+            "checkpoints",
+            "continuations",
+            "documents",
+            "jobs",
+            "leases",
+            "pacers",
+            "projects",
+        }
     )
     many = 1_000  # PMIDs that are looked up at once in a test
 
@@ -105,6 +117,31 @@ class AwsPorts:
     @cached_property
     def continuations(self):
         return SqsContinuations(client("sqs", self.endpoint), self.queues["WorkQueue"], backoff_s=0)
+
+    @cached_property
+    def announcements(self):
+        """On a bus of their own, one of whose rules hands everything of ours to a queue."""
+        events, sqs = client("events", self.endpoint), client("sqs", self.endpoint)
+        events.create_event_bus(Name=self.prefix)
+        self.ears = sqs.create_queue(QueueName=f"{self.prefix}-ears")["QueueUrl"]
+        found = sqs.get_queue_attributes(QueueUrl=self.ears, AttributeNames=["QueueArn"])["Attributes"]
+        pattern = json.dumps({"source": ["bio-mcp"]})
+        events.put_rule(Name=self.prefix, EventBusName=self.prefix, EventPattern=pattern)
+        target = {"Id": "ears", "Arn": found["QueueArn"]}
+        events.put_targets(Rule=self.prefix, EventBusName=self.prefix, Targets=[target])
+        return EventBridgeAnnouncements(events, self.prefix)
+
+    def heard(self):
+        """(kind, PMID) of what was announced, in any order."""
+        heard = []
+        while (
+            messages := client("sqs", self.endpoint)
+            .receive_message(QueueUrl=self.ears, MaxNumberOfMessages=10)
+            .get("Messages")
+        ):
+            events = [json.loads(each["Body"]) for each in messages]
+            heard += [(each["detail-type"].removeprefix("corpus."), each["detail"]["pmid"]) for each in events]
+        return heard
 
     def dead(self):
         """The events that were given up."""

@@ -4,8 +4,11 @@ An adapter joins by adding a class to `ADAPTERS`: made from a directory and a cl
 their names in `gives`, and `close`.
 """
 
+import logging
+
 import pytest
 
+from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
 from bio_mcp.adapters.embedded.audit import SqliteAudit
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
@@ -20,6 +23,7 @@ from bio_mcp.literature import serial
 from tests.aws_ports import NOBODY, MotoPorts
 
 PORTS = (
+    "announcements",
     "documents",
     "passages",
     "checkpoints",
@@ -42,6 +46,17 @@ class Clock:
         return self.now
 
 
+class Ears(logging.Handler):
+    """Hears what is logged."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+
+
 class EmbeddedPorts:
     """Every port over one new corpus file."""
 
@@ -59,11 +74,23 @@ class EmbeddedPorts:
         self.audit = SqliteAudit(self.database)
         self.blobs = DirectoryBlobs(directory / "blobs")
         self.projects = SqliteProjects(self.database)
+        self.announcements = LoggedAnnouncements()
+        self.ears, self.log = Ears(), logging.getLogger(LoggedAnnouncements.__module__)
+        self.level = self.log.level
+        self.log.addHandler(self.ears)
+        self.log.setLevel(logging.INFO)
+
+    def heard(self):
+        """(kind, PMID) of what was announced."""
+        lines = [line.removeprefix("corpus.").split() for line in self.ears.lines]
+        return [(kind, pmid) for kind, *pmids in lines for pmid in pmids]
 
     def dead(self):
         return [event for event, _ in self.continuations.dead()]
 
     def close(self):
+        self.log.removeHandler(self.ears)
+        self.log.setLevel(self.level)
         self.database.close()
 
 
@@ -142,3 +169,8 @@ def blobs(ports):
 @pytest.fixture
 def projects(ports):
     return ports.projects
+
+
+@pytest.fixture
+def announcements(ports):
+    return ports.announcements
