@@ -15,14 +15,16 @@ QUICK = Backoff(tries=6, first_s=0.01, cap_s=0.05)
 _numbers = itertools.count()
 
 
-def passages_at(url: str, *, k1: float = BM25_K1, b: float = BM25_B, shards: int = 1) -> OpenSearchPassages:
-    """A new corpus at `url`, whose adapter does not wait long before it tries again."""
-    return _made(OpenSearchPassages, url, Layout(DOMAIN, k1, b, shards, replicas=0))
+def passages_at(
+    url: str, *, k1: float = BM25_K1, b: float = BM25_B, shards: int = 1, alias: str = ""
+) -> OpenSearchPassages:
+    """A new corpus at `url`, or that of `alias`; the adapter does not wait long before it tries again."""
+    return _made(OpenSearchPassages, url, Layout(DOMAIN, k1, b, shards, replicas=0), alias)
 
 
-def _made(kind: type[OpenSearchPassages], url: str, layout: Layout) -> OpenSearchPassages:
+def _made(kind: type[OpenSearchPassages], url: str, layout: Layout, alias: str = "") -> OpenSearchPassages:
     wire = Wire(http(url), backoff=QUICK, read_s=30)
-    return kind(wire, f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(wire, QUICK))
+    return kind(wire, alias or f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(wire, QUICK))
 
 
 class FreshStatistics(OpenSearchPassages):

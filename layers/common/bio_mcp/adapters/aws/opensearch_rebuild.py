@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from bio_mcp.adapters.aws import opensearch_search as searching
 from bio_mcp.adapters.aws.opensearch import OpenSearchPassages
 from bio_mcp.adapters.aws.opensearch_index import Index
-from bio_mcp.adapters.aws.opensearch_schema import Layout
+from bio_mcp.adapters.aws.opensearch_schema import Layout, index_name
 from bio_mcp.errors import Conflict, IndexUnavailable
 
 PAGE = 500  # documents listed at once
@@ -34,11 +34,13 @@ def rebuild(
     old = live.alias.now()
     if old is None:
         raise IndexUnavailable("There is no index to rebuild; make its schema and sync.", retryable=False)
+    if old.name == index_name(live.alias.corpus, fingerprint, dim, layout.generation):
+        raise Conflict("The rebuilt index would be the one that is searched; give its layout another generation.")
     following = OpenSearchPassages(live.wire, f"{live.alias.alias}-next", layout, corpus=live.alias.corpus)
     following.ensure_schema(fingerprint, dim)
     new = following.alias.now()
-    if new is None or new == old:
-        raise Conflict("The rebuilt index would be the one that is searched; give its layout another generation.")
+    if new is None:
+        raise IndexUnavailable("The index that was just made is gone; somebody else removes indices of this corpus.")
     block = pause or (lambda blocked: set_block(live, old, blocked=blocked))
     bring_up(live, following, reindex)
     with ExitStack() as undo:

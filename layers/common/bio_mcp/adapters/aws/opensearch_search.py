@@ -97,9 +97,10 @@ def checked(response: Body) -> Body:
             raise Busy(f"The passage index is busy ({kind_of(response)}); try again in a moment.")
         raise Refused(status, kind_of(response))
     shards = response["_shards"]
-    if response.get("timed_out") or shards["failed"] or shards["successful"] < shards["total"]:
+    lacking = max(shards["failed"], shards["total"] - shards["successful"])
+    if lacking or response.get("timed_out"):
         raise Busy(
-            f"The passage index answered with {shards['successful'] - shards['failed']} of {shards['total']} shards; "
+            f"The passage index answered with {shards['total'] - lacking} of {shards['total']} shards, or not in time; "
             "try again in a moment."
         )
     return response
