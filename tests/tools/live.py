@@ -1,0 +1,35 @@
+"""What the pubmed tools ask of their backends: the real client, over a local NCBI, and the time."""
+
+from datetime import UTC, datetime
+
+from bio_mcp.adapters.entrez import Eutils, Wire
+from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.retry import Backoff
+from bio_mcp.call import call
+from bio_mcp.tools import pubmed
+from tests.adapters.clocks import Clock
+
+KEY = "0123456789abcdef0123456789abcdef0123"
+IDENTITY = {"tool": "bio-mcp-tests", "email": "secret.admin@example.org", "api_key": KEY}
+
+
+class Live:
+    """PubMed at `base_url`, neither spread out nor paused for: time between tries is played."""
+
+    def __init__(self, base_url, tries=6):
+        clock = Clock()
+        self.wire = Wire(base_url, identity=IDENTITY)
+        backoff = Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
+        self.pubmed = Eutils(self.wire, pacer=Pace(0.0, clock, clock.sleep), backoff=backoff)
+
+    def now(self):
+        return datetime.now(UTC)
+
+    def search(self, term, **more):
+        return call(pubmed.search_pubmed, {"queryTerm": term, **more}, self).body
+
+    def fetch(self, *pmids, **more):
+        return call(pubmed.fetch_details, {"pmids": [str(pmid) for pmid in pmids], **more}, self).body
+
+    def related(self, pmid, kind="pubmed_similar_articles", **more):
+        return call(pubmed.relate, {"sourcePmid": str(pmid), "relationshipType": kind, **more}, self).body
