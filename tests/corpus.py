@@ -46,12 +46,31 @@ class HashedWords:
         return self._directions[word]
 
 
+class Heard:
+    """Announcements, kept in a file: (kind, PMID, version) of each, even if the process is killed."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def publish(self, news):
+        with self.path.open("a") as file:
+            file.writelines(f"{each.kind} {each.pmid} {each.version}\n" for each in news)
+
+    @property
+    def all(self):
+        return [tuple(line.split()) for line in self.path.read_text().splitlines()] if self.path.exists() else []
+
+    def since(self, before):
+        return sorted(self.all[len(before) :])
+
+
 class Corpus(Embedded):
     """An embedded corpus in `home` over the NCBI at `base_url`, not held to its rate. `day` freezes the calendar."""
 
     def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None):
         super().__init__(Settings(home=home))
         self.model, self.day = HashedWords(), day
+        self.heard = Heard(home / "heard")
         wire = Wire(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
         self._opened.callback(wire.close)
         self.ncbi = Eutils(wire, pacer=Pace(0), parse=parse, backoff=Backoff(first_s=0, cap_s=0))
@@ -59,6 +78,10 @@ class Corpus(Embedded):
     @property
     def embeddings(self):
         return self.model
+
+    @property
+    def announcements(self):
+        return self.heard
 
     @property
     def entrez(self):

@@ -18,6 +18,7 @@ STEPS = [
     "entrez.efetch",
     "documents.put",
     "passages.upsert_chunks",
+    "announcements.publish",
     "documents.mark_indexed",
     "jobs.put",
     "checkpoints.advance",
@@ -45,5 +46,8 @@ def test_a_sync_killed_anywhere_is_healed_by_the_next_run(tmp_path, ncbi, step, 
         assert sorted(heads) == wanted
         assert {(head.version, head.indexed_version) for head in heads.values()} == {(1, 1)}
         assert corpus.passages.count()[0] == corpus.documents.count() == len(wanted)
+        assert set(corpus.heard.all) == {("new", pmid, "1") for pmid in wanted}
+        told = corpus.heard.all
         again = sync_delta("k", TERM, 10_000, corpus, NEVER, lambda *_: None)
         assert (again.inserted, again.updated, again.skipped) == (0, 0, len(wanted))
+        assert corpus.heard.since(told) == []
