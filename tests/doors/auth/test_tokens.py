@@ -26,6 +26,7 @@ from tests.doors.auth.minting import (
 
 SHARED = Tokens("HS256", Kept(lambda: hmac_keys([SECRET])), "bio-mcp")
 ISSUED = Tokens("RS256", Kept(lambda: rsa_keys(json.dumps({"keys": [jwk()]}).encode())), RESOURCE, ISSUER)
+ANY_TIME = settings(deadline=None, max_examples=60)
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
@@ -41,17 +42,20 @@ def refused(tokens, token):
     assert len(str(problem.value)) < 100
 
 
+@ANY_TIME
 @given(st.text(max_size=200) | st.text(alphabet=string.ascii_letters + string.digits + "-_.=", max_size=200))
 def test_a_string_is_refused(token):
     refused(SHARED, token)
     refused(ISSUED, token)
 
 
+@ANY_TIME
 @given(st.lists(st.binary(max_size=60), min_size=2, max_size=5))
 def test_encoded_bytes_are_refused(parts):
     refused(SHARED, ".".join(map(b64, parts)))
 
 
+@ANY_TIME
 @given(st.dictionaries(CLAIMED, ANY, max_size=4))
 def test_a_signed_token_of_odd_claims_is_let_in_or_refused(odd):
     try:
@@ -62,6 +66,7 @@ def test_a_signed_token_of_odd_claims_is_let_in_or_refused(odd):
     assert {str} >= {type(each) for each in caller.scopes}
 
 
+@ANY_TIME
 @given(st.dictionaries(NAMED, ANY, max_size=4))
 def test_a_signed_token_of_an_odd_header_is_let_in_or_refused(odd):
     header = {**HS256, **odd}
@@ -73,7 +78,7 @@ def test_a_signed_token_of_an_odd_header_is_let_in_or_refused(odd):
     assert "crit" not in header
 
 
-@settings(max_examples=60)
+@ANY_TIME
 @given(st.data())
 def test_a_good_token_with_one_letter_changed_is_refused(data):
     tokens, good = data.draw(st.sampled_from([(SHARED, hs256()), (ISSUED, rs256())]))
