@@ -60,7 +60,7 @@ def connected(
     b: float,
     region: str | None = None,
     shards: int = 1,
-    replicas: int = 1,
+    replicas: int | None = None,
 ) -> "OpenSearchPassages":
     """The index `alias` at `url`; `service` is es (a managed domain), aoss (Serverless) or none (requests unsigned)."""
     wire = Wire(http(url, None if service == "none" else sigv4(service, region)))

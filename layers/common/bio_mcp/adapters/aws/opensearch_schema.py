@@ -35,7 +35,7 @@ FLAVOURS = {"none": DOMAIN, "es": DOMAIN, "aoss": SERVERLESS}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`k1` and `b` are BM25's; `replicas` are copies beside the first.
+    """`k1` and `b` are BM25's; `replicas` are copies beside the first, None for one where there is a second node.
 
     `generation` tells two indices of one model apart, for a rebuild that changes only the layout.
     """
@@ -44,7 +44,7 @@ class Layout:
     k1: float
     b: float
     shards: int = 1
-    replicas: int = 1
+    replicas: int | None = None
     generation: int = 1
 
 
@@ -65,7 +65,8 @@ def index_body(layout: Layout, fingerprint: str, dim: int, similarity: str) -> d
         "similarity": {"terms": {"type": similarity, "k1": layout.k1, "b": layout.b}},
     }
     if layout.flavour.tunable:
-        settings |= {"number_of_shards": layout.shards, "number_of_replicas": layout.replicas}
+        copies = {"auto_expand_replicas": "0-1"} if layout.replicas is None else {"number_of_replicas": layout.replicas}
+        settings |= {"number_of_shards": layout.shards, **copies}
     return {
         "settings": {"index": settings},
         "mappings": {
