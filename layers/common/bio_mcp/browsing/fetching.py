@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import pairwise
 from typing import Literal
 
 from bio_mcp.browsing.honesty import answered_or_told_why
@@ -81,7 +82,7 @@ def _titles_of_xml(text: str) -> dict[str, str | None]:
 
 def _titles_of_medline(text: str) -> dict[str, str | None]:
     starts = [found.start() for found in _MEDLINE.finditer(text)]
-    records = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    records = [text[start:end] for start, end in pairwise([*starts, len(text)])]
     return {pmid[1]: _title(record) for record in records if (pmid := _MEDLINE_PMID.match(record))}
 
 

@@ -1,0 +1,223 @@
+"""fetchArticleDetails against the local NCBI."""
+
+import json
+
+import jsonschema
+import pytest
+from lxml import etree
+
+from bio_mcp.tools.pubmed import ROOM, fetch_details
+from tests.tools.live import Live
+from tests.tools.test_pubmed_search import OUTAGES
+
+
+@pytest.fixture
+def live(ncbi):
+    live = Live(ncbi.base_url)
+    yield live
+    live.wire.close()
+
+
+def known(ncbi, many):
+    return [str(pmid) for pmid in ncbi.control.pmids()[:many]]
+
+
+RECORD = """<PubmedArticleSet><PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">77</PMID><Article>
+<Journal><ISSN IssnType="Print">1234-5678</ISSN><JournalIssue><Volume>10</Volume><Issue>2</Issue><PubDate>
+<Year>2023</Year><Month>Mar</Month><Day>15</Day></PubDate></JournalIssue><Title>Journal of Tests</Title>
+<ISOAbbreviation>J Tests</ISOAbbreviation></Journal><ArticleTitle>On H<sub>2</sub>O.</ArticleTitle>
+<Pagination><MedlinePgn>100-10</MedlinePgn></Pagination><Abstract><AbstractText Label="AIM">To see.</AbstractText>
+<AbstractText Label="RESULT">Seen.</AbstractText></Abstract><AuthorList><Author><LastName>Doe</LastName>
+<ForeName>John</ForeName><Initials>J</Initials><Suffix>Jr</Suffix><AffiliationInfo><Affiliation>One.</Affiliation>
+</AffiliationInfo><AffiliationInfo><Affiliation>Two.</Affiliation></AffiliationInfo></Author><Author>
+<CollectiveName>Test Group</CollectiveName></Author></AuthorList><GrantList><Grant><GrantID>R01</GrantID>
+<Agency>NCI NIH HHS</Agency><Country>United States</Country></Grant></GrantList><PublicationTypeList>
+<PublicationType UI="D016428">Journal Article</PublicationType></PublicationTypeList></Article>
+<CommentsCorrectionsList><CommentsCorrections RefType="RetractionIn"><RefSource>J Tests. 2024</RefSource>
+<PMID>78</PMID></CommentsCorrections><CommentsCorrections RefType="CommentIn"><RefSource>Elsewhere</RefSource>
+</CommentsCorrections></CommentsCorrectionsList><MeshHeadingList><MeshHeading>
+<DescriptorName UI="D009369" MajorTopicYN="N">Neoplasms</DescriptorName>
+<QualifierName UI="Q000628" MajorTopicYN="Y">therapy</QualifierName><QualifierName UI="Q000150" MajorTopicYN="N">
+complications</QualifierName></MeshHeading><MeshHeading><DescriptorName UI="D006801" MajorTopicYN="N">Humans
+</DescriptorName></MeshHeading></MeshHeadingList></MedlineCitation><PubmedData><ArticleIdList>
+<ArticleId IdType="pubmed">77</ArticleId><ArticleId IdType="doi">10.1/x</ArticleId></ArticleIdList></PubmedData>
+</PubmedArticle></PubmedArticleSet>""".replace("\n", "")
+
+
+def test_an_article_is_given_as_the_contract_shows_it(live, ncbi):
+    ncbi.control.put(RECORD)
+    body = live.fetch("77", includeGrantInfo=True)
+    jsonschema.validate(body, fetch_details.output_schema)
+    assert body["articles"] == [
+        {
+            "pmid": "77",
+            "title": "On H₂O.",
+            "abstractText": "AIM: To see. RESULT: Seen.",
+            "authors": [
+                {"lastName": "Doe", "firstName": "John", "initials": "J", "suffix": "Jr", "affiliation": "One.; Two."},
+                {"collectiveName": "Test Group"},
+            ],
+            "journalInfo": {
+                "title": "Journal of Tests",
+                "isoAbbreviation": "J Tests",
+                "volume": "10",
+                "issue": "2",
+                "pages": "100-10",
+                "publicationDate": {"year": 2023, "month": "Mar", "day": 15, "medlineDate": "2023 Mar 15"},
+                "issn": "1234-5678",
+            },
+            "publicationTypes": ["Journal Article"],
+            "keywords": ["Neoplasms", "Humans"],
+            "meshTerms": [
+                {"descriptorName": "Neoplasms", "qualifierName": "therapy", "isMajorTopic": True, "ui": "D009369"},
+                {
+                    "descriptorName": "Neoplasms",
+                    "qualifierName": "complications",
+                    "isMajorTopic": False,
+                    "ui": "D009369",
+                },
+                {"descriptorName": "Humans", "qualifierName": None, "isMajorTopic": False, "ui": "D006801"},
+            ],
+            "grantList": [{"grantId": "R01", "agency": "NCI NIH HHS", "country": "United States"}],
+            "doi": "10.1/x",
+            "pmcid": None,
+            "retraction": "retracted",
+            "corrections": ["RetractionIn: PMID 78, J Tests. 2024"],
+        }
+    ]
+    assert body["eFetchDetails"] == {
+        "urls": ["https://eutils.ncbi.nlm.nih.gov/entrez/eutils/efetch.fcgi?db=pubmed&id=77&retmode=xml"],
+        "requestMethod": "POST",
+    }
+    assert [each["method"] for each in ncbi.control.requests("efetch")] == ["POST"]
+
+
+def test_what_was_not_asked_for_is_not_there(live, ncbi):
+    ncbi.control.put(RECORD)
+    [plain] = live.fetch("77", includeMeshTerms=False)["articles"]
+    assert not {"meshTerms", "grantList"} & set(plain)
+    assert plain["keywords"] == []
+    [short] = live.fetch("77", detailLevel="citation_data", includeMeshTerms=False)["articles"]
+    assert set(short) == {"pmid", "title", "authors", "journalInfo", "doi", "pmcid", "retraction"}
+    assert "affiliation" not in short["authors"][0]
+    assert live.fetch("77", detailLevel="citation_data")["articles"][0]["meshTerms"]
+
+
+def test_articles_come_in_the_order_asked_for_each_once_and_the_missing_are_named(live, ncbi):
+    pmids = known(ncbi, 30)
+    body = live.fetch("999999999", *reversed(pmids), f"000{pmids[3]}", pmids[0])
+    assert body["requestedPmids"] == ["999999999", *reversed(pmids)]
+    assert [each["pmid"] for each in body["articles"]] == list(reversed(pmids))
+    assert body["notFoundPmids"] == ["999999999"]
+    assert body["status"] == "complete"
+
+
+def test_a_record_that_was_withdrawn_is_not_found(live, ncbi):
+    pmid = known(ncbi, 1)[0]
+    ncbi.control.withdraw([int(pmid)])
+    body = live.fetch(pmid)
+    assert (body["articles"], body["notFoundPmids"], body["status"]) == ([], [pmid], "complete")
+
+
+BOOK = """<PubmedArticleSet><PubmedBookArticle><BookDocument><PMID Version="1">88</PMID><ArticleIdList>
+<ArticleId IdType="bookaccession">NBK1</ArticleId></ArticleIdList><Book><Publisher><PublisherName>A Press
+</PublisherName><PublisherLocation>Bethesda</PublisherLocation></Publisher><BookTitle book="b">GeneBook</BookTitle>
+<PubDate><Year>1993</Year></PubDate></Book><ArticleTitle>A chapter</ArticleTitle><Abstract><AbstractText>Text.
+</AbstractText></Abstract></BookDocument><PubmedBookData><ArticleIdList><ArticleId IdType="pubmed">88</ArticleId>
+</ArticleIdList></PubmedBookData></PubmedBookArticle></PubmedArticleSet>""".replace("\n", "")
+
+
+@pytest.mark.parametrize("level", ["abstract_plus", "citation_data"])
+def test_a_chapter_names_its_book(live, ncbi, level):
+    ncbi.control.put(BOOK)
+    [chapter] = live.fetch("88", detailLevel=level)["articles"]
+    assert (chapter["title"], chapter["journalInfo"]["title"]) == ("A chapter", "GeneBook")
+    assert chapter["book"] == {"title": "GeneBook", "publisher": "A Press", "accession": "NBK1"}
+
+
+def test_two_hundred_articles_are_one_request(live, ncbi):
+    body = live.fetch(*known(ncbi, 200))
+    assert len(body["articles"]) == 200
+    assert len(ncbi.control.requests()) == 1
+
+
+# ---- NCBI's own text ----
+
+
+@pytest.mark.parametrize(("level", "mime"), [("full_xml", "application/xml"), ("medline_text", "text/plain")])
+def test_ncbis_own_text_is_given_byte_for_byte(live, ncbi, level, mime):
+    pmids = known(ncbi, 25)
+    body = live.fetch(*pmids, "999999999", detailLevel=level)
+    jsonschema.validate(body, fetch_details.output_schema)
+    sent = live.pubmed.efetch_text([*pmids, "999999999"], style="xml" if mime.endswith("xml") else "medline")
+    assert (body["content"], body["contentType"]) == (sent, mime)
+    assert (body["notFoundPmids"], body["status"]) == (["999999999"], "complete")
+    titles = {each["pmid"]: each["title"] for each in live.fetch(*pmids)["articles"]}
+    assert {each["pmid"] for each in body["articles"]} == set(titles)
+    assert all(set(each) == {"pmid", "title"} for each in body["articles"])
+    if level == "full_xml":
+        assert {each["pmid"]: each["title"] for each in body["articles"]} == titles
+
+
+@pytest.mark.parametrize("level", ["full_xml", "medline_text"])
+def test_nothing_found_in_ncbis_own_text_is_no_failure(live, level):
+    body = live.fetch("999999999", detailLevel=level)
+    assert (body["articles"], body["notFoundPmids"], body["status"]) == ([], ["999999999"], "complete")
+
+
+def test_a_medline_text_that_lacks_a_record_that_pubmed_has_is_a_failure(live, ncbi):
+    pmids = known(ncbi, 2)
+    text = live.pubmed.efetch_text(pmids[:1], style="medline")
+    ncbi.control.fault(endpoint="efetch", status=200, body=text, content_type="text/plain")
+    error = live.fetch(*pmids, detailLevel="medline_text")["error"]
+    assert (error["code"], error["details"]["retryable"]) == ("NCBI_PARSING_ERROR", True)
+
+
+@pytest.mark.parametrize("level", ["abstract_plus", "full_xml", "medline_text", "citation_data"])
+@pytest.mark.parametrize("name", OUTAGES)
+def test_records_that_fail_are_an_error_and_never_not_found(live, ncbi, level, name):
+    ncbi.control.fault(endpoint="efetch", recorded=name, times=20)
+    error = live.fetch(*known(ncbi, 3), detailLevel=level)["error"]
+    code, status = OUTAGES[name]
+    assert error["code"] in (code, "NCBI_PARSING_ERROR")
+    assert error["details"]["status"] == status
+
+
+@pytest.mark.parametrize("cut", [150, 5_000])
+def test_an_answer_that_is_cut_is_asked_for_again(live, ncbi, cut):
+    ncbi.control.fault(endpoint="efetch", cut=cut)
+    assert len(live.fetch(*known(ncbi, 20))["articles"]) == 20
+
+
+# ---- more than fits ----
+
+
+def lambda_bytes(body):
+    """What the MCP endpoint's Lambda hands over for this body: twice in a result, which is a string in an object."""
+    text = json.dumps(body, ensure_ascii=False)
+    result = json.dumps({"result": {"content": [{"type": "text", "text": text}], "structuredContent": body}})
+    return len(json.dumps({"statusCode": 200, "body": result}, ensure_ascii=False).encode())
+
+
+def many(ncbi):
+    """Two hundred copies of a long record, full of what is escaped again and again: not all of them fit."""
+    ncbi.control.put(RECORD.replace("To see.", 'To "see" über. ' * 700))
+    return [str(pmid) for pmid in ncbi.control.clone(200, "2024/01/01", sources=[77])]
+
+
+@pytest.mark.parametrize("level", ["abstract_plus", "full_xml"])
+def test_records_that_do_not_fit_are_left_out_by_name_and_the_answer_fits_lambda(live, ncbi, level):
+    pmids = many(ncbi)
+    body = live.fetch(*pmids, detailLevel=level)
+    jsonschema.validate(body, fetch_details.output_schema)
+    given = [each["pmid"] for each in body["articles"]]
+    assert lambda_bytes(body) < 6 * 2**20 - 10_000
+    assert sorted([*given, *body.get("leftOutPmids", [])]) == sorted(pmids)
+    assert body["notFoundPmids"] == []
+    assert body["status"] == "partial"
+    assert "leftOutPmids" in body["reasons"][0]
+    assert live.fetch(*body["leftOutPmids"], detailLevel=level)["articles"]
+    if level == "full_xml":
+        assert len(body["content"]) <= ROOM
+        root = etree.fromstring(body["content"].encode())
+        assert [each.findtext(".//PMID") for each in root] == given
