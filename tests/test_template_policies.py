@@ -119,11 +119,12 @@ def test_only_functions_and_schedules_may_take_a_role():
         assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
 
 
-def test_the_domain_lets_in_the_two_roles_that_use_it_for_what_they_may_do_anywhere():
+def test_the_domain_lets_in_the_two_roles_that_use_it_and_an_operator_if_there_is_one():
     domain = RESOURCES["SearchDomain"]["Properties"]["AccessPolicies"]
-    let_in = {
-        each["Principal"]["AWS"]["Fn::GetAtt"]: allowed_by([{"Statement": [each]}]) for each in statements(domain)
-    }
+    [*functions, operator] = statements(domain)
+    let_in = {each["Principal"]["AWS"]["Fn::GetAtt"]: allowed_by([{"Statement": [each]}]) for each in functions}
+    assert operator["Principal"] == {"AWS": {"Ref": "OperatorArn"}}
+    assert domain["Statement"][-1]["Fn::If"][0] == "HasOperator"
     assert let_in == {
         "SearchRole.Arn": {("es:ESHttpGet", DOMAIN)},
         "SyncDeltaRole.Arn": {(f"es:ESHttp{method}", DOMAIN) for method in ("Get", "Post", "Put")},
