@@ -86,12 +86,15 @@ def make(dynamodb: Any, sqs: Any = None, s3: Any = None, prefix: str = "test", r
 
 
 def make_table(client: Any, name: str, prefix: str) -> str:
-    """Make the table of this logical id; returns its own name."""
+    """Make the table of this logical id, unless it is there already; returns its own name."""
     wanted = dict(properties(TABLE)[name])
     name = f"{prefix}-{name}"
     recovery, expiry = wanted.pop("PointInTimeRecoverySpecification", None), wanted.pop("TimeToLiveSpecification", None)
     wanted["SSESpecification"] = {"Enabled": wanted["SSESpecification"]["SSEEnabled"]}
-    client.create_table(TableName=name, **{**wanted, "DeletionProtectionEnabled": False})
+    try:
+        client.create_table(TableName=name, **{**wanted, "DeletionProtectionEnabled": False})
+    except client.exceptions.ResourceInUseException:
+        return name
     if recovery:
         client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=recovery)
     if expiry:
