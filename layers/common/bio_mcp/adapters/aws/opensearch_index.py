@@ -7,7 +7,7 @@ from typing import Any
 
 from bio_mcp.adapters.aws.opensearch_schema import SIMILARITIES, Layout, index_body, index_name, own_alias
 from bio_mcp.adapters.aws.opensearch_wire import Refused, Wire
-from bio_mcp.errors import IndexUnavailable, ModelMismatch
+from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 
 KNOWN_S = 30.0  # for so long a process takes the alias to mean what it meant
 EXISTS = "resource_already_exists_exception"
@@ -67,11 +67,14 @@ class Alias:
         """
         name = index_name(self.corpus, fingerprint, dim, self.layout.generation)
         self._create(name, fingerprint, dim, aliased=instead_of is None)
-        if instead_of is None:
-            self._wire.ask("PUT", f"/{name}/_alias/{self.alias}")
-        else:
+        if instead_of is not None:
             self._replace(instead_of.name, name)
-        first, *others = self._behind()
+        elif name not in [each.name for each in self._behind()]:  # it had been there without the alias
+            self._wire.ask("PUT", f"/{name}/_alias/{self.alias}")
+        found = self._behind()
+        if not found:
+            raise Conflict("Somebody else is replacing the passage index at this moment; try again.")
+        first, *others = found
         self.act(*({"remove": {"index": each.name, "alias": self.alias}} for each in others))
         self._known = (self._clock(), first)
         if not first.holds(fingerprint, dim):
