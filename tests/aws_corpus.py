@@ -62,12 +62,15 @@ class Tiring:
 class AwsCorpus(Aws):
     """`wiring.Aws` over `made` and the NCBI at `base_url`, not held to its rate; `requests` fit into one invocation."""
 
-    def __init__(self, made: MotoPorts, base_url: str, day: date, requests: int = 2) -> None:
+    def __init__(self, made: MotoPorts, base_url: str, day: date | None, requests: int = 2) -> None:
         super().__init__(settings_of(made))
         self.day, self.model, self.index = day, HashedWords(), ReferencePassages()
         wire = Wire(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
         self._opened.callback(wire.close)
         self.ncbi = Tiring(Eutils(wire, pacer=Pace(0), backoff=Backoff(first_s=0, cap_s=0)), requests)
+
+    def _connect(self, service):
+        return client(service)
 
     @property
     def embeddings(self):
@@ -86,4 +89,4 @@ class AwsCorpus(Aws):
         return SqsContinuations(client("sqs"), self.settings.needed("queue_url"), backoff_s=0)
 
     def today(self):
-        return self.day
+        return self.day or super().today()

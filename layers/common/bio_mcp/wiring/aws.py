@@ -13,6 +13,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.wiring import EMBEDDINGS, eutils, ncbi_key
 
 if TYPE_CHECKING:
+    from bio_mcp.adapters.aws.inspection import Look
     from bio_mcp.adapters.aws.opensearch import OpenSearchPassages
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.entrez.client import Eutils
@@ -33,6 +34,7 @@ class Aws:
         self._dynamodb = Once(lambda: self._connect("dynamodb"))
         self._sqs = Once(lambda: self._connect("sqs"))
         self._s3 = Once(lambda: self._connect("s3"))
+        self._events = Once(lambda: self._connect("events"))
         self._blobs = Once(self._make_blobs)
         self._documents = Once(self._make_documents)
         self._passages = Once(self._make_passages)
@@ -117,6 +119,31 @@ class Aws:
         """Close every connection; nothing may be used after it."""
         self._opened.close()
 
+    def look_at_tables(self) -> "Look":
+        """Whether the tables are there and right."""
+        from bio_mcp.adapters.aws import inspection
+
+        names = {name: self.settings.needed(f"table_{name}") for name in inspection.KEYS}
+        return inspection.tables(self._dynamodb(), names)
+
+    def look_at_queue(self) -> "Look":
+        """Whether the queue is there, and what was given up."""
+        from bio_mcp.adapters.aws import inspection
+
+        return inspection.queue(self._sqs(), self.settings.needed("queue_url"))
+
+    def look_at_bucket(self) -> "Look":
+        """Whether the bucket is there."""
+        from bio_mcp.adapters.aws import inspection
+
+        return inspection.bucket(self._s3(), self.settings.needed("bucket"))
+
+    def look_at_bus(self) -> "Look":
+        """Whether the event bus is there."""
+        from bio_mcp.adapters.aws import inspection
+
+        return inspection.bus(self._events(), self.settings.needed("event_bus"))
+
     def _connect(self, service: str) -> Any:
         try:
             from bio_mcp.adapters.aws.clients import client
@@ -153,7 +180,7 @@ class Aws:
     def _make_announcements(self) -> "Announcements":
         from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
 
-        return EventBridgeAnnouncements(self._connect("events"), self.settings.needed("event_bus"))
+        return EventBridgeAnnouncements(self._events(), self.settings.needed("event_bus"))
 
     def _open_entrez(self) -> "Eutils":
         from bio_mcp.adapters.aws.pace import DynamoPacer, budget_of, fleet_gap_s

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 from bio_mcp import __version__
 from bio_mcp.deadline import Deadline
@@ -57,7 +58,7 @@ def diagnosis(settings: Settings) -> Tool:
     @tool("corpus.doctor", family=BIO_MCP, timeout=600)
     def doctor(request: DoctorRequest, backends: Backends) -> Diagnosis:
         """Check the installation and its corpus."""
-        checks = {**CHECKS, "ncbi": ncbi} if request.ncbi else CHECKS
+        checks = {**checks_of(settings.mode), **({"ncbi": ncbi} if request.ncbi else {})}
         found = {name: examine(partial(check, settings, backends)) for name, check in checks.items()}
         return Diagnosis(
             ok=all(each.state != FAIL for each in found.values()),
@@ -106,9 +107,7 @@ def space(home: Path, free: int) -> Finding:
 def database(_settings: Settings, backends: Backends) -> Finding:
     from bio_mcp.wiring import Embedded
 
-    if not isinstance(backends, Embedded):
-        return Finding(OK, "not a file of this machine")
-    problems = backends.integrity().problems
+    problems = cast(Embedded, backends).integrity().problems
     if not problems:
         return Finding(OK, "whole")
     return Finding(FAIL, "; ".join(problems), "Put back a copy of the file, or move it away, import and sync again.")
@@ -137,11 +136,11 @@ def ncbi(_settings: Settings, backends: Backends) -> Finding:
     return Finding(OK, f"answers; PubMed holds {page.count:,} records")
 
 
-CHECKS: dict[str, Check] = {
-    "versions": versions,
-    "settings": configuration,
-    "data directory": data_directory,
-    "database": database,
-    "embedding model": model,
-    "corpus": index,
-}
+def checks_of(mode: str) -> dict[str, Check]:
+    """The checks of a mode, in the order in which they are told."""
+    kept: dict[str, Check] = {"data directory": data_directory, "database": database}
+    if mode == "aws":
+        from bio_mcp.doors.cli.aws_checks import STACK
+
+        kept = STACK
+    return {"versions": versions, "settings": configuration, **kept, "embedding model": model, "corpus": index}

@@ -14,7 +14,7 @@ from bio_mcp.call import envelope
 from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.log import log_to_file
-from bio_mcp.doors.cli.session import Failed, Session, Wire, embedded
+from bio_mcp.doors.cli.session import Failed, Session, Wire, configured
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.settings import Settings
 
@@ -62,7 +62,7 @@ def bio_mcp() -> None:
     """
 
 
-def run(argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.from_env, wire: Wire = embedded) -> int:
+def run(argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.from_env, wire: Wire = configured) -> int:
     """Run one command line; never raises but for a bug in the command line itself."""
     as_json = "--json" in argv
     try:

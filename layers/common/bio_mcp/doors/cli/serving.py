@@ -1,5 +1,6 @@
 """`bio-mcp serve` and `bio-mcp stdio`: MCP over HTTP and over standard input and output."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import cast
 
@@ -49,7 +50,7 @@ def serve_command(session: Session, host: str | None, port: int | None) -> None:
         )
 
     port = settings.http_port if port is None else port
-    with Worker(cast(Queue, session.backends.continuations), TOOLS, session.backends):
+    with _worker(session):
         serve_locally(app, host, port, announce, locked=allowed is not None)
 
 
@@ -60,5 +61,12 @@ def stdio_command(session: Session) -> None:
     from bio_mcp.doors.stdio import serve
 
     log_for_people(session.settings.log_level)
-    with Worker(cast(Queue, session.backends.continuations), TOOLS, session.backends):
+    with _worker(session):
         serve(session.settings, session.backends)
+
+
+def _worker(session: Session) -> AbstractContextManager[object]:
+    """Works off the queue of a data directory; the queue of a stack is its sync function's."""
+    if session.settings.mode != "embedded":
+        return nullcontext()
+    return Worker(cast(Queue, session.backends.continuations), TOOLS, session.backends)

@@ -32,11 +32,11 @@ class Failed(Exception):
         self.body = dict(body)
 
 
-def embedded(settings: Settings) -> OpenBackends:
-    """The ports of the data directory."""
-    from bio_mcp.wiring import Embedded
+def configured(settings: Settings) -> OpenBackends:
+    """The ports of the mode that is set: the data directory's, or a stack's on AWS."""
+    from bio_mcp.wiring import MODES
 
-    return Embedded(settings)
+    return MODES[settings.mode](settings)
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Session:
     """`as_json`: stdout gets one JSON document and nothing else. `wire` is asked for the ports on first use."""
 
     settings: Settings
-    wire: Wire = embedded
+    wire: Wire = configured
     as_json: bool = False
     code: int = field(default=0)
 

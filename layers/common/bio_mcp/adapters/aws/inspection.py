@@ -1,0 +1,84 @@
+"""Are the tables, the queue, the bucket and the bus of a stack there, and what the product takes them for?"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.errors import Failure
+
+KEYS = {
+    "documents": ["pmid"],
+    "checkpoints": ["query_key"],
+    "jobs": ["job"],
+    "leases": ["lease"],
+    "audit": ["month", "at"],
+    "pace": ["budget"],
+    "projects": ["project_id"],
+}
+"""Table -> the attributes of its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was found. `remedy` is what to do; `broken`: the product does not work until it is done."""
+
+    found: str
+    remedy: str = ""
+    broken: bool = False
+
+
+def tables(client: Any, names: Mapping[str, str]) -> Look:
+    """`names` are tables by what they keep, as in `KEYS`."""
+    problems = [problem for what, name in names.items() if (problem := _table(client, what, name))]
+    if problems:
+        return Look("; ".join(problems), "Deploy the stack, or correct the settings that name its tables.", broken=True)
+    return Look(f"{len(names)} tables, active: {', '.join(names)}")
+
+
+def _table(client: Any, what: str, name: str) -> str:
+    try:
+        with reaching(what):
+            table = client.describe_table(TableName=name)["Table"]
+    except Failure as failure:
+        return str(failure)
+    key = [each["AttributeName"] for each in table["KeySchema"]]
+    if key != KEYS[what]:
+        return f"the table of {what} has the key {', '.join(key)}, not {', '.join(KEYS[what])}: it is another table"
+    return "" if table["TableStatus"] == "ACTIVE" else f"the table of {what} is {table['TableStatus'].lower()}"
+
+
+def queue(client: Any, url: str) -> Look:
+    """The queue, and the calls that were given up."""
+    with reaching("work to be done later"):
+        waiting = _attributes(client, url)
+        policy = json.loads(waiting.get("RedrivePolicy", "{}"))
+        if not policy:
+            remedy = "Deploy the stack anew: what cannot be done is tried for ever."
+            return Look("no queue for what is given up", remedy)
+        dead = client.get_queue_url(QueueName=policy["deadLetterTargetArn"].rpartition(":")[2])["QueueUrl"]
+        given_up = int(_attributes(client, dead)["ApproximateNumberOfMessages"])
+    found = f"{waiting['ApproximateNumberOfMessages']} calls wait, {given_up} were given up"
+    if given_up:
+        return Look(found, "The log says why (a queued call failed); when it is mended, redrive the dead letters.")
+    return Look(found)
+
+
+def _attributes(client: Any, url: str) -> dict[str, str]:
+    found: dict[str, str] = client.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+    return found
+
+
+def bucket(client: Any, name: str) -> Look:
+    """The bucket of what is too large for a table."""
+    with reaching("files"):
+        client.head_bucket(Bucket=name)
+    return Look("there, and may be looked into")
+
+
+def bus(client: Any, name: str) -> Look:
+    """The bus that is told of changes."""
+    with reaching("announcements"):
+        client.describe_event_bus(Name=name)
+    return Look("there")

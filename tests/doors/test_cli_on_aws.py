@@ -1,0 +1,154 @@
+"""The command line in mode aws: doctor tells what is wrong of a stack; search, sync and checkpoint work over it."""
+
+import json
+import logging
+
+import pytest
+
+from bio_mcp.doors.cli.checks import FAIL, OK, WARN
+from bio_mcp.doors.cli.program import run
+from bio_mcp.settings import Settings
+from tests.aws_corpus import AwsCorpus, settings_of
+from tests.aws_ports import NOBODY, MotoPorts, client
+from tests.doors.command_line import Ran
+
+TERM = '"2021/06/02"[crdt] : "2021/06/02"[crdt]'
+
+
+@pytest.fixture
+def made(monkeypatch):
+    for name, value in NOBODY.items():
+        monkeypatch.setenv(name, value)
+    made = MotoPorts()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def stack(made, ncbi, tmp_path, capsys):
+    """Runs one command over the stack. `settings` replaces some."""
+    ncbi.control.set_today("2026/01/01")
+    corpus = AwsCorpus(made, ncbi.base_url, None, requests=1_000)
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+
+    def command(*argv, **settings):
+        corpus.settings = settings_of(made, home=tmp_path, **settings)
+        capsys.readouterr()
+        code = run([*argv, "--json"], configure=lambda: corpus.settings, wire=lambda _: Kept(corpus))
+        return Ran(code, *capsys.readouterr())
+
+    yield command
+    corpus.close()
+    for handler in set(root.handlers) - set(before):
+        handler.close()
+    root.handlers[:], root.level = before, level
+
+
+class Kept:
+    """The corpus, which stays open from one command to the next."""
+
+    def __init__(self, corpus):
+        self._corpus = corpus
+
+    def __getattr__(self, name):
+        return getattr(self._corpus, name)
+
+    def close(self):
+        """Not yet."""
+
+
+def found(ran):
+    return {each["check"]: (each["state"], f"{each['found']} {each['remedy']}") for each in ran.json["checks"]}
+
+
+def test_a_stack_that_is_whole_is_told_to_be(stack):
+    ran = stack("doctor")
+    states = {name: state for name, (state, _) in found(ran).items()}
+    assert list(states) == [
+        "versions",
+        "settings",
+        "tables",
+        "queue",
+        "bucket",
+        "event bus",
+        "embedding model",
+        "corpus",
+    ]
+    assert {name for name, state in states.items() if state != OK} == {"corpus"}  # which is empty
+    assert ran.code == 0
+
+
+def test_a_table_that_is_not_there_is_named_by_what_it_keeps(stack):
+    state, said = found(stack("doctor", table_jobs="nothing"))["tables"]
+    assert state == FAIL
+    assert "store of jobs does not exist" in said
+    assert "nothing" not in said
+
+
+def test_a_table_that_is_another_is_told(stack, made):
+    state, said = found(stack("doctor", table_jobs=made.table("LeasesTable")))["tables"]
+    assert state == FAIL
+    assert "the table of jobs has the key lease, not job" in said
+
+
+def test_each_setting_that_is_missing_is_named(stack):
+    told = found(stack("doctor", table_audit="", queue_url="", bucket="", event_bus=""))
+    assert {name for name, (state, _) in told.items() if state == FAIL} == {"tables", "queue", "bucket", "event bus"}
+    assert "BIO_MCP_TABLE_AUDIT is not set" in told["tables"][1]
+    assert "BIO_MCP_QUEUE_URL is not set" in told["queue"][1]
+    assert "BIO_MCP_BUCKET is not set" in told["bucket"][1]
+    assert "BIO_MCP_EVENT_BUS is not set" in told["event bus"][1]
+
+
+def test_what_is_not_there_fails_and_the_rest_is_told(stack):
+    url = "https://sqs.us-east-1.amazonaws.com/123456789012/nothing"
+    ran = stack("doctor", queue_url=url, bucket="there-is-no-such-bucket", event_bus="nothing")
+    assert ran.code == 1
+    assert {name for name, (state, _) in found(ran).items() if state == FAIL} == {"queue", "bucket", "event bus"}
+
+
+def test_calls_that_were_given_up_are_a_warning(stack, made):
+    client("sqs").send_message(QueueUrl=made.queues["DeadLetters"], MessageBody="poison")
+    state, said = found(stack("doctor"))["queue"]
+    assert state == WARN
+    assert "1 were given up" in said
+    assert "redrive" in said
+
+
+def test_a_queue_without_dead_letters_is_a_warning(stack, made):
+    url = client("sqs").create_queue(QueueName=f"{made.prefix}-plain")["QueueUrl"]
+    assert found(stack("doctor", queue_url=url))["queue"][0] == WARN
+
+
+def test_a_secret_is_never_shown(stack):
+    ran = stack("doctor", ncbi_api_key="secretsmanager:the-name", auth_secret="s3cret" * 8)
+    assert "the-name" not in ran.out + ran.err
+    assert "s3cret" not in ran.out + ran.err
+
+
+def test_the_commands_work_over_a_stack(stack):
+    synced = stack("sync", "k", TERM)
+    assert (synced.code, synced.json["state"]) == (0, "complete")
+    assert synced.json["inserted"] == 5
+    hits = stack("search", "disease").json["results"]
+    assert hits
+    paper = stack("get", hits[0]["doc_id"]).json
+    assert paper["doc_id"] == hits[0]["doc_id"]
+    assert stack("checkpoint", "get", "k").json["last_edat"]
+    assert stack("checkpoint", "set", "k", "2020-01-01T00:00:00Z").json == {"ok": True}
+    assert stack("checkpoint", "get", "k").json["last_edat"] == "2020-01-01T00:00:00Z"
+    state, said = found(stack("doctor"))["corpus"]
+    assert state == OK
+    assert "5 papers, 5 of them indexed" in said
+
+
+def test_without_a_region_the_variable_is_named(monkeypatch, tmp_path, capsys):
+    for name, value in {**NOBODY, "AWS_CONFIG_FILE": str(tmp_path / "none")}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("AWS_DEFAULT_REGION", "AWS_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    settings = Settings(mode="aws", table_checkpoints="c", home=tmp_path)
+    code = run(["checkpoint", "get", "k", "--json"], configure=lambda: settings)
+    assert code == 1
+    assert "AWS_REGION" in json.loads(capsys.readouterr().out)["error"]["message"]
