@@ -33,7 +33,7 @@ def test_similar_articles_come_by_score_without_the_article_itself(live, ncbi):
     assert SOURCE not in [each["pmid"] for each in body["relatedArticles"]]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score <= 1 and score == round(score, 4) for score in scores)
-    assert (body["score_kind"], body["status"], body["retrievedCount"]) == ("relative", "complete", 20)
+    assert (body["score_kind"], body["retrievedCount"]) == ("relative", 20)
     assert body["totalCount"] > 20
     assert commands(ncbi) == ["neighbor_score"]
 
@@ -58,7 +58,7 @@ def test_without_scores_the_steadier_command_gives_the_order(live, ncbi, name):
     body = live.related(SOURCE, maxRelatedResults=50)
     assert [each["pmid"] for each in body["relatedArticles"]] == [each["pmid"] for each in whole["relatedArticles"]]
     assert {each["score"] for each in body["relatedArticles"]} == {None}
-    assert (body["score_kind"], body["status"]) == ("order", "complete")
+    assert (body["score_kind"], body["reasons"]) == ("order", whole["reasons"])
     assert commands(ncbi)[-1] == "neighbor"
     assert "cmd=neighbor&" in body["eLinkUrl"]
     assert "order" in body["warnings"][0]
@@ -80,6 +80,15 @@ def cites(ncbi):
     return next(
         pmid for pmid in pmids if 'IdType="pubmed">' in (ncbi.control.record(pmid) or "").partition("<Reference>")[2]
     )
+
+
+def test_a_related_article_that_pubmed_says_nothing_of_is_a_reason(live, ncbi):
+    pmid = live.related(SOURCE, maxRelatedResults=1)["relatedArticles"][0]["pmid"]
+    ncbi.control.put(RECORD.replace(">77<", f">{pmid}<"))
+    assert live.related(SOURCE, maxRelatedResults=1)["status"] == "complete"
+    ncbi.control.withdraw([int(pmid)])
+    body = live.related(SOURCE, maxRelatedResults=1)
+    assert (body["status"], body["reasons"]) == ("partial", [f"PubMed gave no summary of PMID {pmid}"])
 
 
 def test_related_articles_are_named_and_linked_and_retracted_ones_flagged(live, ncbi):

@@ -75,7 +75,7 @@ def test_statistics_are_einfos(live, ncbi):
     assert (title["fullName"], title["isDate"], title["isHidden"]) == ("Title", False, False)
     counts = [each["termCount"] for each in body["availableSearchFields"]]
     assert all(count is None or count.isdecimal() for count in counts)
-    assert "pubmed_pubmed_citedin" in {each["name"] for each in body["availableLinkNames"]}
+    assert "pubmed_pubmed_refs" in {each["name"] for each in body["availableLinkNames"]}
 
 
 def test_statistics_that_fail_are_an_error(live, ncbi):

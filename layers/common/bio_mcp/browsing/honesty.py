@@ -5,11 +5,11 @@ An answer is `complete` or `partial`, with reasons. When there is none, the fail
 given as "nothing found".
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeVar
 
-from bio_mcp.errors import DeadlineExceeded, Failure, NcbiQueryRejected, NcbiRateLimited, UpstreamFailed
+from bio_mcp.errors import DeadlineExceeded, Failure, InvalidInput, NcbiQueryRejected, NcbiRateLimited, UpstreamFailed
 
 Status = Literal["complete", "partial", "throttled", "upstream_failed"]
 T = TypeVar("T")
@@ -36,6 +36,12 @@ def attempt(ask: Callable[[], T], otherwise: T, lacking: str, reasons: list[str]
     """What `ask` gives; `otherwise` when NCBI fails at it, with a reason that names what the answer is `lacking`."""
     try:
         return ask()
-    except (UpstreamFailed, DeadlineExceeded) as failure:
+    except (UpstreamFailed, DeadlineExceeded, InvalidInput) as failure:  # of what we made up ourselves
         reasons.append(f"{lacking} ({kind_of(failure)}): {failure}")
         return otherwise
+
+
+def untold(pmids: Iterable[str]) -> list[str]:
+    """The reason why an answer lacks what was to be said of these, if there are any."""
+    named = ", ".join(pmids)
+    return [f"PubMed gave no summary of PMID {named}"] if named else []

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bio_mcp.browsing.honesty import answered_or_told_why, attempt
+from bio_mcp.browsing.honesty import answered_or_told_why, attempt, untold
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiQueryRejected, NotFound, UpstreamFailed
 from bio_mcp.pubmed import SIMILAR, DocSummary, Link, Pubmed, Summaries
@@ -54,6 +54,7 @@ def related(pmid: str, link_name: str, most: int, pubmed: Pubmed, deadline: Dead
     )
     if pmid in known.missing and not others:
         raise NotFound(f"PubMed has no record {pmid}; look for it with searchPubMedArticles", pmid=pmid)
+    reasons += untold(known.missing)
     if not others:
         warnings.append(_NONE_KNOWN[link_name])
     scores = _scores(pmid, links)

@@ -1,8 +1,8 @@
 """Searching PubMed, and saying what was really searched."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bio_mcp.browsing.honesty import answered_or_told_why, attempt
+from bio_mcp.browsing.honesty import answered_or_told_why, attempt, untold
 from bio_mcp.deadline import Deadline
 from bio_mcp.pubmed import DocSummary, Pubmed, SearchPage, Spelling, Summaries
 
@@ -42,6 +42,7 @@ def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
     many = asked.summaries
     with answered_or_told_why():
         page = pubmed.esearch(asked.term, deadline=deadline, retmax=asked.retmax, sort=asked.sort, history=many > 0)
+    page = replace(page, ids=page.ids[: asked.retmax])
     reasons: list[str] = []
     known = Summaries((), {})
     if many and page.ids:
@@ -51,8 +52,8 @@ def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
             "the PMIDs are all there, their summaries are missing",
             reasons,
         )
-    warnings = [*page.warnings, *(f"PMID {pmid}: {why}" for pmid, why in known.missing.items())]
-    return Found(page, known.found, _spelling(asked.words, page, pubmed, deadline), tuple(reasons), tuple(warnings))
+    reasons += untold(known.missing)
+    return Found(page, known.found, _spelling(asked.words, page, pubmed, deadline), tuple(reasons), page.warnings)
 
 
 def _spelling(words: str, page: SearchPage, pubmed: Pubmed, deadline: Deadline) -> str | None:
