@@ -2,13 +2,14 @@
 
 import json
 import logging
+from dataclasses import replace
 
 import pytest
 
 from bio_mcp.doors.cli.checks import FAIL, OK, WARN
 from bio_mcp.doors.cli.program import run
 from bio_mcp.settings import Settings
-from tests.aws_corpus import AwsCorpus, settings_of
+from tests.aws_corpus import AwsCorpus
 from tests.aws_ports import NOBODY, MotoPorts, client
 from tests.doors.command_line import Ran
 
@@ -29,11 +30,12 @@ def stack(made, ncbi, tmp_path, capsys):
     """Runs one command over the stack. `settings` replaces some."""
     ncbi.control.set_today("2026/01/01")
     corpus = AwsCorpus(made, ncbi.base_url, None, requests=1_000)
+    named = corpus.settings
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
 
     def command(*argv, **settings):
-        corpus.settings = settings_of(made, home=tmp_path, **settings)
+        corpus.settings = replace(named, home=tmp_path, **settings)
         capsys.readouterr()
         code = run([*argv, "--json"], configure=lambda: corpus.settings, wire=lambda _: Kept(corpus))
         return Ran(code, *capsys.readouterr())
@@ -87,7 +89,7 @@ def test_a_table_that_is_not_there_is_named_by_what_it_keeps(stack):
 
 
 def test_a_table_that_is_another_is_told(stack, made):
-    state, said = found(stack("doctor", table_jobs=made.table("LeasesTable")))["tables"]
+    state, said = found(stack("doctor", table_jobs=f"{made.prefix}-LeasesTable"))["tables"]
     assert state == FAIL
     assert "the table of jobs has the key lease, not job" in said
 
