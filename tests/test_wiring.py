@@ -1,0 +1,117 @@
+"""The composition root: each mode gives every port, makes it once, and reads secrets where they are kept."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from moto import mock_aws
+
+from bio_mcp import wiring
+from bio_mcp.adapters.aws.clients import client
+from bio_mcp.errors import InvalidInput
+from bio_mcp.settings import Settings
+from bio_mcp.wiring.aws import Aws
+from tests.aws_ports import NOBODY
+
+ROOT = Path(__file__).parents[1]
+NAMED = {
+    "mode": "aws",
+    **{f"table_{name}": name for name in ("documents", "checkpoints", "jobs", "leases", "audit", "pace", "projects")},
+    "queue_url": "https://sqs.us-east-1.amazonaws.com/123456789012/work",
+    "bucket": "bucket",
+    "event_bus": "bus",
+    "opensearch_url": "http://127.0.0.1:9",
+    "opensearch_service": "none",
+}
+PORTS = {
+    "documents": "table_documents",
+    "passages": "opensearch_url",
+    "checkpoints": "table_checkpoints",
+    "jobs": "table_jobs",
+    "leases": "table_leases",
+    "continuations": "queue_url",
+    "audit": "table_audit",
+    "announcements": "event_bus",
+    "blobs": "bucket",
+    "projects": "table_projects",
+    "entrez": "table_pace",
+}
+
+
+@pytest.fixture(autouse=True)
+def nobody(monkeypatch):
+    for name, value in NOBODY.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_every_port_is_made_and_what_connects_is_made_once():
+    backends = Aws(Settings(**NAMED))
+    for port in PORTS:
+        assert getattr(backends, port)
+    for port in ("documents", "passages", "jobs", "announcements", "blobs", "entrez"):
+        assert getattr(backends, port) is getattr(backends, port)
+    backends.close()
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_a_port_whose_setting_is_missing_names_it_and_the_others_work(port):
+    backends = Aws(Settings(**{**NAMED, PORTS[port]: ""}))
+    variable = f"BIO_MCP_{PORTS[port].upper()}"
+    with pytest.raises(InvalidInput, match=f"{variable} is not set; mode aws takes it"):
+        getattr(backends, port)
+    other = "audit" if port != "audit" else "leases"
+    assert getattr(backends, other)
+    backends.close()
+
+
+def loaded_by(*uses):
+    """Which heavy modules a process has loaded after these uses of `backends`."""
+    program = "\n".join(
+        [
+            "import sys",
+            "from bio_mcp.settings import Settings",
+            "from bio_mcp.wiring import MODES",
+            f"backends = MODES['aws'](Settings(**{NAMED!r}))",
+            *uses,
+            "heavy = ('botocore', 'onnxruntime', 'tokenizers', 'urllib3', 'httpx', 'lxml')",
+            "print(*[name for name in heavy if name in sys.modules])",
+        ]
+    )
+    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_nothing_heavy_is_loaded_before_a_port_is_used():
+    assert loaded_by().split() == []
+
+
+def test_a_function_that_keeps_watermarks_loads_neither_model_nor_parser():
+    assert loaded_by("backends.checkpoints, backends.jobs, backends.leases, backends.audit").split() == [
+        "botocore",
+        "urllib3",
+    ]
+
+
+def test_a_key_that_is_given_is_the_key_and_none_is_none():
+    assert wiring.ncbi_key(Settings()) is None
+    key = wiring.ncbi_key(Settings(ncbi_api_key="abc"))
+    assert key is not None
+    assert key() == "abc"
+
+
+@pytest.mark.parametrize("store", ["secretsmanager", "ssm"])
+def test_a_key_that_aws_keeps_is_read_when_it_is_used(store):
+    key = wiring.ncbi_key(Settings(ncbi_api_key=f"{store}:ncbi"))
+    assert key is not None
+    with mock_aws():
+        if store == "ssm":
+            client("ssm").put_parameter(Name="ncbi", Value="abc", Type="SecureString")
+        else:
+            client("secretsmanager").create_secret(Name="ncbi", SecretString="abc")
+        assert key() == "abc"
+    assert key() == "abc"  # kept for a while
+
+
+def test_the_modes_are_those_that_settings_take():
+    assert Settings.from_env({"BIO_MCP_MODE": "aws"}).mode in wiring.MODES
+    assert set(wiring.MODES) == {"embedded", "aws"}
