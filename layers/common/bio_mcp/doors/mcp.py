@@ -110,17 +110,21 @@ class Listing:
     families: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self.select(self.names, self.families)
+        self._chosen(self.names, self.families)
 
     def select(self, names: str, families: Sequence[str]) -> list[types.Tool]:
         """Raises `InvalidInput` naming the choices."""
+        chosen = self._chosen(names, families)
+        return [described(each, each.name if names == "contract" else each.portable_name) for each in chosen]
+
+    def _chosen(self, names: str, families: Sequence[str]) -> list[Tool]:
+        """The tools alone: describing them takes a while, and a start need not."""
         known = list(dict.fromkeys(each.family.name for each in self.tools))
         if unknown := [name for name in families if name not in known]:
             raise InvalidInput(f"there is no tool family {unknown[0]!r}; tools takes {', '.join(known)}")
         if names not in ("portable", "contract"):
             raise InvalidInput(f"names takes portable or contract, not {names!r}")
-        shown = [each for each in self.tools if not families or each.family.name in families]
-        return [described(each, each.name if names == "contract" else each.portable_name) for each in shown]
+        return [each for each in self.tools if not families or each.family.name in families]
 
     async def list_tools(self, asked: Asked, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         query = getattr(asked.request, "query_params", None) or {}
