@@ -21,10 +21,10 @@ NEVER = {"click", "httpx2", "moto", "onnx", "pytest", "rich", "safetensors", "to
 REFUSED = {name: LATER | MCP | NEVER for name in FUNCTIONS} | {"mcp_http": LATER | NEVER - {"click", "httpx2"}}
 
 
-def loaded(code: str) -> set[str]:
-    """The top-level packages that a fresh process has loaded after running `code`."""
-    shown = f"{code}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
-    environment = {"PATH": os.environ["PATH"], "AWS_DEFAULT_REGION": "us-east-1"}
+def loaded(code: str, depth: int = 1, **environment: str) -> set[str]:
+    """The packages, named to this depth, that a fresh process has loaded after running `code`."""
+    shown = f"{code}\nimport sys\nprint(*{{'.'.join(name.split('.')[:{depth}]) for name in sys.modules}})"
+    environment |= {"PATH": os.environ["PATH"], "AWS_DEFAULT_REGION": "us-east-1"}
     ran = subprocess.run(
         [sys.executable, "-c", shown], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -36,6 +36,14 @@ def test_an_entry_point_loads_nothing_heavy_that_its_first_call_may_not_need(fun
     found = loaded(f"import sys; sys.path.insert(0, 'functions/{function}'); import app")
     assert found & REFUSED[function] == set()
     assert "bio_mcp" in found
+
+
+def test_the_endpoint_loads_what_calls_functions_when_it_calls_one():
+    served = ",".join(f"{name}={name}" for name in FUNCTIONS if name != "mcp_http")
+    settings = {"BIO_MCP_MODE": "aws", "BIO_MCP_FUNCTIONS": served, "MCP_AUTH_SECRET_KEY": "s" * 40}
+    found = loaded("import sys; sys.path.insert(0, 'functions/mcp_http'); import app", depth=2, **settings)
+    assert found & {"botocore.session", "botocore.config", "urllib3"} == set()
+    assert "bio_mcp.wiring" in found
 
 
 def test_a_heavy_import_would_be_seen():

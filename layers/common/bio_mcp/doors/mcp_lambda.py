@@ -5,12 +5,15 @@ but that. Nothing is connected while the function starts, so that a snapshot of 
 would be dead when it is restored.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
 
 from mangum import Mangum
 
 from bio_mcp import wiring
 from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.access import access_if_whole
 from bio_mcp.doors.aws_lambda import log_as_json
 from bio_mcp.doors.invoking import Functions, over_functions
@@ -33,8 +36,22 @@ def http_handler(
     """
     settings = Settings.from_env()
     log_as_json(settings.log_level)
-    invoke = invoking(settings, functions()) if settings.functions else in_process(backends())
+    invoke = invoking(settings, Later(functions)) if settings.functions else in_process(backends())
     return Mangum(application(settings, invoke, access_if_whole(settings), public=True), lifespan="off")
+
+
+class Later:
+    """Functions that are reached for when the first is called: AWS's library takes a while to load, and a request that
+    is refused, or asks only what there is, needs none."""
+
+    def __init__(self, connect: Callable[[], Functions]) -> None:
+        self._functions = cache(connect)
+
+    def invoke(self, function: str, event: Mapping[str, Any], deadline: Deadline, *, repeatable: bool) -> Any:
+        return self._functions().invoke(function, event, deadline, repeatable=repeatable)
+
+    def prepare(self, patience_s: float) -> None:
+        self._functions().prepare(patience_s)
 
 
 def invoking(settings: Settings, functions: Functions) -> Invoke:
