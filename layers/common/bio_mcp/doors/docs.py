@@ -22,6 +22,9 @@ COMMANDS = {
     "rag.get": "bio-mcp get",
     "corpus.checkpoint.get": "bio-mcp checkpoint get",
     "corpus.checkpoint.set": "bio-mcp checkpoint set",
+    "searchPubMedArticles": "bio-mcp pubmed search",
+    "fetchArticleDetails": "bio-mcp pubmed fetch",
+    "getArticleRelationships": "bio-mcp pubmed related",
 }
 BOUNDS = {
     "minimum": "at least {}",

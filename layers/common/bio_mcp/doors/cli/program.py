@@ -28,6 +28,7 @@ COMMANDS = {
     "sync": ("syncing", "Bring the corpus up to date with PubMed for a query."),
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show one paper."),
+    "pubmed": ("pubmed", "Search PubMed itself, show its records and what is related to them, cite them."),
     "checkpoint": ("checkpoint", "Show or move the watermark of a query."),
     "reindex": ("reindexing", "Make the search index again of the stored papers."),
     "doctor": ("doctor", "Check this installation and its corpus."),

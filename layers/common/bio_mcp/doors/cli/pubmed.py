@@ -1,0 +1,154 @@
+"""`bio-mcp pubmed`: PubMed itself, live; what is found there need not be in the corpus."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from rich.console import Group
+from rich.text import Text
+
+from bio_mcp.doors import console
+from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.papers import flag
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.tools.pubmed import LINKS, SORTS, TIMEOUT_S, fetch_details, relate, search_pubmed
+
+KINDS = {name.removeprefix("pubmed_").partition("_")[0]: name for name in LINKS}
+STYLES = {"ris": "ris", "bibtex": "bibtex", "apa": "apa_string", "mla": "mla_string"}
+MORE_STYLES = {"vancouver": "vancouver", "csl": "csl_json"}
+RAW = {"xml": "full_xml", "medline": "medline_text"}
+MOST_SUMMARIES = 100
+
+
+@click.group("pubmed", help=f"Ask PubMed itself, within {TIMEOUT_S} seconds. Nothing is added to the corpus.")
+def pubmed_command() -> None:
+    """The commands below."""
+
+
+@pubmed_command.command("search")
+@click.argument("term")
+@click.option("--max", "most", type=click.INT, default=20, show_default=True, help="hits, at most 1000")
+@click.option("--sort", type=click.Choice(list(SORTS)), default="relevance", show_default=True)
+@click.option("--from", "first", help="YYYY, YYYY/MM or YYYY/MM/DD")
+@click.option("--to", "last", help="YYYY, YYYY/MM or YYYY/MM/DD")
+@click.option("--date", "kind", type=click.Choice(["pdat", "edat", "mdat"]), help="published, entered or revised")
+@click.option("--type", "types", multiple=True, help="any of these publication types, such as Review")
+@as_json
+@click.pass_obj
+def search_command(session: Session, /, as_json: bool, **given: Any) -> None:
+    """Search PubMed for TERM, in PubMed's own syntax."""
+    session.as_json = as_json
+    range_ = {"minDate": given["first"], "maxDate": given["last"], "dateType": given["kind"]}
+    arguments = {
+        "queryTerm": given["term"],
+        "maxResults": given["most"],
+        "sortBy": given["sort"],
+        "fetchBriefSummaries": max(0, min(given["most"], MOST_SUMMARIES)),
+        "dateRange": {name: value for name, value in range_.items() if value},
+        "filterByPublicationTypes": list(given["types"]),
+    }
+    session.answer(session.ask(search_pubmed, arguments), render_search)
+
+
+@pubmed_command.command("fetch")
+@click.argument("pmids", nargs=-1, required=True)
+@click.option("--as", "form", type=click.Choice(list(RAW)), help="NCBI's own XML or MEDLINE text")
+@as_json
+@click.pass_obj
+def fetch_command(session: Session, pmids: tuple[str, ...], form: str | None, as_json: bool) -> None:
+    """Show the PubMed records of PMIDS."""
+    session.as_json = as_json
+    level = RAW[form] if form else "abstract_plus"
+    session.answer(session.ask(fetch_details, {"pmids": list(pmids), "detailLevel": level}), render_fetch)
+
+
+@pubmed_command.command("related")
+@click.argument("pmid")
+@click.option("--kind", type=click.Choice(list(KINDS)), default="similar", show_default=True)
+@click.option("--max", "most", type=click.INT, default=10, show_default=True, help="articles, at most 50")
+@as_json
+@click.pass_obj
+def related_command(session: Session, pmid: str, kind: str, most: int, as_json: bool) -> None:
+    """List articles similar to PMID, citing it or cited by it."""
+    session.as_json = as_json
+    arguments = {"sourcePmid": pmid, "relationshipType": KINDS[kind], "maxRelatedResults": most}
+    session.answer(session.ask(relate, arguments), render_related)
+
+
+@pubmed_command.command("cite")
+@click.argument("pmid")
+@click.option("--style", type=click.Choice([*STYLES, *MORE_STYLES]), default="apa", show_default=True)
+@as_json
+@click.pass_obj
+def cite_command(session: Session, pmid: str, style: str, as_json: bool) -> None:
+    """Print the citation of PMID."""
+    session.as_json = as_json
+    named = STYLES | MORE_STYLES
+    arguments: dict[str, Any] = {"sourcePmid": pmid, "relationshipType": "citation_formats"}
+    arguments["citationStyles"] = [named[style]] if style in STYLES else []
+    arguments["moreStyles"] = [named[style]] if style in MORE_STYLES else []
+    body = session.ask(relate, arguments)
+    session.answer(body, lambda answer: click.echo(answer["citations"][named[style]]))
+
+
+def render_search(body: Mapping[str, Any]) -> None:
+    """How many there are and what was asked, then the hits."""
+    console.say(f"{console.many(body['totalFound'], 'article')} for {body['effectiveESearchTerm']}")
+    if body["suggestedTerm"]:
+        console.say(f"PubMed would spell it: {body['suggestedTerm']}")
+    if body["briefSummaries"]:
+        console.out().print(Group(*(_line(each, each["pubDate"]) for each in body["briefSummaries"])))
+    elif body["pmids"]:
+        console.say(", ".join(body["pmids"]))
+    _warn(body)
+
+
+def render_fetch(body: Mapping[str, Any]) -> None:
+    """NCBI's own text as it is; or each record, then what is not there."""
+    if "content" in body:
+        click.echo(body["content"], nl=False)
+    else:
+        for each in body["articles"]:
+            console.out().print(Group(*_record(each), ""))
+    if body["notFoundPmids"]:
+        console.warn(f"PubMed has no record {', '.join(body['notFoundPmids'])}")
+    _warn(body)
+
+
+def render_related(body: Mapping[str, Any]) -> None:
+    """The articles, by score where there is one."""
+    console.say(f"{body['retrievedCount']} of {console.many(body['totalCount'], 'article')}")
+    lines = [_line(each, "" if each["score"] is None else f"{each['score']:.2f}") for each in body["relatedArticles"]]
+    console.out().print(Group(*lines))
+    _warn(body)
+
+
+def _record(each: Mapping[str, Any]) -> list[Text]:
+    names = [_name(author) for author in each["authors"]]
+    journal = each["journalInfo"]
+    printed = ". ".join(filter(None, [journal["title"], journal["publicationDate"].get("medlineDate")]))
+    ids = ", ".join(filter(None, [f"PMID {each['pmid']}", each["pmcid"], each["doi"] and f"DOI {each['doi']}"]))
+    return [
+        Text.assemble(*flag(each["retraction"]), (each["title"] or "(no title)", "bold")),
+        Text(", ".join(names)),
+        Text(printed, style="italic"),
+        Text(ids, style="dim"),
+        Text(each["abstractText"] or ""),
+    ]
+
+
+def _name(author: Mapping[str, Any]) -> str:
+    return author.get("collectiveName") or " ".join(filter(None, [author["lastName"], author["initials"]]))
+
+
+def _line(each: Mapping[str, Any], note: str | None) -> Text:
+    shown = Text.assemble((f"{each['pmid']:>8}  ", "dim"), *flag(each["retraction"]), each["title"] or "(no title)")
+    for part in (each["authors"], each["source"]):
+        if part:
+            shown.append(f" {part}.", style="italic")
+    return shown.append(f" {note}", style="dim") if note else shown
+
+
+def _warn(body: Mapping[str, Any]) -> None:
+    for reason in (*body["reasons"], *body.get("warnings", ())):
+        console.warn(reason)
