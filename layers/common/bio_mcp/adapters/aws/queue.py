@@ -3,7 +3,8 @@
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +73,8 @@ class SqsContinuations:
         return None
 
     def ack(self, receipt: str) -> None:
-        """The event has been handled: forget it."""
-        with reaching(WHAT):
+        """The event has been handled: forget it; nothing when it has been forgotten already."""
+        with reaching(WHAT), _in_time_or_not():
             self._client.delete_message(QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2])
 
     def fail(self, receipt: str, reason: str, wait_s: float | None = None) -> None:
@@ -88,18 +89,24 @@ class SqsContinuations:
     def hold(self, receipt: str, seconds: float) -> None:
         """Keep the event from other receivers for so long from now; nothing when it has come to another already."""
         wait = min(LONGEST_LEASE_S, ceil(seconds))
-        with reaching(WHAT):
-            try:
-                self._client.change_message_visibility(
-                    QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2], VisibilityTimeout=wait
-                )
-            except ClientError as error:
-                if code_of(error).rpartition(".")[2] not in TOO_LATE:
-                    raise
+        with reaching(WHAT), _in_time_or_not():
+            self._client.change_message_visibility(
+                QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2], VisibilityTimeout=wait
+            )
 
     def early_s(self, attributes: Mapping[str, Mapping[str, Any]]) -> float:
         """Seconds that a received message is too early, by its message attributes."""
         return early_s(attributes, self._clock())
+
+
+@contextmanager
+def _in_time_or_not() -> Iterator[None]:
+    """A change of a message that is gone, or with another receiver, is none."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error).rpartition(".")[2] not in TOO_LATE:
+            raise
 
 
 def early_s(attributes: Mapping[str, Mapping[str, Any]], now: float) -> float:
