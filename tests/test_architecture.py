@@ -327,7 +327,9 @@ def events() -> list[tuple[str, Path]]:
 
 
 def does_not_fit(function: str, event: dict) -> str | None:
-    """Why `function` would refuse `event`, or None."""
+    """Why `function` would refuse `event`, or a message that a queue brings in it; or None."""
+    if records := event.get("Records"):
+        return next(filter(None, (does_not_fit(function, json.loads(each["body"])) for each in records)), None)
     try:
         parsed = Event.model_validate(event)
         if parsed.resource is None:
@@ -360,6 +362,7 @@ def test_every_tool_has_an_event():
         {"tool": "rag.get", "arguments": {"doc_id": "pmid:1"}},
         {"tool": "nothing"},
         {"Records": []},
+        {"Records": [{"body": '{"tool": "rag.search", "arguments": {}}'}]},
     ],
 )
 def test_an_event_that_does_not_fit_would_be_seen(event):
