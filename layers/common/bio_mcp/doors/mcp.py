@@ -35,6 +35,7 @@ INSTRUCTIONS = (
     "hit names a paper by doc_id, such as pmid:12345), then read a paper with rag_get before citing it: give its PMID, "
     "and never rest a claim on one whose retraction status is retracted. If the corpus lacks a topic, "
     "pubmed_sync_delta brings in what PubMed has on it; running it again only adds what is new. "
+    "searchPubMedArticles, fetchArticleDetails and getArticleRelationships ask PubMed itself, live. "
     "An error's message says what to change; details.retryable says whether the same call may work later."
 )
 CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}

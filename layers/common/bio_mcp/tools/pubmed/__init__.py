@@ -21,7 +21,7 @@ from bio_mcp.tools.pubmed.details import ArticleDetails, cited, full
 from bio_mcp.tools.pubmed.hits import PMID, BriefSummary, RelatedArticle, brief, related
 from bio_mcp.tools.pubmed.standing import PubmedStatistics, ServerStanding, server_standing, statistics
 
-TIMEOUT_S = 27  # of the 29 s that a front end waits; queueing and pauses between tries are in it
+TIMEOUT_S = 26  # a front end waits 29 s; queueing and pauses between tries are in it, a cold start is not
 ROOM = 1_500_000  # characters of an answer: twice in one MCP result, and escaped, that is 5 of Lambda's 6 MB
 FRESH_S = 60
 DAY = r"^\d{4}(/\d{2}(/\d{2})?)?$"
@@ -268,7 +268,7 @@ def pubmed_info(backends: Backends, context: Context) -> ServerStanding:
     last = backends.pubmed.contact().last
     if last is None or (backends.now() - last).total_seconds() > FRESH_S:
         with suppress(UpstreamFailed, DeadlineExceeded):
-            backends.pubmed.einfo(deadline=context.deadline.share(5))
+            backends.pubmed.check(deadline=context.deadline.share(5))
     return server_standing(backends.pubmed.contact())
 
 
