@@ -58,7 +58,7 @@ class AwsPorts:
             "projects",
         }
     )
-    many = 1_000  # PMIDs that are looked up at once in a test
+    many = 450  # PMIDs that are looked up at once in a test
 
     def __init__(self, clock=time.time, endpoint=None, prefix=None):
         self.clock = clock
