@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tests.aws_template import TEMPLATE
 
-
 RUNBOOK = (Path(__file__).parents[1] / "docs/runbook.md").read_text()
 
 
@@ -16,7 +15,7 @@ def test_every_alarm_is_explained_and_no_other():
 
 def test_parameters_and_outputs_are_called_by_their_names():
     known = TEMPLATE["Parameters"].keys() | TEMPLATE["Outputs"].keys() | TEMPLATE["Resources"].keys()
-    named = {name for name in re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK)}
+    named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK))
     assert len(named) > 12
     assert named <= known
 
