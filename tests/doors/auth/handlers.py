@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bio_mcp import wiring
 from bio_mcp.doors.mcp_lambda import http_handler
 from tests.doors.auth.minting import RESOURCE
 from tests.doors.conftest import NO_BACKENDS
@@ -77,14 +78,14 @@ class Door:
 
 
 @contextmanager
-def door(**configured):
+def door(backends=lambda: NO_BACKENDS, functions=wiring.functions, **configured):
     """The front door under these variables and no other `MCP_` ones."""
     with pytest.MonkeyPatch.context() as environment, in_a_thread_with_a_loop() as thread:
         for name in [each for each in os.environ if each.startswith("MCP_")]:
             environment.delenv(name)
         for name, value in {"MCP_RESOURCE_URL": RESOURCE, **configured}.items():
             environment.setenv(name, value)
-        yield Door(thread, thread.submit(http_handler, lambda: NO_BACKENDS).result())
+        yield Door(thread, thread.submit(http_handler, backends, functions).result())
 
 
 def bearer(token):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda.client import LambdaClient
 
 LARGEST = 6 * 1024 * 1024  # bytes of an event and of an answer, as Lambda has it
-LONGEST_S = 900  # that a function may take
+LONGEST_S = 28.0  # that an answer is waited for: the front door itself is given up after 29 s, by API Gateway after 30
 GRACE_S = 2.0  # that an answer may be later than its deadline: a cold start, and the way
 CONNECT_S = 2.0
 NEVER_SENT = (EndpointConnectionError, ConnectTimeoutError)
@@ -108,7 +108,7 @@ class LambdaFunctions:
         return json.loads(content)
 
     def _client(self, remaining_s: float) -> "LambdaClient":
-        patience = ceil(min(remaining_s, LONGEST_S) + GRACE_S)
+        patience = ceil(min(remaining_s + GRACE_S, LONGEST_S))
         with self._lock:
             if patience not in self._clients:
                 self._clients[patience] = self._connect(patience)

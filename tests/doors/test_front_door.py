@@ -1,0 +1,96 @@
+"""The front door's handler where functions of their own run the tools: it calls them, and reaches for nothing else."""
+
+import json
+
+import pytest
+
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.mcp_lambda import http_handler
+from bio_mcp.errors import InvalidInput
+from tests.doors.auth.handlers import bearer, door
+from tests.doors.auth.minting import SECRET, hs256
+
+MODULES = sorted({each.function for each in (*TOOLS.values(), *RESOURCES.values())})
+NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
+LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp"}
+BODY = {"results": [], "status": "complete", "reasons": [], "warnings": []}
+
+
+class Functions:
+    """Answers every event alike, and keeps them."""
+
+    def __init__(self):
+        self.invoked, self.prepared = [], []
+
+    def invoke(self, function, event, _deadline, *, repeatable):
+        self.invoked.append((function, event, repeatable))
+        return {"body": BODY, "audit": {"status": "ok", "correlation_id": event["correlation_id"]}}
+
+    def prepare(self, patience_s):
+        self.prepared.append(patience_s)
+
+
+def no_backends():
+    raise AssertionError("the front door has no data of its own")
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return Functions()
+
+
+@pytest.fixture(scope="module")
+def opened(functions):
+    with door(no_backends, lambda: functions, BIO_MCP_FUNCTIONS=NAMED, **LOCKED) as made:
+        yield made
+
+
+def posted(opened, method, **params):
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    return opened(bearer(hs256()), body=body).json["result"]
+
+
+def test_a_tool_is_called_in_the_function_of_its_module(opened, functions):
+    functions.invoked.clear()
+    result = posted(opened, "tools/call", name="rag_search", arguments={"query": "migraine"})
+    assert result["structuredContent"] == json.loads(result["content"][0]["text"]) == BODY
+    [(function, event, repeatable)] = functions.invoked
+    assert function == "arn:aws:lambda:us-east-1:000000000000:function:bio-search"
+    assert (event["tool"], event["arguments"], event["outcome"]) == ("rag.search", {"query": "migraine"}, True)
+    assert repeatable
+    assert result["_meta"]["io.github.bio-mcp/audit"]["correlation_id"] == event["correlation_id"]
+
+
+def test_a_resource_is_read_in_the_function_of_its_module(opened, functions):
+    functions.invoked.clear()
+    result = posted(opened, "resources/read", uri="resource://pubmed/paper/7")
+    assert json.loads(result["contents"][0]["text"]) == BODY
+    [(function, event, _)] = functions.invoked
+    assert function.endswith(":bio-get_doc")
+    assert event["resource"] == "resource://pubmed/paper/7"
+
+
+def test_nobody_without_a_token_reaches_a_function(opened, functions):
+    functions.invoked.clear()
+    assert opened().status == 401
+    assert functions.invoked == []
+
+
+def test_listing_calls_no_function(opened, functions):
+    functions.invoked.clear()
+    assert len(posted(opened, "tools/list")["tools"]) == len(TOOLS)
+    assert functions.invoked == []
+
+
+def test_a_front_door_that_lacks_a_function_does_not_start(monkeypatch):
+    monkeypatch.setenv("BIO_MCP_FUNCTIONS", NAMED.rpartition(",")[0])
+    with pytest.raises(InvalidInput, match="names no function"):
+        http_handler(no_backends, Functions)
+
+
+def test_a_snapshot_is_made_with_clients_and_without_a_call():
+    made = Functions()
+    start = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start", "BIO_MCP_FUNCTIONS": NAMED}
+    with door(no_backends, lambda: made, **start, **LOCKED):
+        assert made.prepared
+        assert made.invoked == []
