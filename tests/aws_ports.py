@@ -12,6 +12,7 @@ from bio_mcp.adapters.aws import clients
 from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
 from bio_mcp.adapters.aws.audit import DynamoAudit
 from bio_mcp.adapters.aws.blobs import S3Blobs
+from bio_mcp.adapters.aws.cache import DynamoCache
 from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.jobs import DynamoJobs
@@ -49,6 +50,7 @@ class AwsPorts:
             "announcements",
             "audit",
             "blobs",
+            "cache",
             "checkpoints",
             "continuations",
             "documents",
@@ -95,6 +97,10 @@ class AwsPorts:
     @cached_property
     def projects(self):
         return DynamoProjects(self.dynamodb, self.table("ProjectsTable"))
+
+    @cached_property
+    def cache(self):
+        return DynamoCache(self.dynamodb, self.table("CacheTable"), self.clock)
 
     @cached_property
     def pace_table(self):

@@ -23,6 +23,7 @@ ORDER = [
     "literature",
     "retrieval",
     "graph",
+    "cache",
     "pubmed",
     "work",
     "ports",

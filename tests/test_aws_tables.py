@@ -5,23 +5,33 @@ import pytest
 from tests.aws_tables import TABLE, properties, template
 
 TABLES = properties(TABLE)
-EXPIRING = {"JobsTable", "LeasesTable"}
+EXPIRING = {"CacheTable", "JobsTable", "LeasesTable"}
+KEPT = set(TABLES) - {"CacheTable"}
 
 
 def test_there_is_one_table_for_each_port():
-    ports = ("Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects")
+    ports = ("Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects", "Cache")
     assert set(TABLES) == {f"{port}Table" for port in ports}
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_is_paid_by_request_encrypted_recoverable_and_protected(name):
+def test_a_table_is_paid_by_request_and_encrypted(name):
+    assert TABLES[name]["BillingMode"] == "PAY_PER_REQUEST"
+    assert TABLES[name]["SSESpecification"] == {"SSEEnabled": True}
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_a_table_is_recoverable_and_protected(name):
     table = TABLES[name]
-    assert table["BillingMode"] == "PAY_PER_REQUEST"
-    assert table["SSESpecification"] == {"SSEEnabled": True}
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["DeletionProtectionEnabled"] is True
     resource = template()["Resources"][name]
     assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
+
+
+def test_what_is_only_kept_for_a_while_goes_with_the_stack():
+    resource = template()["Resources"]["CacheTable"]
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Delete", "Delete")
 
 
 @pytest.mark.parametrize("name", TABLES)

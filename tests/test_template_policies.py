@@ -57,7 +57,9 @@ EXPECTED = {
     | {(f"sqs:{each}Message", "WorkQueue.Arn") for each in ("Send", "Receive", "Delete")}
     | {(f"sqs:{each}", "WorkQueue.Arn") for each in ("GetQueueAttributes", "ChangeMessageVisibility")},
     "checkpoint": SYNC_STATE | JOBS | table("Audit", "PutItem"),
-    "pubmed": table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName"),
+    "pubmed": table("Pace", "GetItem", "UpdateItem")
+    | table("Cache", "BatchGetItem", "BatchWriteItem")
+    | secret("NcbiApiKeyName"),
     "mcp_http": {
         ("lambda:InvokeFunction", f"{each}Function.Arn")
         for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint", "Pubmed")
@@ -144,6 +146,7 @@ MODULES = {  # who reads and writes what
     "LeasesTable.Arn": ("leases",),
     "AuditTable.Arn": ("audit",),
     "PaceTable.Arn": ("pace",),
+    "CacheTable.Arn": ("cache",),
     "${Bucket.Arn}/articles/*": ("blobs",),
     "${Bucket.Arn}/jobs/*": ("blobs",),
     "EventBus.Arn": ("announcements",),

@@ -17,7 +17,10 @@ from tests.aws_ports import NOBODY
 ROOT = Path(__file__).parents[1]
 NAMED = {
     "mode": "aws",
-    **{f"table_{name}": name for name in ("documents", "checkpoints", "jobs", "leases", "audit", "pace", "projects")},
+    **{
+        f"table_{name}": name
+        for name in ("documents", "checkpoints", "jobs", "leases", "audit", "pace", "projects", "cache")
+    },
     "queue_url": "https://sqs.us-east-1.amazonaws.com/123456789012/work",
     "bucket": "bucket",
     "event_bus": "bus",
@@ -36,6 +39,7 @@ PORTS = {
     "blobs": "bucket",
     "projects": "table_projects",
     "entrez": "table_pace",
+    "pubmed": "table_cache",
 }
 
 
@@ -49,7 +53,7 @@ def test_every_port_is_made_and_what_connects_is_made_once():
     backends = Aws(Settings(**NAMED))
     for port in PORTS:
         assert getattr(backends, port)
-    for port in ("documents", "passages", "jobs", "announcements", "blobs", "entrez"):
+    for port in ("documents", "passages", "jobs", "announcements", "blobs", "entrez", "pubmed"):
         assert getattr(backends, port) is getattr(backends, port)
     backends.close()
 
@@ -62,6 +66,12 @@ def test_a_port_whose_setting_is_missing_names_it_and_the_others_work(port):
         getattr(backends, port)
     other = "audit" if port != "audit" else "leases"
     assert getattr(backends, other)
+    backends.close()
+
+
+def test_without_a_cache_pubmed_is_asked_each_time():
+    backends = Aws(Settings(**{**NAMED, "table_cache": "", "cache": "off"}))
+    assert backends.pubmed is backends.entrez
     backends.close()
 
 

@@ -12,6 +12,7 @@ from uuid import uuid4
 import rfc8785
 from pydantic import BaseModel, ValidationError
 
+from bio_mcp.cache import Lookups, counting
 from bio_mcp.deadline import Deadline
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
@@ -96,14 +97,15 @@ def _account(
 ) -> Outcome:
     started = time.perf_counter() if started is None else started
     failed: Failure | None = None
-    try:
-        body = run().model_dump(mode="json", exclude_unset=True)
-    except Failure as failure:
-        failed, body = failure, envelope(failure, what.family.dialect)
-    except Exception:
-        log.exception("%s failed", what.name, extra={"correlation_id": context.correlation_id})
-        body = bug(context.correlation_id)
-    audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000))
+    with counting() as lookups:
+        try:
+            body = run().model_dump(mode="json", exclude_unset=True)
+        except Failure as failure:
+            failed, body = failure, envelope(failure, what.family.dialect)
+        except Exception:
+            log.exception("%s failed", what.name, extra={"correlation_id": context.correlation_id})
+            body = bug(context.correlation_id)
+    audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(lookups)
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
     log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **audit})
@@ -154,6 +156,11 @@ def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str
         "latency_ms": latency_ms,
         "status": "error" if "error" in body else "ok",
     }
+
+
+def _cached(lookups: Lookups) -> dict[str, Any]:
+    """What of the answer had been kept, and for how long; nothing where nobody looked."""
+    return {"cache": told} if (told := lookups.told) else {}
 
 
 def _sha256(value: Any) -> str:

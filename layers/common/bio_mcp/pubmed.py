@@ -203,7 +203,7 @@ class Pubmed(Protocol):
         ...
 
     def efetch(self, pmids: Sequence[str], *, deadline: Deadline) -> Iterator[Article | Deletion]:
-        """The records of at most 200 PMIDs; those that PubMed does not have are absent, in PubMed's order."""
+        """The records of at most 200 PMIDs, in no order; those that PubMed does not have are absent."""
         ...
 
     def efetch_text(self, pmids: Sequence[str], *, style: Literal["xml", "medline"], deadline: Deadline) -> str:
@@ -225,7 +225,11 @@ class Pubmed(Protocol):
         ...
 
     def einfo(self, *, deadline: Deadline) -> EntrezDatabase:
-        """PubMed's size, last update, fields and link names; also the cheapest health check."""
+        """PubMed's size, last update, fields and link names."""
+        ...
+
+    def check(self, *, deadline: Deadline) -> None:
+        """Ask NCBI for as little as there is, now: raises unless it answers."""
         ...
 
     def contact(self) -> Contact:

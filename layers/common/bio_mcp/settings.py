@@ -56,12 +56,34 @@ class Settings:
     )
     ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
 
+    cache: str = setting(
+        "BIO_MCP_CACHE", "on", "on: PubMed's answers to the live tools are kept for a while; off: NCBI is always asked"
+    )
+    cache_records_s: int = setting(
+        "BIO_MCP_CACHE_RECORDS_S",
+        21_600,
+        "seconds that a record or summary is kept, hence how late a retraction may be seen; 0: not at all",
+    )
+    cache_searches_s: int = setting(
+        "BIO_MCP_CACHE_SEARCHES_S", 300, "seconds that what a search found is kept; 0: not at all"
+    )
+    cache_links_s: int = setting(
+        "BIO_MCP_CACHE_LINKS_S", 86_400, "seconds that similar, citing and cited articles are kept; 0: not at all"
+    )
+    cache_info_s: int = setting(
+        "BIO_MCP_CACHE_INFO_S", 3_600, "seconds that PubMed's description of itself is kept; 0: not at all"
+    )
+    cache_mb: int = setting(
+        "BIO_MCP_CACHE_MB", 256, "megabytes of the embedded mode's cache.sqlite3, which may be deleted at any time"
+    )
+
     table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "mode aws: DynamoDB table of the papers")
     table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "mode aws: DynamoDB table of the watermarks")
     table_jobs: str = setting("BIO_MCP_TABLE_JOBS", "", "mode aws: DynamoDB table of the jobs and their cursors")
     table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "mode aws: DynamoDB table of who works on what")
     table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "mode aws: DynamoDB table of the changes made by hand")
     table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "mode aws: DynamoDB table of the turns at NCBI")
+    table_cache: str = setting("BIO_MCP_TABLE_CACHE", "", "mode aws: DynamoDB table of NCBI's answers kept for a while")
     table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "mode aws: DynamoDB table of the projects")
     queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "mode aws: URL of the SQS queue of calls to be made later")
     bucket: str = setting("BIO_MCP_BUCKET", "", "mode aws: S3 bucket of PDFs, reports and raw records")
@@ -150,6 +172,7 @@ class Settings:
 CHOICES = {
     "mode": {"embedded", "aws"},
     "embeddings": {"onnx", "hf", "openai"},
+    "cache": {"on", "off"},
     "opensearch_service": {"es", "aoss", "none"},
     "tool_names": {"portable", "contract"},
     "log_level": {"debug", "info", "warning", "error"},

@@ -11,6 +11,7 @@ import pytest
 from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
 from bio_mcp.adapters.embedded.audit import SqliteAudit
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
+from bio_mcp.adapters.embedded.cache import SqliteCache
 from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 from bio_mcp.adapters.embedded.continuations import SqliteContinuations
 from bio_mcp.adapters.embedded.database import Database
@@ -33,6 +34,7 @@ PORTS = (
     "audit",
     "blobs",
     "projects",
+    "cache",
 )
 
 
@@ -74,6 +76,7 @@ class EmbeddedPorts:
         self.audit = SqliteAudit(self.database)
         self.blobs = DirectoryBlobs(directory / "blobs")
         self.projects = SqliteProjects(self.database)
+        self.cache = SqliteCache(directory, 8 << 20, clock)
         self.announcements = LoggedAnnouncements()
         self.ears, self.log = Ears(), logging.getLogger(LoggedAnnouncements.__module__)
         self.level = self.log.level
@@ -91,6 +94,7 @@ class EmbeddedPorts:
     def close(self):
         self.log.removeHandler(self.ears)
         self.log.setLevel(self.level)
+        self.cache.close()
         self.database.close()
 
 
@@ -174,3 +178,8 @@ def projects(ports):
 @pytest.fixture
 def announcements(ports):
     return ports.announcements
+
+
+@pytest.fixture
+def cache(ports):
+    return ports.cache

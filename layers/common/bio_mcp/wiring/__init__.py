@@ -13,6 +13,7 @@ from bio_mcp.adapters.kept import Kept
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
+from bio_mcp.wiring.caching import cached
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.invoke import LambdaFunctions
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.adapters.pace import Pacer
+    from bio_mcp.cache import Cache
     from bio_mcp.ports import (
         Announcements,
         Audit,
@@ -54,6 +56,7 @@ class Embedded:
         self._passages = Once(self._make_passages)
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Once(self._open_entrez)
+        self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
 
     @property
     def database(self) -> "Database":
@@ -77,7 +80,7 @@ class Embedded:
 
     @property
     def pubmed(self) -> "Pubmed":
-        return self.entrez
+        return self._pubmed()
 
     @property
     def checkpoints(self) -> "Checkpoints":
@@ -159,6 +162,13 @@ class Embedded:
 
         key = ncbi_key(self.settings)
         return eutils(self.settings, Pace(gap_s(key is not None, self.settings.ncbi_delay_ms)), key, self._opened)
+
+    def _open_cache(self) -> "Cache":
+        from bio_mcp.adapters.embedded.cache import SqliteCache
+
+        cache = SqliteCache(self.settings.home.expanduser(), self.settings.cache_mb << 20)
+        self._opened.callback(cache.close)
+        return cache
 
     def _make_documents(self) -> "Documents":
         from bio_mcp.adapters.embedded.documents import SqliteDocuments

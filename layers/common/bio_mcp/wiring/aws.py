@@ -11,12 +11,14 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
 from bio_mcp.wiring import EMBEDDINGS, eutils, ncbi_key
+from bio_mcp.wiring.caching import cached
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.inspection import Look
     from bio_mcp.adapters.aws.opensearch import OpenSearchPassages
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.cache import Cache
     from bio_mcp.ports import Announcements, Audit, Blobs, Checkpoints, Documents, Embeddings, Jobs, Leases, Projects
     from bio_mcp.pubmed import Pubmed
 
@@ -42,6 +44,7 @@ class Aws:
         self._announcements = Once(self._make_announcements)
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Once(self._open_entrez)
+        self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
 
     @property
     def documents(self) -> "Documents":
@@ -61,7 +64,7 @@ class Aws:
 
     @property
     def pubmed(self) -> "Pubmed":
-        return self.entrez
+        return self._pubmed()
 
     @property
     def checkpoints(self) -> "Checkpoints":
@@ -144,14 +147,20 @@ class Aws:
 
         return inspection.bus(self._events(), self.settings.needed("event_bus"))
 
-    def _connect(self, service: str) -> Any:
+    def _connect(self, service: str, **options: Any) -> Any:
         try:
             from bio_mcp.adapters.aws.clients import client
         except ModuleNotFoundError:
             raise InvalidInput("mode aws takes boto3; install bio-mcp[aws]") from None
-        made = client(service)
+        made = client(service, **options)
         self._opened.callback(made.close)
         return made
+
+    def _open_cache(self) -> "Cache":
+        table = self.settings.needed("table_cache")
+        from bio_mcp.adapters.aws.cache import IMPATIENT, DynamoCache
+
+        return DynamoCache(self._connect("dynamodb", config=IMPATIENT), table)
 
     def _make_blobs(self) -> "Blobs":
         from bio_mcp.adapters.aws.blobs import S3Blobs

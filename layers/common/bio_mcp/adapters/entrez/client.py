@@ -195,6 +195,10 @@ class Eutils:
         """Size, last update, fields and link names of a database; also the cheapest health check."""
         return self._ask("einfo", {"db": db, "retmode": "json"}, deadline, lookups.read_info)
 
+    def check(self, *, deadline: Deadline = NEVER) -> None:
+        """Ask NCBI for as little as there is: raises unless it answers."""
+        self.einfo(deadline=deadline)
+
     def databases(self, *, deadline: Deadline = NEVER) -> tuple[str, ...]:
         """The names of NCBI's databases."""
         return self._ask("einfo", {"retmode": "json"}, deadline, lookups.read_databases)

@@ -1,0 +1,79 @@
+"""Answers kept for a while, in a DynamoDB table that forgets them by itself."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from botocore.config import Config
+
+from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.adapters.caching.lifetime import age_s
+from bio_mcp.cache import Held
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+log = logging.getLogger(__name__)
+
+WHAT = "kept answers"
+LARGEST = 390_000  # bytes of a value; an item may have 400 KB with its key and times
+READ_AT_ONCE, WRITTEN_AT_ONCE = 100, 25
+IMPATIENT = Config(  # asking NCBI again costs less than waiting for what may be kept
+    connect_timeout=1,
+    read_timeout=2,
+    retries={"mode": "standard", "total_max_attempts": 2},
+    max_pool_connections=16,
+    account_id_endpoint_mode="disabled",
+)
+
+
+class DynamoCache:
+    """`bio_mcp.cache.Cache` over one table (key: entry). `clock` gives seconds since 1970, the same everywhere.
+
+    What DynamoDB has not done at once is not done: not read means not kept. What is past its lifetime does not count,
+    whether DynamoDB has removed it or not.
+    """
+
+    def __init__(self, client: "DynamoDBClient", table: str, clock: Callable[[], float] = time.time) -> None:
+        self._client = client
+        self._table = table
+        self._clock = clock
+
+    def get(self, keys: Sequence[str]) -> dict[str, Held]:
+        now, held = self._clock(), {}
+        for start in range(0, len(keys), READ_AT_ONCE):
+            wanted: list[dict[str, Any]] = [{"entry": {"S": key}} for key in keys[start : start + READ_AT_ONCE]]
+            with reaching(WHAT):
+                answer = self._client.batch_get_item(RequestItems={self._table: {"Keys": wanted}})
+            for item in answer["Responses"].get(self._table, []):
+                age = age_s(float(item["stored"]["N"]), float(item["ends"]["N"]), now)
+                if age is not None:
+                    held[item["entry"]["S"]] = Held(bytes(item["value"]["B"]), age)
+        return held
+
+    def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
+        items = [self._item(key, value, lifetime_s) for key, value in values.items() if len(value) <= LARGEST]
+        for start in range(0, len(items), WRITTEN_AT_ONCE):
+            requests: list[Any] = [{"PutRequest": {"Item": item}} for item in items[start : start + WRITTEN_AT_ONCE]]
+            with reaching(WHAT):
+                answer = self._client.batch_write_item(RequestItems={self._table: requests})
+            if undone := answer.get("UnprocessedItems"):
+                log.info("%d answers were not kept: the table is asked too much", len(undone[self._table]))
+                return
+
+    def _item(self, key: str, value: bytes, lifetime_s: float) -> dict[str, Any]:
+        now = self._clock()
+        return {
+            "entry": {"S": key},
+            "value": {"B": value},
+            "stored": {"N": _number(now)},
+            "ends": {"N": _number(now + lifetime_s)},
+            "expires_at": {"N": str(ceil(now + lifetime_s))},
+        }
+
+
+def _number(seconds: float) -> str:
+    return str(Decimal(repr(seconds)).quantize(Decimal("0.000001")))

@@ -1,0 +1,147 @@
+"""Answers kept for a while, in a file of their own: the corpus neither grows nor waits for them.
+
+`cache.sqlite3` may be deleted at any time. A file that is damaged, or that another version made, is made anew.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bio_mcp.adapters.caching.lifetime import age_s
+from bio_mcp.cache import Held
+from bio_mcp.errors import StoreFailed
+
+FILE = "cache.sqlite3"
+SCHEMA_VERSION = 1
+BUSY_S = 1.0  # that another process may write; asking again costs more than not having kept
+LARGEST_SHARE = 8  # of the file that one value may take: an eighth
+LOG_BYTES = 16 << 20
+EVICTED = 64  # values that make room at a time, the oldest
+AT_ONCE = 500  # keys of one query
+SCHEMA = """
+    CREATE TABLE kept (key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, ends REAL NOT NULL);
+    CREATE INDEX kept_by_age ON kept (stored);
+    CREATE INDEX kept_by_end ON kept (ends);
+"""
+USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}  # the last: tables of another form
+
+
+class SqliteCache:
+    """`bio_mcp.cache.Cache` in `directory`. `clock` gives seconds since 1970, `limit` the bytes that may be kept.
+
+    Threads may share it, and processes the file. What was put last may be lost in a power cut.
+    """
+
+    def __init__(self, directory: Path, limit: int, clock: Callable[[], float] = time.time) -> None:
+        self._path = directory / FILE
+        self._limit = limit
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def get(self, keys: Sequence[str]) -> dict[str, Held]:
+        now, held = self._clock(), {}
+        with self._transaction("BEGIN") as connection:
+            for start in range(0, len(keys), AT_ONCE):
+                part = keys[start : start + AT_ONCE]
+                marks = ", ".join("?" * len(part))
+                query = f"SELECT key, value, stored, ends FROM kept WHERE key IN ({marks})"  # noqa: S608  # marks only
+                for key, value, stored, ends in connection.execute(query, part):
+                    if (age := age_s(stored, ends, now)) is not None:
+                        held[key] = Held(value, age)
+        return held
+
+    def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
+        now = self._clock()
+        fitting = [(key, value) for key, value in values.items() if len(value) <= self._limit // LARGEST_SHARE]
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            connection.execute("DELETE FROM kept WHERE ends <= ?", (now,))
+            rows = [(key, value, now, now + lifetime_s) for key, value in fitting]
+            connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
+            while _used(connection) > self._limit and _evict(connection):
+                pass
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            self._close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                connection = self._connection = self._connection or self._open()
+                connection.execute(begin)
+                yield connection
+                connection.execute("COMMIT")
+            except (sqlite3.Error, OSError) as error:
+                self._close()
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
+                    self._delete()
+                raise StoreFailed("The cache's file cannot be used at the moment.") from error
+            finally:
+                if self._connection is not None and self._connection.in_transaction:
+                    self._close()
+
+    def _open(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(connection)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _close(self) -> None:
+        """Also undoes what was begun."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _delete(self) -> None:
+        """Another process that has it open goes on with what it has."""
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(FILE + suffix).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreFailed("The cache's file is damaged and cannot be removed: delete cache.sqlite3.") from error
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make the table, in a new file or in the place of what another version made."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
+    if _version(connection) == SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    if _version(connection) != SCHEMA_VERSION:
+        connection.execute("DROP TABLE IF EXISTS kept")
+        for statement in filter(str.strip, SCHEMA.split(";\n")):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _used(connection: sqlite3.Connection) -> int:
+    """Bytes of the file that hold something."""
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    used: int = (pages - free) * size
+    return used
+
+
+def _evict(connection: sqlite3.Connection) -> bool:
+    """Make room; False when there is nothing more to give up."""
+    oldest = "SELECT key FROM kept ORDER BY stored LIMIT ?"
+    return connection.execute(f"DELETE FROM kept WHERE key IN ({oldest})", (EVICTED,)).rowcount > 0  # noqa: S608

@@ -1,0 +1,26 @@
+"""PubMed with its answers kept for a while, as the settings say."""
+
+from collections.abc import Callable
+from datetime import date
+from typing import TYPE_CHECKING
+
+from bio_mcp.settings import Settings
+
+if TYPE_CHECKING:
+    from bio_mcp.cache import Cache
+    from bio_mcp.pubmed import Pubmed
+
+
+def cached(pubmed: "Pubmed", cache: "Callable[[], Cache]", settings: Settings, today: Callable[[], date]) -> "Pubmed":
+    """`pubmed` over `cache`, which is not made where none is wanted. `today` is the day at NCBI."""
+    if settings.cache == "off":
+        return pubmed
+    from bio_mcp.adapters.caching.pubmed import CachedPubmed, Lifetimes
+
+    lifetimes = Lifetimes(
+        record_s=settings.cache_records_s,
+        search_s=settings.cache_searches_s,
+        link_s=settings.cache_links_s,
+        info_s=settings.cache_info_s,
+    )
+    return CachedPubmed(pubmed, cache(), lifetimes, source=settings.ncbi_base_url, today=today)
