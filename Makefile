@@ -18,10 +18,11 @@ export SAM_CLI_TELEMETRY := 0
 SAM := .cache/sam
 LINTERS := .cache/cfn-lint/.installed .cache/checkov/.installed $(SAM)/.installed
 NO_ACCOUNT := AWS_DEFAULT_REGION=us-east-1 AWS_EC2_METADATA_DISABLED=true
+STACK := .cache/ministack/.installed $(SAM)/.installed $(OPENSEARCH)/.fetched $(MODEL)
 SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all check check-template bench docs build deploy python313 demo-ncbi opensearch prove-hf lock clean
+.PHONY: help setup run test test-all check check-template bench docs build deploy deploy-local sam-local docker python313 demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -35,7 +36,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 2 --ignore=tests/all --ignore=tests/live
 
-test-all: setup $(VENV)/.dev $(NPM)/.installed $(OPENSEARCH)/.fetched ## what needs Node (MCP conformance, Inspector) or Java (OpenSearch)
+test-all: setup $(VENV)/.dev $(NPM)/.installed $(STACK) docker ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 
 check: setup $(VENV)/.dev check-template ## lint, format, types, generated pages, the AWS template
@@ -61,6 +62,16 @@ build: $(MODEL) $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86
 
 deploy: build ## deploy it; the first time it asks what to sync and who may call, and keeps that in samconfig.toml
 	$(SAM)/bin/sam deploy $(if $(shell sed -n '/^.default.deploy/,/^$$/p' samconfig.toml | grep parameter_overrides),,--guided)
+
+deploy-local: setup $(VENV)/.dev $(STACK) ## deploy it into an emulator of AWS on this machine and test it end to end; KEEP=1: use it until Ctrl-C
+	$(BIN)/python -m $(if $(KEEP),tests.emulated,pytest -q tests/all/emulated)
+
+sam-local: setup $(VENV)/.dev $(STACK) docker ## run every function with each of its events in a container
+	$(BIN)/python -m tests.sam_local
+
+docker:  # an engine, or what it takes to start one and to make the functions' image
+	@docker version >/dev/null 2>&1 || { command -v dockerd && command -v mmdebstrap; } >/dev/null || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends docker.io mmdebstrap; } >/dev/null
 
 python313:  # where the Python is that compiles the layers
 	@echo $(PYTHON313)
@@ -118,6 +129,12 @@ $(OPENSEARCH)/.fetched: tests/opensearch_node/artefacts.sha256 tests/opensearch_
 	$(BIN)/python -m tests.opensearch_node fetch
 	@touch $@
 
+.cache/ministack/.installed: requirements/ministack.txt $(BIN)/uv  # functions run in its own Python: Lambda's version
+	@test -n "$(PYTHON313)" || { echo "the emulator needs Python 3.13: make PYTHON313=/path/to/python3.13 ..." >&2; exit 1; }
+	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(PYTHON313) $(@D)
+	$(BIN)/uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $<
+	@touch $@
+
 .cache/%/.installed: requirements/%.txt $(BIN)/uv
 	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
 	$(BIN)/uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $<
@@ -136,6 +153,8 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
 	$(LOCK) $(UPGRADE) requirements/node.in -o requirements/node.txt
 	$(LOCK) $(UPGRADE) requirements/sam.in -o requirements/sam.txt
+	$(subst 3.11,3.13,$(LOCK)) $(UPGRADE) requirements/ministack.in -o requirements/ministack.txt
+	$(subst 3.11,3.13,$(LOCK)) $(UPGRADE) requirements/lambda.in -o requirements/lambda.txt
 	$(LOCK) $(UPGRADE) requirements/cfn-lint.in -o requirements/cfn-lint.txt
 	$(LOCK) $(UPGRADE) requirements/checkov.in -o requirements/checkov.txt
 	$(LOCK_LAYER) pyproject.toml --extra aws $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
