@@ -58,6 +58,9 @@ class TheseRecords:
         links = (LinkName("pubmed_pubmed", "Similar articles", "pubmed"),)
         return EntrezDatabase("pubmed", "PubMed", "These", len(self._articles), "2025/06/25 07:12", (tag,), links)
 
+    def check(self, **_: object) -> None:
+        """It answers."""
+
     def contact(self) -> Contact:
         return Contact("bio-mcp", "test@example.org", keyed=False, limit=3)
 
