@@ -7,9 +7,13 @@ from importlib.resources import as_file, files
 from itertools import islice
 from pathlib import Path
 
+from bio_mcp.desk import ArticleIds, MeshPage, MeshRecord
+from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.literature.medline import open_records
-from bio_mcp.literature.records import Article
+from bio_mcp.literature.records import Article, Book
 from bio_mcp.pubmed import (
+    Citation,
+    CitationMatch,
     Contact,
     DocSummary,
     EntrezDatabase,
@@ -18,6 +22,7 @@ from bio_mcp.pubmed import (
     LinkSet,
     SearchField,
     SearchPage,
+    Spelling,
     Summaries,
 )
 from bio_mcp.settings import Settings
@@ -25,6 +30,7 @@ from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring import Embedded
 
 RECORDS = 24
+BOOK = Article("1", title="A chapter", book=Book("GeneReviews", accession="NBK1"))
 
 
 class TheseRecords:
@@ -64,6 +70,32 @@ class TheseRecords:
     def contact(self) -> Contact:
         return Contact("bio-mcp", "test@example.org", keyed=False, limit=3)
 
+    def espell(self, term: str, **_: object) -> Spelling:
+        return Spelling(term, "newborn")
+
+
+class ThisDesk:
+    """NCBI's other services, if they knew nothing but these records."""
+
+    def __init__(self, articles: Sequence[Article]) -> None:
+        self._articles = {each.pmid: each for each in articles}
+
+    def mesh(self, _term: str, most: int, **_: object) -> MeshPage:
+        headings = {each.ui: each for article in self._articles.values() for each in article.mesh}
+        return MeshPage(
+            len(headings), tuple(MeshRecord(each.ui, (each.name,)) for each in list(headings.values())[:most])
+        )
+
+    def ecitmatch(self, citations: Sequence[Citation], **_: object) -> list[CitationMatch]:
+        return [CitationMatch(each, next(iter(self._articles))) for each in citations]
+
+    def convert(self, ids: Sequence[str], kind: str, **_: object) -> dict[str, ArticleIds]:
+        return {each: ArticleIds(each, "PMC1", "10.1/x") for each in ids if kind == "pmid" and each in self._articles}
+
+    def full_text(self, pmcid: str, **_: object) -> FullText:
+        sections = (TextSection("Introduction", 1, "Why. " * 500), TextSection("Methods", 1, "How."))
+        return FullText(pmcid, None, None, "A paper", "A journal", Licence("CC BY 4.0"), sections, withheld=False)
+
 
 class Corpus(Embedded):
     """The embedded mode over `home`, with `articles` for PubMed."""
@@ -74,7 +106,11 @@ class Corpus(Embedded):
 
     @property
     def entrez(self) -> TheseRecords:
-        return TheseRecords(self.articles)
+        return TheseRecords([*self.articles, BOOK])
+
+    @property
+    def desk(self) -> ThisDesk:
+        return ThisDesk(self.articles)
 
 
 def articles() -> list[Article]:

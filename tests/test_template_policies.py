@@ -57,12 +57,15 @@ EXPECTED = {
     | {(f"sqs:{each}Message", "WorkQueue.Arn") for each in ("Send", "Receive", "Delete")}
     | {(f"sqs:{each}", "WorkQueue.Arn") for each in ("GetQueueAttributes", "ChangeMessageVisibility")},
     "checkpoint": SYNC_STATE | JOBS | table("Audit", "PutItem"),
+    "desk": table("Pace", "GetItem", "UpdateItem")
+    | table("Cache", "BatchGetItem", "BatchWriteItem")
+    | secret("NcbiApiKeyName"),
     "pubmed": table("Pace", "GetItem", "UpdateItem")
     | table("Cache", "BatchGetItem", "BatchWriteItem")
     | secret("NcbiApiKeyName"),
     "mcp_http": {
         ("lambda:InvokeFunction", f"{each}Function.Arn")
-        for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint", "Pubmed")
+        for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint", "Pubmed", "Desk")
     }
     | secret("AuthSecretName"),
 }

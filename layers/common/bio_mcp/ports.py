@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
 from bio_mcp.deadline import Deadline
+from bio_mcp.desk import Desk
 from bio_mcp.literature.news import News
 from bio_mcp.literature.records import Article, Deletion, Document, Head
 from bio_mcp.pubmed import Pubmed
@@ -258,6 +259,8 @@ class Backends(Protocol):
     def entrez(self) -> Entrez: ...
     @property
     def pubmed(self) -> Pubmed: ...
+    @property
+    def desk(self) -> Desk: ...
     @property
     def checkpoints(self) -> Checkpoints: ...
     @property

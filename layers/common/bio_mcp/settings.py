@@ -43,6 +43,11 @@ class Settings:
     ncbi_base_url: str = setting(
         "NCBI_BASE_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/", "base URL of the E-utilities"
     )
+    ncbi_converter_url: str = setting(
+        "NCBI_ID_CONVERTER_URL",
+        "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/",
+        "address of the PMC ID Converter, which translates PMIDs, PMCIDs and DOIs",
+    )
     ncbi_api_key: str = setting(
         "NCBI_API_KEY",
         "",

@@ -101,7 +101,7 @@ def test_a_whole_book_takes_its_title_and_authors_from_the_book(book_set):
     assert article.authors_complete is False
     assert article.book == Book(
         "A Handbook of H₂O", "Invented Press", "Chiang Mai", "2nd", ("9780000000002", "9780000000019"), "NBK900001",
-        (Author("Editor", "Ed", "E"),), PartialDate("2024 Feb 29", 2024, 2, 29),
+        (Author("Editor", "Ed", "E"),), PartialDate("2024 Feb 29", 2024, 2, 29), ("Not an abstract",),
     )  # fmt: skip
 
 

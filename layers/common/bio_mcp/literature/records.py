@@ -161,6 +161,7 @@ class Book:
     accession: str | None = None  # NBK id
     editors: tuple[Author, ...] = ()
     contribution_date: PartialDate | None = None
+    contents: tuple[str, ...] = ()  # titles of the sections, "Management > Surveillance"
 
 
 @dataclass(slots=True)

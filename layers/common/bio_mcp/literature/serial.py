@@ -97,7 +97,7 @@ _article = _record(
     authors=_authors,
     investigators=_authors,
     journal=_record(records.Journal),
-    book=_record(records.Book, isbn=tuple, editors=_authors, contribution_date=_date),
+    book=_record(records.Book, isbn=tuple, editors=_authors, contribution_date=_date, contents=tuple),
     languages=tuple,
     publication_types=_rows(records.PublicationType),
     mesh=_all(_record(records.MeshHeading, qualifiers=_rows(records.MeshQualifier))),

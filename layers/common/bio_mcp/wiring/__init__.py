@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.adapters.entrez.wire import Wire
     from bio_mcp.adapters.pace import Pacer
     from bio_mcp.cache import Cache
+    from bio_mcp.desk import Desk
     from bio_mcp.ports import (
         Announcements,
         Audit,
@@ -56,6 +58,7 @@ class Embedded:
         self._passages = Once(self._make_passages)
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Once(self._open_entrez)
+        self._desk = Once(lambda: desk(settings, self._entrez(), self._opened))
         self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
 
     @property
@@ -81,6 +84,10 @@ class Embedded:
     @property
     def pubmed(self) -> "Pubmed":
         return self._pubmed()
+
+    @property
+    def desk(self) -> "Desk":
+        return self._desk()
 
     @property
     def checkpoints(self) -> "Checkpoints":
@@ -185,13 +192,29 @@ class Embedded:
 
 def eutils(settings: Settings, pacer: "Pacer", key: Callable[[], str] | None, opened: ExitStack) -> "Eutils":
     """NCBI's E-utilities, with the API key that `key` gives at each request; closed with `opened`."""
-    from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.adapters.entrez.identity import Identity
     from bio_mcp.adapters.entrez.wire import Wire
+
+    wire = Wire(settings.ncbi_base_url, identity=Identity(settings.ncbi_tool, settings.ncbi_admin_email, key))
+    return _over(wire, pacer, settings, opened)
+
+
+def desk(settings: Settings, asked: "Eutils", opened: ExitStack) -> "Desk":
+    """NCBI's other services, at the pace of `asked`; closed with `opened`."""
+    from bio_mcp.adapters.entrez.converter import ConverterWire
+    from bio_mcp.adapters.entrez.desk import NcbiDesk
+    from bio_mcp.adapters.entrez.identity import Identity
+
+    identity = Identity(settings.ncbi_tool, settings.ncbi_admin_email, None)
+    wire = ConverterWire(settings.ncbi_converter_url, identity=identity)
+    return NcbiDesk(asked, _over(wire, asked.pacer, settings, opened))
+
+
+def _over(wire: "Wire", pacer: "Pacer", settings: Settings, opened: ExitStack) -> "Eutils":
+    from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.adapters.retry import Backoff
     from bio_mcp.literature.medline import parse
 
-    wire = Wire(settings.ncbi_base_url, identity=Identity(settings.ncbi_tool, settings.ncbi_admin_email, key))
     opened.callback(wire.close)
     return Eutils(wire, pacer=pacer, parse=parse, backoff=Backoff(tries=settings.ncbi_max_retries + 1))
 

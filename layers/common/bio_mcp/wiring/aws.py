@@ -10,7 +10,7 @@ from bio_mcp.adapters.embedders.once import Once
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
-from bio_mcp.wiring import EMBEDDINGS, eutils, ncbi_key
+from bio_mcp.wiring import EMBEDDINGS, desk, eutils, ncbi_key
 from bio_mcp.wiring.caching import cached
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.cache import Cache
+    from bio_mcp.desk import Desk
     from bio_mcp.ports import Announcements, Audit, Blobs, Checkpoints, Documents, Embeddings, Jobs, Leases, Projects
     from bio_mcp.pubmed import Pubmed
 
@@ -44,6 +45,7 @@ class Aws:
         self._announcements = Once(self._make_announcements)
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Once(self._open_entrez)
+        self._desk = Once(lambda: desk(settings, self._entrez(), self._opened))
         self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
 
     @property
@@ -65,6 +67,10 @@ class Aws:
     @property
     def pubmed(self) -> "Pubmed":
         return self._pubmed()
+
+    @property
+    def desk(self) -> "Desk":
+        return self._desk()
 
     @property
     def checkpoints(self) -> "Checkpoints":

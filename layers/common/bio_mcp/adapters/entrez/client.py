@@ -98,7 +98,7 @@ class Eutils:
         The page holds every PMID that its count promises. What PubMed left out of the query stands in `warnings`.
         """
         form = search_form(term, retstart=retstart, retmax=retmax, sort=sort, history=history, dates=dates)
-        return self._ask(
+        return self.ask(
             "esearch", {"db": "pubmed", **form}, deadline, lambda answer: read_search(answer, retstart, retmax)
         )
 
@@ -140,12 +140,12 @@ class Eutils:
         ids = checked(pmids, at_most=FETCH_BATCH)
         form = {"db": "pubmed", "id": ",".join(ids), **STYLES[style]}
         if style == "xml":
-            return self._ask("efetch", form, deadline, _whole_xml)
+            return self.ask("efetch", form, deadline, _whole_xml)
         try:
-            return self._ask("efetch", form, deadline, _plain_text, TEXT_WORTH)
+            return self.ask("efetch", form, deadline, _plain_text, TEXT_WORTH)
         except NcbiUnreadable:
             if self._records(ids, deadline):
-                return self._ask("efetch", form, deadline, _plain_text)
+                return self.ask("efetch", form, deadline, _plain_text)
         return ""
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> Summaries:
@@ -189,11 +189,11 @@ class Eutils:
         ids = checked(pmids, at_most=FETCH_BATCH)
         form = {"dbfrom": "pubmed", "db": db, "cmd": command, "linkname": link_name, "id": ids}
         form["retmode"] = "json" if command == "neighbor" else "xml"
-        return self._ask("elink", form, deadline, lambda answer: links.read_links(answer, ids, link_name))
+        return self.ask("elink", form, deadline, lambda answer: links.read_links(answer, ids, link_name))
 
     def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> EntrezDatabase:
         """Size, last update, fields and link names of a database; also the cheapest health check."""
-        return self._ask("einfo", {"db": db, "retmode": "json"}, deadline, lookups.read_info)
+        return self.ask("einfo", {"db": db, "retmode": "json"}, deadline, lookups.read_info)
 
     def check(self, *, deadline: Deadline = NEVER) -> None:
         """Ask NCBI for as little as there is: raises unless it answers."""
@@ -201,23 +201,28 @@ class Eutils:
 
     def databases(self, *, deadline: Deadline = NEVER) -> tuple[str, ...]:
         """The names of NCBI's databases."""
-        return self._ask("einfo", {"retmode": "json"}, deadline, lookups.read_databases)
+        return self.ask("einfo", {"retmode": "json"}, deadline, lookups.read_databases)
 
     def epost(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> lookups.History:
         """Keep at most 10,000 PMIDs on NCBI's history server."""
         form = {"db": "pubmed", "id": ",".join(checked(pmids, at_most=POST_BATCH))}
-        return self._ask("epost", form, deadline, lookups.read_history)
+        return self.ask("epost", form, deadline, lookups.read_history)
 
     def espell(self, term: str, *, deadline: Deadline = NEVER) -> Spelling:
         """How PubMed would spell a query."""
         if not term.strip():
             raise InvalidInput("the search term is empty; give at least one word")
-        return self._ask("espell", {"db": "pubmed", "term": term}, deadline, lookups.read_spelling)
+        return self.ask("espell", {"db": "pubmed", "term": term}, deadline, lookups.read_spelling)
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
         """The PMID of each citation, in order, or why there is none."""
         form = {"db": "pubmed", "retmode": "xml", "bdata": lookups.citation_lines(citations)}
-        return self._ask("ecitmatch", form, deadline, lambda answer: lookups.read_matches(answer, citations))
+        return self.ask("ecitmatch", form, deadline, lambda answer: lookups.read_matches(answer, citations))
+
+    @property
+    def pacer(self) -> Pacer:
+        """Whose turns the requests take."""
+        return self._pacer
 
     def contact(self) -> Contact:
         """How this process stands with NCBI."""
@@ -227,10 +232,10 @@ class Eutils:
         """Close the connections that are kept open; the client cannot be used afterwards."""
         self._wire.close()
 
-    def _ask(
+    def ask(
         self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T], worth: Worth = WORTH
     ) -> T:
-        """What `read` makes of the first good answer; what it cannot read is asked for again."""
+        """What `read` makes of the first good answer of a utility; what it cannot read is asked for again."""
 
         def attempt() -> T:
             with self._remembered.waiting():
@@ -259,11 +264,11 @@ class Eutils:
 
     def _records(self, ids: Sequence[str], deadline: Deadline) -> list[Article | Deletion]:
         form = {"db": "pubmed", "id": ",".join(ids), "retmode": "xml"}
-        return self._ask("efetch", form, deadline, lambda answer: list(self._parse(io.BytesIO(answer.body))))
+        return self.ask("efetch", form, deadline, lambda answer: list(self._parse(io.BytesIO(answer.body))))
 
     def _summaries(self, ids: Sequence[str], deadline: Deadline) -> Summaries:
         form = {"db": "pubmed", "version": "2.0", "retmode": "json", "id": ",".join(ids)}
-        return self._ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids))
+        return self.ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids))
 
     def _from_history(self, page: SearchPage, ids: Sequence[str], deadline: Deadline) -> Summaries:
         if not (page.web_env and page.query_key):
@@ -276,7 +281,7 @@ class Eutils:
             "query_key": page.query_key,
             "retmax": str(len(ids)),
         }
-        return self._ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids), HISTORY_WORTH)
+        return self.ask("esummary", form, deadline, lambda answer: read_summaries(answer, ids), HISTORY_WORTH)
 
 
 def _whole_xml(answer: Answer) -> str:

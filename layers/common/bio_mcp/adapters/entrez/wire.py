@@ -80,7 +80,7 @@ class Wire:
     def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:
         fields = {key: value if isinstance(value, str) else list(value) for key, value in form.items()}
         with self._client.stream(
-            "POST", url, data={**fields, **self._identity}, timeout=_timeout(deadline)
+            "POST", url, data={**fields, **self._identity}, timeout=timeout_of(deadline)
         ) as response:
             headers = {name.lower(): value for name, value in response.headers.items()}
             return Answer(response.status_code, headers, self._body(response, deadline), endpoint)
@@ -97,6 +97,7 @@ class Wire:
         return b"".join(chunks)
 
 
-def _timeout(deadline: Deadline) -> httpx.Timeout:
+def timeout_of(deadline: Deadline) -> httpx.Timeout:
+    """How long a connection and a pause within an answer may take, with so much time left."""
     left = deadline.remaining
     return httpx.Timeout(min(READ_S, left), connect=min(CONNECT_S, left))

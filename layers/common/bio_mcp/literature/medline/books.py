@@ -86,6 +86,15 @@ def _contributed(found: Article, element: etree._Element) -> None:
     _book_of(found).contribution_date = printed(element)
 
 
+def _contents(found: Article, element: etree._Element, above: str = "") -> None:
+    book = _book_of(found)
+    for section in element.iterchildren("Section"):
+        parts = (section.find("LocationLabel"), section.find("SectionTitle"))
+        title = above + " ".join(plain(part) for part in parts if part is not None)
+        book.contents += (title,) if title != above else ()
+        _contents(found, section, f"{title} > ")
+
+
 def _book_of(found: Article) -> Book:
     if found.book is None:
         found.book = Book()
@@ -107,6 +116,7 @@ _DOCUMENT: citations.Readers = {
     "KeywordList": citations.keywords,
     "ContributionDate": _contributed,
     "DateRevised": citations.set_to("date_revised", calendar_day),
+    "Sections": _contents,
     "GrantList": citations.set_to("grants", indexing.grants),
     "ReferenceList": citations.references,
 }

@@ -1,0 +1,114 @@
+"""Reading an article of PubMed Central within a budget of characters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bio_mcp.browsing.converting import convert
+from bio_mcp.browsing.honesty import answered_or_told_why
+from bio_mcp.deadline import Deadline
+from bio_mcp.desk import Desk
+from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
+from bio_mcp.literature.jats import FullText, Table, TextSection
+from bio_mcp.pubmed import Pubmed
+
+_WORDS_KEPT = 200  # characters below which the beginning of a section is not worth showing
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The sections that fit, `cut` the title of one that is not whole, `left_out` the titles of the others."""
+
+    sections: tuple[TextSection, ...]
+    cut: str | None
+    left_out: tuple[str, ...]
+
+
+def full_text(asked: str, desk: Desk, pubmed: Pubmed, deadline: Deadline) -> FullText:
+    """The article with this PMCID, PMID or DOI. Raises `InvalidInput`, `NotFound`."""
+    [found], reasons = convert([asked], desk, pubmed, deadline) if not _is_pmcid(asked) else ([None], ())
+    if found is None:
+        pmcid = asked
+    elif found.state == "invalid":
+        raise InvalidInput(f"{asked[:60]!r} is no PMCID, PMID or DOI; give one such as PMC6108041")
+    elif found.state == "unknown":
+        raise UpstreamFailed(
+            f"NCBI could not say which article this is ({'; '.join(reasons)})", status="upstream_failed"
+        )
+    elif not found.ids.pmcid:
+        raise NotFound(
+            "PubMed Central does not have this article; its abstract is in fetchArticleDetails",
+            pmid=found.ids.pmid,
+            doi=found.ids.doi,
+        )
+    else:
+        pmcid = found.ids.pmcid
+    with answered_or_told_why():
+        return desk.full_text(pmcid, deadline=deadline)
+
+
+def _is_pmcid(text: str) -> bool:
+    from bio_mcp.literature import identifiers
+
+    try:
+        identifiers.pmcid(text)
+    except InvalidInput:
+        return False
+    return True
+
+
+def chosen(sections: Sequence[TextSection], titles: Sequence[str]) -> list[TextSection]:
+    """Those whose title, or whose section's title above them, holds one of `titles`; all when none is given."""
+    wanted = [title.casefold() for title in titles]
+    found: list[TextSection] = []
+    inside = 0  # level of the chosen section that we are in
+    for section in sections:
+        if inside and section.level <= inside:
+            inside = 0
+        if not wanted or inside or any(title in section.title.casefold() for title in wanted):
+            found.append(section)
+            inside = inside or section.level
+    return found
+
+
+def fitting(sections: Sequence[TextSection], budget: int, with_tables: bool) -> Shown:
+    """The first sections that have room in `budget` characters, tables counted; the one that has not is cut."""
+    shown: list[TextSection] = []
+    left, cut = budget, None
+    for place, section in enumerate(sections):
+        own = section if with_tables else replace(section, tables=())
+        size = length(own)
+        if size <= left:
+            shown.append(own)
+            left -= size
+            continue
+        if left > _WORDS_KEPT or not shown:
+            shown.append(_cut(own, left))
+            cut, place = section.title, place + 1
+        return Shown(tuple(shown), cut, tuple(each.title for each in sections[place:]))
+    return Shown(tuple(shown), None, ())
+
+
+def length(section: TextSection) -> int:
+    """Characters of a section, its tables included."""
+    return len(section.title) + len(section.text) + sum(map(_size, section.tables))
+
+
+def _size(table: Table) -> int:
+    return len(table.label) + len(table.caption) + len(table.note) + sum(len(row) + 1 for row in table.rows)
+
+
+def _cut(section: TextSection, left: int) -> TextSection:
+    """Its text up to the last whole sentence, or word, that fits; then the tables that still do."""
+    text = section.text
+    if len(text) > left:
+        head = text[:left]
+        at = max(head.rfind(". ") + 1, head.rfind("\n")) if left > _WORDS_KEPT else 0
+        text = head[: at if at > left // 2 else max(head.rfind(" "), 1)].rstrip()
+    left -= len(text)
+    tables: list[Table] = []
+    for table in section.tables:
+        if _size(table) > left or len(text) < len(section.text):
+            break
+        tables.append(table)
+        left -= _size(table)
+    return replace(section, text=text, tables=tuple(tables))
