@@ -1,11 +1,13 @@
 """The official Inspector's command line against the Lambda handler, in both protocol eras."""
 
+import base64
 import json
 
 import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from tests.all.node import run
+from tests.doors.test_catalogue import ARGUMENTS
 from tests.sample_corpus import corpus
 
 INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
@@ -14,13 +16,6 @@ pytestmark = [
     pytest.mark.parametrize("era", ["modern", "legacy"]),
 ]
 PMID = "17727691"  # a record of the sample
-ARGUMENTS = {
-    "rag.search": {"query": "pulse oximetry in newborns", "top_k": 3},
-    "rag.get": {"doc_id": f"pmid:{PMID}"},
-    "pubmed.sync_delta": {"query_key": "inspector", "term": "newborn"},
-    "corpus.checkpoint.get": {"query_key": "inspector"},
-    "corpus.checkpoint.set": {"query_key": "inspector", "last_edat": "2024-06-02T00:00:00Z"},
-}
 
 
 @pytest.fixture
@@ -54,7 +49,10 @@ def test_every_resource_is_read(inspect, uri):
     named = uri.replace("{pmid}", PMID).replace("{id}", PMID)
     answered = json.loads(inspect("--method", "resources/read", "--uri", named).stdout)
     contents = answered.get("result", answered)["contents"]
-    assert PMID in contents[0]["text"]
+    if RESOURCES[uri].blob:
+        assert json.loads(base64.b64decode(contents[0]["blob"]))
+    else:
+        assert PMID in contents[0]["text"]
 
 
 def test_a_tools_failure_has_the_exit_code_of_one(inspect):
