@@ -3,8 +3,8 @@
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, Generic, TypeVar
+from dataclasses import Field, dataclass, fields
+from typing import Any, Generic, TypeVar, get_origin
 
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
@@ -52,10 +52,17 @@ def _row(record: Any) -> list[Any]:
 
 
 def _flat(kind: Callable[..., T], row: list[Any]) -> T:
-    """A record whose lists are tuples and whose row is whole."""
-    if len(row) != len(fields(kind)):  # type: ignore[arg-type]  # every kind here is a dataclass
+    """A record of a whole row, whose lists are tuples. Raises `Unreadable` for a row that another kind would have."""
+    columns = fields(kind)  # type: ignore[arg-type]  # every kind here is a dataclass
+    values = [tuple(value) if isinstance(value, list) else value for value in row]
+    if len(values) != len(columns) or not all(map(_fits, values, columns)):
         raise Unreadable
-    return kind(*[tuple(value) if isinstance(value, list) else value for value in row])
+    return kind(*values)
+
+
+def _fits(value: Any, column: Field[Any]) -> bool:
+    kind: Any = column.type
+    return isinstance(value, tuple if get_origin(kind) is tuple else kind)
 
 
 def _summary(value: bytes) -> DocSummary:
@@ -65,7 +72,7 @@ def _summary(value: bytes) -> DocSummary:
 
 def _links(value: bytes) -> LinkSet:
     pmid, links = _unpacked(value)
-    return LinkSet(pmid, tuple([Link(uid, score) for uid, score in links]))
+    return LinkSet(pmid, tuple([_flat(Link, each) for each in links]))
 
 
 def _database(value: bytes) -> EntrezDatabase:

@@ -11,6 +11,7 @@ from bio_mcp.adapters.caching.codecs import SCHEME, Codec, Unreadable
 from bio_mcp.adapters.caching.flights import Flights
 from bio_mcp.cache import Cache, Held, count
 from bio_mcp.deadline import Deadline
+from bio_mcp.errors import Failure
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -67,7 +68,11 @@ class Shelf:
         if wanted.lifetime_s <= 0 or not wanted.ids:
             return {}, [ask(list(wanted.ids))]
         together = key_of(self._source, wanted.codec.name, *wanted.about, list(wanted.ids))
-        gathered = self._flights.once(together, lambda: self._gather(wanted, ask, pieces), deadline)
+        try:
+            gathered = self._flights.once(together, lambda: self._gather(wanted, ask, pieces), deadline)
+        except Failure:
+            count(0, len(wanted.ids), 0.0)
+            raise
         count(gathered.hits, gathered.misses, gathered.oldest_s)
         return gathered.held, gathered.answers
 

@@ -1,0 +1,40 @@
+"""A cache for tests, and PubMed behind it."""
+
+from contextlib import contextmanager
+from datetime import date
+
+from bio_mcp.adapters.caching.pubmed import CachedPubmed, Lifetimes
+from bio_mcp.adapters.embedded.cache import SqliteCache
+from bio_mcp.deadline import Deadline
+from tests.adapters.clocks import Clock
+from tests.tools.live import Live
+
+LIFETIMES = Lifetimes(record_s=600, search_s=60, link_s=1_200, info_s=300)
+DAY = date(2025, 8, 17)
+
+
+class Kept:
+    """PubMed at `base_url` behind a cache in `directory`, with a clock for the cache and a day for NCBI."""
+
+    def __init__(self, base_url, directory, cache=None, lifetimes=LIFETIMES):
+        self.live = Live(base_url, tries=2)
+        self.clock, self.day = Clock(1_000_000.0), DAY
+        self.cache = cache or SqliteCache(directory, 8 << 20, self.clock)
+        self.pubmed = self.again(lifetimes)
+
+    def again(self, lifetimes=LIFETIMES, source="http://ncbi/"):
+        """The same as another process has it."""
+        return CachedPubmed(self.live.pubmed, self.cache, lifetimes, source=source, today=lambda: self.day)
+
+    @property
+    def deadline(self):
+        return Deadline(30)
+
+
+@contextmanager
+def kept_at(base_url, directory, **more):
+    kept = Kept(base_url, directory, **more)
+    try:
+        yield kept
+    finally:
+        kept.live.wire.close()

@@ -1,0 +1,75 @@
+"""What is kept comes back equal, whatever stands in it; another scheme finds nothing."""
+
+from contextlib import suppress
+
+import pytest
+
+from bio_mcp.adapters.caching import codecs
+from bio_mcp.adapters.caching.codecs import Unreadable
+from bio_mcp.adapters.caching.shelf import key_of
+from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.pubmed import DocSummary, EntrezDatabase, Link, LinkName, LinkSet, SearchField, SearchPage, Spelling
+
+DATABASE = EntrezDatabase(
+    "pubmed", "PubMed", "about", 1, "2025/06/25 07:12",
+    (SearchField("ALL", "All", "d", False, False, True, None), SearchField("UID", "Id", "d", False, True, False, 3)),
+    (LinkName("pubmed_pubmed", "Similar", "pubmed"),),
+)  # fmt: skip
+KEPT = [
+    (codecs.RECORD, Article("7", title="A β", retraction=RetractionStatus.RETRACTED)),
+    (codecs.SUMMARY, DocSummary("7")),
+    (codecs.SUMMARY, DocSummary("7", authors=("Doe J", "Group"), cited_in_pmc=0, retraction=RetractionStatus.CONCERN)),
+    (codecs.LINKS, LinkSet("7", (Link("8", 3), Link("9")))),
+    (codecs.PAGE, SearchPage(0, (), "")),
+    (codecs.PAGE, SearchPage(12, ("1", "2"), "β [All]", ("warned",), "MCID_1", "1", ("dropped",))),
+    (codecs.SPELLING, Spelling("canser", "cancer")),
+    (codecs.SPELLING, Spelling("cancer", None)),
+    (codecs.DATABASE, DATABASE),
+    (codecs.TEXT, "PMID- 7\n\r\n\u2028é"),
+]
+
+
+@pytest.mark.parametrize(("codec", "answer"), KEPT, ids=lambda each: getattr(each, "name", ""))
+def test_an_answer_comes_back_equal(codec, answer):
+    assert codec.read(codec.dumps(answer), "7") == answer
+
+
+@pytest.mark.parametrize(("codec", "answer"), KEPT, ids=lambda each: getattr(each, "name", ""))
+def test_no_byte_may_be_lost_or_changed(codec, answer):
+    whole = codec.dumps(answer)
+    for place in range(len(whole)):
+        with pytest.raises(Unreadable):
+            codec.read(whole[:place], "7")
+        changed = whole[:place] + bytes([whole[place] ^ 0x41]) + whole[place + 1 :]
+        with suppress(Unreadable):  # but for a bit of zlib's header that says nothing of the text
+            assert codec.read(changed, "7") == answer
+
+
+@pytest.mark.parametrize(("codec", "answer"), KEPT, ids=lambda each: getattr(each, "name", ""))
+def test_what_is_about_another_article_is_unreadable(codec, answer):
+    if codec.of(answer) is not None:
+        with pytest.raises(Unreadable):
+            codec.read(codec.dumps(answer), "70")
+
+
+@pytest.mark.parametrize("row", [[], {}, None, 7, "text", [[]], ["7"], ["7", []] * 20, [[], 1]])
+@pytest.mark.parametrize("codec", [codecs.SUMMARY, codecs.LINKS, codecs.PAGE, codecs.SPELLING, codecs.DATABASE])
+def test_another_shape_is_unreadable(codec, row):
+    if (codec, row) != (codecs.LINKS, ["7", []]):
+        with pytest.raises(Unreadable):
+            codec.read(codecs._packed(row), "7")
+
+
+def test_another_scheme_another_source_and_another_kind_have_other_keys():
+    key = key_of("http://ncbi/", "record", "7")
+    assert key == key_of("http://ncbi/", "record", "7")
+    others = [
+        key_of("http://ncbi/", "record", "7", scheme=codecs.SCHEME + 1),
+        key_of("http://mirror/", "record", "7"),
+        key_of("http://ncbi/", "summary", "7"),
+        key_of("http://ncbi/", "record", "8"),
+        key_of("http://ncbi/", "record", ["7"]),
+        key_of("http://ncbi/", "record", "half a surrogate \ud800"),
+    ]
+    assert len({key, *others}) == 1 + len(others)
+    assert all(len(each) <= 200 for each in others)
