@@ -1,12 +1,14 @@
 """A declaration, and everything that is read off it."""
 
+import json
 from types import ModuleType
 
 import pytest
 from pydantic import Field
 
+from bio_mcp.call import read
 from bio_mcp.ports import Backends
-from bio_mcp.tool import Request, Response, by_any_name, resource, resources_in, tool, tools_in
+from bio_mcp.tool import Context, Request, Response, by_any_name, resource, resources_in, tool, tools_in
 from tests.doors import sample
 from tests.doors.sample import AUDITED, PLAIN
 
@@ -169,3 +171,20 @@ def test_a_dot_of_a_template_is_a_dot():
 def test_resources_are_found_by_their_template():
     assert list(resources_in(sample)) == ["sample://paper/{pmid}", "sample://info"]
     assert sample.info.parameters == ()
+
+
+def test_a_resource_is_given_the_time_it_has_when_it_asks_for_it():
+    @resource("s://timed/{x}", name="timed", family=PLAIN, timeout=7, blob=True)
+    def timed(backends: Backends, context: Context, x: str) -> Answered:
+        """Timed."""
+        return Answered(parts=[Inner(value=float(x)), Inner(value=context.deadline.remaining)])
+
+    given, left = (each["value"] for each in read(timed, {"x": "3"}, None).body["parts"])
+    assert given == 3
+    assert 0 < left <= 7
+    assert (timed.wants_context, timed.blob) == (True, True)
+    assert (sample.paper.wants_context, sample.paper.blob) == (False, False)
+
+
+def test_an_answers_schema_has_no_defaults():
+    assert "default" not in json.dumps(declared.output_schema)

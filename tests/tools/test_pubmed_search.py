@@ -114,6 +114,14 @@ def test_what_pubmed_left_out_is_named_and_its_spelling_given(live):
     assert body["suggestedTerm"].startswith("cancer")
 
 
+def test_a_filter_that_pubmed_does_not_know_is_not_taken_for_applied(live):
+    body = live.search("cancer", filterByPublicationTypes=["Sonnet"])
+    assert body["totalFound"] == live.search("cancer")["totalFound"]
+    assert body["status"] == "partial"
+    assert "'Sonnet'" in body["reasons"][0]
+    assert live.search("cancer", filterByPublicationTypes=["Review"])["status"] == "complete"
+
+
 def test_a_search_without_hits_says_so_and_is_complete(live):
     body = live.search("asthma AND 1[uid]", fetchBriefSummaries=5)
     assert (body["totalFound"], body["pmids"], body["status"], body["eSummaryUrl"]) == (0, [], "complete", None)

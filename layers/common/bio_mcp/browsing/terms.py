@@ -89,3 +89,10 @@ def _type(name: str) -> str:
     if not plain:
         raise InvalidInput("filterByPublicationTypes: a type has no name; PubMed's are like Review or Clinical Trial")
     return plain
+
+
+def unfiltered(publication_types: Sequence[str], dropped: Sequence[str]) -> list[str]:
+    """Why the hits are more than was asked for: the types that PubMed does not know and left out of the search."""
+    told = [term.lower() for term in dropped if "publication type" in term.lower()]
+    unknown = [name for name in publication_types if any(_type(name).lower() in term for term in told)]
+    return [f"PubMed knows no publication type {name!r}: the hits are not filtered by it" for name in unknown]

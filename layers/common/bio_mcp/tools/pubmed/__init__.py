@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bio_mcp.browsing import fetching, relating, searching
 from bio_mcp.browsing.honesty import Status, answered_or_told_why
-from bio_mcp.browsing.terms import DateRange, DateType, cleaned, effective_term
+from bio_mcp.browsing.terms import DateRange, DateType, cleaned, effective_term, unfiltered
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
 from bio_mcp.literature.citing import cite
@@ -129,6 +129,7 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     asked = searching.Search(term, cleaned(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
     found = searching.search(asked, backends.pubmed, context.deadline)
     page, summed = found.page, many > 0 and bool(found.page.ids)
+    reasons = [*found.reasons, *unfiltered(request.filterByPublicationTypes or (), page.dropped)]
     return PubmedHits(
         searchParameters=request.model_dump(exclude_unset=True) | _chosen(request),
         effectiveESearchTerm=term,
@@ -143,8 +144,8 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
         queryTranslation=page.translation,
         droppedTerms=list(page.dropped),
         suggestedTerm=found.spelling,
-        status="partial" if found.reasons else "complete",
-        reasons=list(found.reasons),
+        status="partial" if reasons else "complete",
+        reasons=reasons,
         warnings=list(found.warnings),
     )
 

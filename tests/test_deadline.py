@@ -1,0 +1,30 @@
+import pytest
+
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import DeadlineExceeded
+from tests.adapters.clocks import Clock
+
+
+def test_a_share_ends_before_the_whole():
+    clock = Clock()
+    whole = Deadline(20, clock)
+    share = whole.share(8)
+    clock.now = 5
+    assert (share.remaining, whole.remaining) == (3, 15)
+    clock.now = 9
+    assert (share.remaining, whole.remaining) == (0, 11)
+
+
+def test_a_share_never_outlasts_the_whole():
+    clock = Clock()
+    whole = Deadline(5, clock)
+    assert whole.share(8).remaining == 5
+    share = whole.share(4)
+    whole.expire()
+    assert share.remaining == 0
+    with pytest.raises(DeadlineExceeded, match="before asking"):
+        share.check("asking")
+
+
+def test_a_share_of_unending_time_ends():
+    assert 0 < NEVER.share(8).remaining <= 8
