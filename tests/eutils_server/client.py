@@ -109,6 +109,11 @@ class Running:
         return f"{self.address}/entrez/eutils/"
 
     @property
+    def converter_url(self) -> str:
+        """What the product takes for NCBI_ID_CONVERTER_URL."""
+        return f"{self.address}/tools/idconv/api/v1/articles/"
+
+    @property
     def control(self) -> Control:
         return Control(self.address)
 

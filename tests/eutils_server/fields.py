@@ -1,5 +1,6 @@
 """The search fields of PubMed that this server knows: tags, full names, and what in a record each looks at."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +34,11 @@ def _anything(record: Record) -> list[str]:
     return [record.title, record.abstract, *record.authors, *record.elements(_REST), str(record.pmid), *own_ids]
 
 
+def _location_ids(record: Record) -> list[str]:
+    """DOI, PII and their like; of a book its accession, which is a guess: NCBI does not document it."""
+    return [*record.own_ids.values(), *re.findall(r'IdType="bookaccession">([^<]*)<', record.citation)]
+
+
 ALL = Field("All Fields", "words", _anything)
 FILTER = Field("Filter", "filter")
 _FIELDS: dict[str, Field] = {
@@ -52,7 +58,7 @@ _FIELDS: dict[str, Field] = {
     "vi vol volume": Field("Volume", "values", lambda record: record.elements("Volume")),
     "ip iss issue": Field("Issue", "values", lambda record: record.elements("Issue")),
     "pg page pagination": Field("Pagination", "values", lambda record: record.elements("MedlinePgn")),
-    "aid doi lid location+id": Field("Location ID", "values", lambda record: list(record.own_ids.values())),
+    "aid doi lid location+id": Field("Location ID", "values", _location_ids),
     "uid pmid": Field("UID", "uid"),
     "sb filter filt subset": FILTER,
     "crdt date+-+create": Field("Date - Create", "day", kind="crdt"),

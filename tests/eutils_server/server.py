@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tests.eutils_server import control
 from tests.eutils_server.answers import Answer, Params, recorded
+from tests.eutils_server.desk import convert, mesh_search, mesh_summary, pmc_fetch
 from tests.eutils_server.faults import Fault, FaultScript
 from tests.eutils_server.fetching import efetch
 from tests.eutils_server.links import einfo, elink
@@ -36,6 +37,12 @@ UTILITIES: dict[str, Callable[[Ncbi, Params], Answer]] = {
     "espell": espell,
     "ecitmatch": ecitmatch,
 }
+OTHERS: dict[tuple[str, str], Callable[[Ncbi, Params], Answer]] = {
+    ("esearch", "mesh"): mesh_search,
+    ("esummary", "mesh"): mesh_summary,
+    ("efetch", "pmc"): pmc_fetch,
+}
+CONVERTER = "/tools/idconv/api/v1/articles/"
 
 
 class Server(ThreadingHTTPServer):
@@ -103,6 +110,7 @@ class Handler(BaseHTTPRequestHandler):
         query = url.query + ("&" + body.decode() if form else "")
         params = Params(parse_qsl(query, keep_blank_values=True))
         endpoint = url.path.removeprefix(ROOT).removesuffix(".fcgi").removesuffix(".cgi")
+        endpoint = "idconv" if url.path == CONVERTER else endpoint
         entry = self.ncbi_server.log.open(self.command, endpoint, params, self.headers.get("User-Agent", ""))
         fault = self.ncbi_server.faults.for_request(endpoint, params)
         params.repeats = bool(fault and fault.repeat)
@@ -112,7 +120,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, path: str, endpoint: str, params: Params, fault: Fault | None) -> tuple[Answer, dict[str, str]]:
         server = self.ncbi_server
-        utility = UTILITIES.get(endpoint) if path.startswith(ROOT) else None
+        utility = OTHERS.get((endpoint, params.get("db"))) or UTILITIES.get(endpoint)
+        utility = utility if path.startswith(ROOT) else None
+        utility = convert if path == CONVERTER else utility
         if utility is None:
             return Answer(b"Not found", "text/plain", 404), {}
         if len(self.path) > LONGEST_URL:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bio_mcp.browsing.converting import convert
-from bio_mcp.browsing.honesty import answered_or_told_why
+from bio_mcp.browsing.honesty import answered_or_told_why, attempt
 from bio_mcp.deadline import Deadline
 from bio_mcp.desk import Desk
 from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
 from bio_mcp.literature.jats import FullText, Table, TextSection
-from bio_mcp.pubmed import Pubmed
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.pubmed import Pubmed, Summaries
 
 _WORDS_KEPT = 200  # characters below which the beginning of a section is not worth showing
 
@@ -44,6 +45,16 @@ def full_text(asked: str, desk: Desk, pubmed: Pubmed, deadline: Deadline) -> Ful
         pmcid = found.ids.pmcid
     with answered_or_told_why():
         return desk.full_text(pmcid, deadline=deadline)
+
+
+def standing(article: FullText, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> RetractionStatus:
+    """What PubMed says of the article's standing: its text in PubMed Central stays as it was when it is retracted."""
+    if article.pmid is None:
+        return RetractionStatus.UNKNOWN
+    pmid = article.pmid
+    lacking = "whether the article was retracted could not be read"
+    known = attempt(lambda: pubmed.esummary([pmid], deadline=deadline), Summaries((), {}), lacking, reasons)
+    return next((each.retraction for each in known.found), RetractionStatus.UNKNOWN)
 
 
 def _is_pmcid(text: str) -> bool:
@@ -100,6 +111,7 @@ def _size(table: Table) -> int:
 def _cut(section: TextSection, left: int) -> TextSection:
     """Its text up to the last whole sentence, or word, that fits; then the tables that still do."""
     text = section.text
+    left = max(left - len(section.title), 1)
     if len(text) > left:
         head = text[:left]
         at = max(head.rfind(". ") + 1, head.rfind("\n")) if left > _WORDS_KEPT else 0

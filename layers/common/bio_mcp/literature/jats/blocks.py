@@ -91,15 +91,21 @@ def _list(element: etree._Element, lines: list[str], tables: list[Table]) -> Non
 
 
 def _figure(element: etree._Element, lines: list[str], _tables: list[Table]) -> None:
-    parts = [plain(part) for part in element.iterchildren("label", "caption")]
-    lines.append(f"[{' '.join(' '.join(filter(None, parts)).split())}]")
+    parts = [_flat(part) for part in element.iterchildren("label", "caption")]
+    lines.append(f"[{' '.join(filter(None, parts))}]")
 
 
 def _table(element: etree._Element, _lines: list[str], tables: list[Table]) -> None:
-    label, caption = (plain(found) if (found := element.find(tag)) is not None else "" for tag in ("label", "caption"))
-    rows = [" | ".join(plain(cell) for cell in row.iterchildren("th", "td")) for row in element.iter("tr")]
-    note = " ".join(plain(foot) for foot in element.iter("table-wrap-foot"))
+    label, caption = (_flat(found) if (found := element.find(tag)) is not None else "" for tag in ("label", "caption"))
+    rows = [" | ".join(_flat(cell) for cell in row.iterchildren("th", "td")) for row in element.iter("tr")]
+    note = " ".join(_flat(foot) for foot in element.iter("table-wrap-foot"))
     tables.append(Table(label, caption, tuple(rows), note))
+
+
+def _flat(element: etree._Element) -> str:
+    """One line of what may be several blocks: a title and a paragraph, the paragraphs of a cell."""
+    blocks = [plain(part) for part in element if part.tag in ("title", "p", "fn", "attrib")]
+    return " ".join(" ".join(filter(None, blocks)).split()) if blocks else plain(element)
 
 
 _READERS = {"table-wrap": _table, "fig": _figure, "p": _paragraph, "list": _list}

@@ -128,6 +128,7 @@ def get_full_text(request: FullTextQuestion, backends: Backends, context: Contex
     withheld = ["the publisher does not let PubMed Central give this text away; read it at the publisher's"]
     left = ["not everything had room; ask for leftOutSections by name, or raise maxCharacters"]
     reasons = (withheld if found.withheld else []) + (left if shown.cut or shown.left_out else [])
+    retraction = reading.standing(found, backends.pubmed, context.deadline, reasons)
     licence = {"name": found.licence.name, "url": found.licence.url, "text": found.licence.text[:600]}
     return FullArticle(
         pmcid=found.pmcid,
@@ -139,6 +140,7 @@ def get_full_text(request: FullTextQuestion, backends: Backends, context: Contex
         sections=[_section(each) for each in shown.sections],
         cutSection=shown.cut,
         leftOutSections=list(shown.left_out),
+        retraction=retraction,
         status="partial" if reasons else "complete",
         reasons=reasons,
     )
@@ -175,6 +177,7 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
         sections=sections,
         contents=list(book.contents),
         url=where or f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/",
+        retraction=article.retraction,
         status="complete",
     )
 
@@ -185,12 +188,13 @@ def _book(asked: str, backends: Backends, context: Context) -> Article:
 
     pubmed, accession = backends.pubmed, asked.upper() if _NBK.fullmatch(asked) else None
     with answered_or_told_why():
-        ids = pubmed.esearch(accession, deadline=context.deadline, retmax=20).ids if accession else (pmid(asked),)
+        term = f"{accession}[aid] OR {accession}"
+        ids = pubmed.esearch(term, deadline=context.deadline, retmax=20).ids if accession else (pmid(asked),)
         found = (
             [each for each in pubmed.efetch(ids, deadline=context.deadline) if isinstance(each, Article)] if ids else []
         )
     if accession:
         found = [each for each in found if each.book and (each.book.accession or "").upper() == accession]
     if not found:
-        raise NotFound(f"PubMed has no record of {asked}; look for it with searchPubMedArticles", id=asked)
+        raise NotFound(f"PubMed finds no record of {asked}; give its PMID, by searchPubMedArticles", id=asked)
     return found[0]

@@ -115,6 +115,7 @@ class FullArticle(Response):
     sections: list[ShownSection]
     cutSection: str | None = None
     leftOutSections: list[str] = Field(default_factory=list)
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
     status: Status = "complete"
     reasons: list[str] = Field(default_factory=list)
 
@@ -133,4 +134,5 @@ class BookRecord(Response):
     sections: list[ShownSection]
     contents: list[str]
     url: str
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
     status: Status = "complete"
