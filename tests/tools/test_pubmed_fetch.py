@@ -152,11 +152,12 @@ def test_ncbis_own_text_is_given_byte_for_byte(live, ncbi, level, mime):
     sent = live.pubmed.efetch_text([*pmids, "999999999"], style="xml" if mime.endswith("xml") else "medline")
     assert (body["content"], body["contentType"]) == (sent, mime)
     assert (body["notFoundPmids"], body["status"]) == (["999999999"], "complete")
-    titles = {each["pmid"]: each["title"] for each in live.fetch(*pmids)["articles"]}
-    assert {each["pmid"] for each in body["articles"]} == set(titles)
-    assert all(set(each) == {"pmid", "title"} for each in body["articles"])
+    read = {each["pmid"]: each for each in live.fetch(*pmids)["articles"]}
+    assert {each["pmid"] for each in body["articles"]} == set(read)
+    assert all(set(each) == {"pmid", "title", "retraction"} for each in body["articles"])
     if level == "full_xml":
-        assert {each["pmid"]: each["title"] for each in body["articles"]} == titles
+        told = ("title", "retraction")
+        assert all(each[name] == read[each["pmid"]][name] for each in body["articles"] for name in told)
 
 
 @pytest.mark.parametrize("level", ["full_xml", "medline_text"])

@@ -10,10 +10,11 @@ from typing import Literal
 from bio_mcp.browsing.honesty import answered_or_told_why
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NcbiUnreadable, UpstreamFailed
-from bio_mcp.literature.records import Article
+from bio_mcp.literature.records import Article, RetractionStatus
 from bio_mcp.pubmed import Pubmed
 
 Style = Literal["xml", "medline"]
+Told = tuple[dict[str, str | None], dict[str, RetractionStatus]]  # title and standing, by PMID
 _PMID = re.compile(r"0*([1-9][0-9]{0,9})", re.ASCII)
 _RECORD = re.compile(r"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1>", re.DOTALL)
 _MEDLINE = re.compile(r"^PMID- ", re.MULTILINE)
@@ -23,10 +24,12 @@ _MEDLINE_TITLE = re.compile(r"^(?:TI|BTI|TT) {1,2}- (.*(?:\n {6}.*)*)", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Records as NCBI prints them. `titles`: PMID -> title of each record in `text`; `left_out` did not fit."""
+    """Records as NCBI prints them. `titles` and `standings` are of each record in `text`, by PMID; `left_out` did not
+    fit."""
 
     text: str
     titles: dict[str, str | None]
+    standings: dict[str, RetractionStatus]
     left_out: tuple[str, ...] = ()
 
 
@@ -52,15 +55,17 @@ def raw(pmids: Sequence[str], style: Style, room: int, pubmed: Pubmed, deadline:
     """The records exactly as NCBI sends them, its first ones where all together are longer than `room` characters."""
     with answered_or_told_why():
         text = pubmed.efetch_text(pmids, style=style, deadline=deadline)
-        titles = _titles_of_xml(text) if style == "xml" else _titles_of_medline(text)
+        titles, standings = _told_by_xml(text) if style == "xml" else _told_by_medline(text)
         missing = [pmid for pmid in pmids if pmid not in titles]
         if style == "medline" and missing and any(True for _ in pubmed.efetch(missing, deadline=deadline)):
             raise NcbiUnreadable("NCBI's MEDLINE text lacks records that PubMed has; try again")
-    return Raw(text, titles) if len(text) <= room else _first_records(text, titles, style, room)
+    whole = Raw(text, titles, standings)
+    return whole if len(text) <= room else _first_records(whole, style, room)
 
 
-def _first_records(text: str, titles: dict[str, str | None], style: Style, room: int) -> Raw:
+def _first_records(whole: Raw, style: Style, room: int) -> Raw:
     """Whole records from the beginning, between the same first and last lines."""
+    text, titles = whole.text, whole.titles
     ends = _ends_of_xml(text) if style == "xml" else _ends_of_medline(text)
     tail = text[ends[-1] :] if ends else ""
     kept = [end for end in ends if end + len(tail) <= room]
@@ -70,20 +75,24 @@ def _first_records(text: str, titles: dict[str, str | None], style: Style, room:
         )
     pmids = list(titles)
     shown = {pmid: titles[pmid] for pmid in pmids[: len(kept)]}
-    return Raw(text[: kept[-1]] + tail, shown, tuple(pmids[len(kept) :]))
+    return Raw(text[: kept[-1]] + tail, shown, whole.standings, tuple(pmids[len(kept) :]))
 
 
-def _titles_of_xml(text: str) -> dict[str, str | None]:
+def _told_by_xml(text: str) -> Told:
     from bio_mcp.literature.medline import parse
 
     records = [record for record in parse(BytesIO(text.encode())) if isinstance(record, Article)]
-    return {record.pmid: record.title for record in records}
+    return {record.pmid: record.title for record in records}, {record.pmid: record.retraction for record in records}
 
 
-def _titles_of_medline(text: str) -> dict[str, str | None]:
+def _told_by_medline(text: str) -> Told:
+    from bio_mcp.literature.medline.display import standing_in
+
     starts = [found.start() for found in _MEDLINE.finditer(text)]
     records = [text[start:end] for start, end in pairwise([*starts, len(text)])]
-    return {pmid[1]: _title(record) for record in records if (pmid := _MEDLINE_PMID.match(record))}
+    by_pmid = {pmid[1]: record for record in records if (pmid := _MEDLINE_PMID.match(record))}
+    titles = {pmid: _title(record) for pmid, record in by_pmid.items()}
+    return titles, {pmid: standing_in(record) for pmid, record in by_pmid.items()}
 
 
 def _title(record: str) -> str | None:

@@ -188,7 +188,10 @@ def _raw(request: FetchArticles, asked: dict[str, Any], backends: Backends, dead
     params = {"retmode": "xml"} if style == "xml" else {"rettype": "medline", "retmode": "text"}
     return FetchedArticles(
         **asked,
-        articles=[ArticleDetails(pmid=pmid, title=title) for pmid, title in found.titles.items()],
+        articles=[
+            ArticleDetails(pmid=pmid, title=title, retraction=found.standings[pmid])
+            for pmid, title in found.titles.items()
+        ],
         notFoundPmids=[pmid for pmid in pmids if pmid not in found.titles and pmid not in found.left_out],
         eFetchDetails=_requests(pmids, **params),
         content=found.text,

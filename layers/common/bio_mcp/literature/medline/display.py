@@ -1,0 +1,26 @@
+"""Whether a paper still stands, read off a record in the MEDLINE display format."""
+
+import re
+
+from bio_mcp.literature.medline.standing import standing
+from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
+
+TAGS = {  # of NLM's description of the format -> the DTD's RefType
+    "RIN": "RetractionIn",
+    "RRI": "RetractedandRepublishedIn",
+    "PRIN": "PartialRetractionIn",
+    "ROF": "RetractionOf",
+    "PROF": "PartialRetractionOf",
+    "ECI": "ExpressionOfConcernIn",
+    "EIN": "ErratumIn",
+    "CRI": "CorrectedandRepublishedIn",
+    "RPI": "RepublishedIn",
+}
+_FIELD = re.compile(r"^([A-Z]{2,4}) *- (.*)", re.MULTILINE)
+
+
+def standing_in(record: str) -> RetractionStatus:
+    """As `standing` finds it in the same record as XML."""
+    fields = _FIELD.findall(record)
+    types = [PublicationType("", text.strip()) for tag, text in fields if tag == "PT"]
+    return standing(types, [Correction(TAGS[tag]) for tag, _ in fields if tag in TAGS])

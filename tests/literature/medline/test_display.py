@@ -1,0 +1,41 @@
+"""Standing read off the MEDLINE display format, where the XML of the same record says the same."""
+
+import pytest
+
+from bio_mcp.literature.medline.display import TAGS, standing_in
+from bio_mcp.literature.medline.standing import REF_TYPES, standing
+from bio_mcp.literature.records import Correction
+
+RECORD = "PMID- 7\nTI  - A trial\n      of RIN - and more.\nAB  - ECI - is no field here.\nPT  - Journal Article\n"
+
+
+def test_a_record_that_says_nothing_is_clear():
+    assert standing_in(RECORD) == "clear"
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("PT  - Retracted Publication", "retracted"),
+        ("PT  - Retraction of Publication", "notice"),
+        ("RIN - J Test. 2024;1:1. PMID: 77", "retracted"),
+        ("PRIN- J Test. 2024;1:1. PMID: 77", "retracted"),
+        ("ROF - J Test. 2020;1:1. PMID: 76", "notice"),
+        ("ECI - J Test. 2024;1:1. PMID: 77", "concern"),
+        ("EIN - J Test. 2024;1:1. PMID: 77", "corrected"),
+        ("ECF - J Test. 2020;1:1. PMID: 76", "clear"),
+        ("UIN - J Test. 2024;1:1. PMID: 77", "clear"),
+    ],
+)
+def test_a_line_says_what_its_like_in_xml_says(line, status):
+    assert standing_in(f"{RECORD}{line}\r\n") == status
+
+
+def test_the_gravest_finding_wins():
+    assert standing_in(f"{RECORD}EIN - a\nRIN - b\nECI - c\n") == "retracted"
+
+
+def test_every_reference_that_bears_on_standing_has_its_tag():
+    assert set(TAGS.values()) == set(REF_TYPES)
+    for tag, kind in TAGS.items():
+        assert standing_in(f"{tag:<4}- J Test. 2024") == standing([], [Correction(kind)])

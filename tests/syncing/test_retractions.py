@@ -1,0 +1,90 @@
+"""A retraction that PubMed learns of later: the next sync flips the status, tells of it and sinks the paper."""
+
+from datetime import date
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.deadline import NEVER
+from bio_mcp.retrieval.ranking import RETRACTED_FACTOR
+from bio_mcp.syncing.delta import sync_delta
+from bio_mcp.tools.search import rag_search
+from tests.corpus import Corpus, Heard
+from tests.retracting import plain_papers, retract, term
+
+
+class Durable(Heard):
+    """Hears only what is already true: each news is held against the index and the store as they are then."""
+
+    def __init__(self, path, corpus):
+        super().__init__(path)
+        self.corpus, self.indexed = corpus, {}
+
+    def publish(self, news):
+        for each in news:
+            with self.corpus.database.reading() as connection:
+                found = connection.execute("SELECT version, retraction FROM entries WHERE pmid = ?", (each.pmid,))
+                self.indexed[each.kind.value, each.pmid] = found.fetchone()
+        super().publish(news)
+
+
+@pytest.fixture
+def corpus(tmp_path, ncbi):
+    ncbi.control.set_today("2026/01/01")
+    with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as made:
+        made.heard = Durable(tmp_path / "heard", made)
+        yield made
+
+
+def sync(corpus, pmids):
+    return sync_delta("k", term(pmids), 5, corpus, NEVER, lambda *_: None)
+
+
+def hits(corpus, query):
+    found = call(rag_search, {"query": query, "top_k": 20}, corpus).body["results"]
+    return {hit["doc_id"]: (hit["score"], hit["retraction"], hit["quality"]) for hit in found}
+
+
+def test_a_retraction_flips_the_status_is_told_once_and_sinks_the_paper(corpus, ncbi):
+    pmids = plain_papers(ncbi, 12)
+    sync(corpus, pmids)
+    pmid = pmids[5]
+    title = corpus.documents.get(pmid).article.title
+    score, flag, _ = hits(corpus, title)[f"pmid:{pmid}"]
+    assert flag == "clear"
+    before = corpus.heard.all
+    retract(ncbi, pmid)
+    report = sync(corpus, pmids)
+    assert (report.updated, report.inserted) == (1, 0)
+    document = corpus.documents.get(pmid)
+    assert (document.article.retraction, document.version, document.indexed_version) == ("retracted", 2, 2)
+    assert corpus.heard.since(before) == [("changed", pmid, "2"), ("retracted", pmid, "2")]
+    assert corpus.heard.indexed["retracted", pmid] == (2, "retracted")
+    sunk, flag, quality = hits(corpus, title)[f"pmid:{pmid}"]
+    assert (flag, quality) == ("retracted", 0)
+    assert sunk <= RETRACTED_FACTOR * score
+    told = corpus.heard.all
+    sync(corpus, pmids)
+    assert corpus.heard.since(told) == []
+
+
+def test_a_retraction_embeds_nothing_again(corpus, ncbi):
+    pmids = plain_papers(ncbi, 3)
+    sync(corpus, pmids)
+    embedded = corpus.model.embedded
+    retract(ncbi, pmids[0])
+    assert sync(corpus, pmids).updated == 1
+    assert corpus.model.embedded == embedded
+
+
+def test_a_retraction_that_is_taken_back_is_clear_again(corpus, ncbi):
+    pmids = plain_papers(ncbi, 3)
+    sync(corpus, pmids)
+    whole = ncbi.control.record(int(pmids[0]))
+    retract(ncbi, pmids[0], "2025/12/30")
+    sync(corpus, pmids)
+    assert corpus.documents.get(pmids[0]).article.retraction == "retracted"
+    ncbi.control.put(f"<PubmedArticleSet>{whole}</PubmedArticleSet>")
+    ncbi.control.revise(int(pmids[0]), "2025/12/31")
+    sync(corpus, pmids)
+    assert corpus.documents.get(pmids[0]).article.retraction == "clear"
