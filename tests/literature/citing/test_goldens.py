@@ -102,9 +102,10 @@ def test_the_doi_is_there_and_whole(style):
 @pytest.mark.parametrize("style", STYLES)
 def test_the_title_has_every_letter(style):
     for pmid in PMIDS:
-        title, citation = facts(pmid).title, goldens()[pmid][style]
+        title, citation = facts(pmid).title.replace(" (author's transl)", ""), goldens()[pmid][style]
         if title and style != "bibtex":
             text = json.loads(citation)["title"] if style == "csl_json" else citation
+            text = text.replace(" (author's transl)", "")
             assert letters(title) in letters(text) or "math" in title or "<" in title or "^(" in text, pmid
 
 

@@ -221,6 +221,13 @@ def test_a_translated_title_keeps_its_brackets_and_brings_the_original():
     assert "[Effect on cells]. Lancet. 2010 Feb 6;375(9713):737-8. Polish." in cite(polish, "vancouver")
 
 
+def test_nlms_remark_on_the_translator_stays_in_its_own_style_only():
+    german = replace(PAPER, title="[Skin (author's transl)].", vernacular_title='Die "Haut"]', languages=("ger",))
+    assert 'Die "Haut" [Skin]. Lancet' in cite(german, "apa_string")
+    assert "“Die 'Haut'” [Skin]. Lancet" in cite(german, "mla_string")
+    assert "[Skin (author's transl)]. Lancet" in cite(german, "vancouver")
+
+
 def test_a_question_mark_ends_a_title_and_no_point_follows():
     asked = replace(PAPER, title="Is it so?")
     assert "Is it so? Lancet" in cite(asked, "apa_string")

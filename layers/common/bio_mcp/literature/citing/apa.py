@@ -32,7 +32,7 @@ def _joined(listed: list[str], before_last: str) -> str:
 
 
 def _title(work: Work) -> str:
-    title = sentence_case(work.title) if work.in_english else work.title
+    title = sentence_case(work.title_proper) if work.in_english else work.title_proper
     title = title or f"[{work.described}]"
     if work.translated and work.original_title:
         title = f"{work.original_title} {title}"

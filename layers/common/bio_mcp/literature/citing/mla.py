@@ -29,15 +29,19 @@ def _leading(name: Name) -> str:
 
 
 def _title(work: Work) -> str:
-    title = title_case(work.title) if work.in_english else work.title
+    title = title_case(work.title_proper) if work.in_english else work.title_proper
     if not title:
         return ended(work.described)
     if work.kind == "book":
         return ended(title)
-    inner = title.replace("“", "‘").replace("”", "’").replace('"', "'")
     if work.translated and work.original_title:
-        return f"“{work.original_title}” {ended(inner)}"
-    return f"“{ended(inner)}”"
+        return f"“{_within(work.original_title)}” {ended(title)}"
+    return f"“{ended(_within(title))}”"
+
+
+def _within(title: str) -> str:
+    """Quotation marks inside quotation marks are single ones."""
+    return title.replace("“", "‘").replace("”", "’").replace('"', "'")
 
 
 def _container(work: Work) -> str:

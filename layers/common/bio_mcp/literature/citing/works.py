@@ -14,6 +14,7 @@ _BOOKSHELF = "https://www.ncbi.nlm.nih.gov/books/{}/"
 _PREPRINT = ("D000076942", "Preprint")
 _NOT_YET = re.compile(r"pp|(?:publish|online|epub)?[ -]?ahead[ -]of[ -](?:print|pub\w*)", re.IGNORECASE)
 _MARKED = re.compile(r"^\W*(?:retracted|withdrawn)\b", re.IGNORECASE)
+_TRANSLATOR = re.compile(r"\s*\(author's transl\)(?=\]?$)")
 _LANGUAGES_TOLD = ("eng", "und", "mul")
 
 
@@ -48,6 +49,11 @@ class Work:
     def translated(self) -> bool:
         """Whether the title is PubMed's English for one in another language."""
         return self.title.startswith("[") and self.title.endswith("]")
+
+    @property
+    def title_proper(self) -> str:
+        """The title without NLM's remark on who translated it, which its own style keeps."""
+        return _TRANSLATOR.sub("", self.title)
 
     @property
     def original_title(self) -> str:
@@ -106,6 +112,8 @@ def plain_title(title: str | None) -> str:
     text = (title or "").strip()
     if text.endswith(".]"):
         text = text[:-2] + "]"
+    if text.endswith("]") and "[" not in text:
+        text = text[:-1]
     return text if text.endswith("...") else text.removesuffix(".").rstrip()
 
 
