@@ -1,0 +1,173 @@
+"""No paper leaves the system without its standing: every tool and resource that names one is walked through."""
+
+import json
+import types
+import typing
+from datetime import date
+
+import pytest
+from pydantic import BaseModel
+
+from bio_mcp.call import call, read
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.deadline import NEVER
+from bio_mcp.literature.jats import FullText, Licence, TextSection
+from bio_mcp.pubmed import CitationMatch
+from bio_mcp.syncing.delta import sync_delta
+from bio_mcp.tools.desk.shapes import ConvertedId
+from tests.corpus import Corpus
+from tests.retracting import plain_papers, retract, term
+
+PAPER = {"pmid", "doc_id", "sourcePmid"}
+STANDING = {"retraction", "sourceRetraction"}
+ONLY_IDS = {ConvertedId}  # ids of an article, and nothing of the article itself
+BOOK = """<PubmedArticleSet><PubmedBookArticle><BookDocument><PMID Version="1">{pmid}</PMID><ArticleIdList>
+<ArticleId IdType="bookaccession">NBK1403</ArticleId></ArticleIdList><Book><Publisher><PublisherName>A press
+</PublisherName></Publisher><BookTitle book="b">A book</BookTitle><PubDate><Year>2020</Year></PubDate></Book>
+<ArticleTitle book="b" part="c">A chapter</ArticleTitle><Language>eng</Language>
+<PublicationType UI="D016441">Retracted Publication</PublicationType><Abstract><AbstractText>Text.
+</AbstractText></Abstract></BookDocument><PubmedBookData><History><PubMedPubDate PubStatus="entrez"><Year>2020</Year>
+<Month>1</Month><Day>1</Day></PubMedPubDate></History><PublicationStatus>ppublish</PublicationStatus><ArticleIdList>
+<ArticleId IdType="pubmed">{pmid}</ArticleId></ArticleIdList></PubmedBookData></PubmedBookArticle></PubmedArticleSet>"""
+CHAPTER = "20301577"
+
+
+def models(kind):
+    """The models that a type is made of, itself included."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+        for field in kind.model_fields.values():
+            yield from models(field.annotation)
+    elif isinstance(kind, types.GenericAlias | types.UnionType) or typing.get_origin(kind):
+        for part in typing.get_args(kind):
+            yield from models(part)
+
+
+OUTPUTS = {each.name: each.output for each in (*TOOLS.values(), *RESOURCES.values())}
+NAMING = {
+    name for name, output in OUTPUTS.items() if any(PAPER & model.model_fields.keys() for model in models(output))
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_whatever_names_a_paper_has_a_place_for_its_standing(name):
+    for model in set(models(OUTPUTS[name])) - ONLY_IDS:
+        if (PAPER | {"citation", "citations"}) & model.model_fields.keys():
+            assert STANDING & model.model_fields.keys(), model
+
+
+class Desk:
+    """Matches every citation with one paper, and has the full text of it."""
+
+    def __init__(self, pmid):
+        self.pmid = pmid
+
+    def ecitmatch(self, citations, **_):
+        return [CitationMatch(each, self.pmid) for each in citations]
+
+    def convert(self, _ids, _kind, **_):
+        return {}
+
+    def full_text(self, pmcid, **_):
+        section = TextSection("Methods", 1, "We did.")
+        return FullText(pmcid, self.pmid, None, "A title", "J", Licence("", "", ""), (section,), False)
+
+
+@pytest.fixture
+def corpus(tmp_path, ncbi):
+    """Twelve papers, one of them retracted by now, and a chapter of a book that was."""
+    ncbi.control.set_today("2026/01/01")
+    pmids = plain_papers(ncbi, 12)
+    ncbi.control.put(BOOK.format(pmid=CHAPTER))
+    with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as made:
+        for _ in range(2):
+            sync_delta("k", term(pmids), 5, made, NEVER, lambda *_: None)
+            retract(ncbi, pmids[0])
+        made.pmid, made.others = pmids[0], pmids[1:]
+        made._desk = lambda: Desk(pmids[0])
+        yield made
+
+
+def asked(corpus):
+    """(tool or resource, arguments) for each that names papers, in every form."""
+    pmid, title = corpus.pmid, corpus.documents.get(corpus.pmid).article.title
+    doc = f"pmid:{pmid}"
+    forms = ("abstract_plus", "full_xml", "medline_text", "citation_data")
+    relations = ("pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats")
+    known = {"journal": "J", "year": "2020", "volume": "1", "firstPage": "1"}
+    return [
+        ("rag.search", {"query": title}),
+        ("rag.search", {"query": title, "group_by_doc": False}),
+        ("rag.get", {"doc_id": doc}),
+        ("paper", {"pmid": pmid}),
+        ("study", {"id": pmid}),
+        ("searchPubMedArticles", {"queryTerm": f"{pmid}[uid]", "fetchBriefSummaries": 5}),
+        *[("fetchArticleDetails", {"pmids": [pmid, *corpus.others], "detailLevel": form}) for form in forms],
+        *[("getArticleRelationships", {"sourcePmid": pmid, "relationshipType": each}) for each in relations],
+        ("matchCitations", {"citations": [known]}),
+        ("getFullText", {"id": "PMC7"}),
+        ("getBookRecord", {"id": CHAPTER}),
+    ]
+
+
+def answered(corpus, name, arguments):
+    if name in TOOLS:
+        return call(TOOLS[name], arguments, corpus).body
+    [resource] = [each for each in RESOURCES.values() if each.name == name]
+    return read(resource, arguments, corpus).body
+
+
+def papers(body):
+    """Each object that names a paper."""
+    if isinstance(body, dict):
+        if PAPER & body.keys():
+            yield body
+        body = list(body.values())
+    if isinstance(body, list):
+        for part in body:
+            yield from papers(part)
+
+
+def test_the_standing_of_every_paper_that_leaves_is_told_and_true(corpus):
+    for name, arguments in asked(corpus):
+        body = answered(corpus, name, arguments)
+        assert "error" not in body, (name, body)
+        found = list(papers(body))
+        assert found, name
+        standings = {
+            str(each.get("pmid") or each.get("doc_id") or each["sourcePmid"]).removeprefix("pmid:"): each.get(
+                "retraction", each.get("sourceRetraction")
+            )
+            for each in found
+        }
+        unknown = [
+            each["title"] for each in found if "unknown" in (each.get("retraction"), each.get("sourceRetraction"))
+        ]
+        assert set(unknown) <= {None}, (name, unknown)  # of what PubMed does not tell us, it does not tell this
+        assert None not in standings.values(), (name, standings)
+        assert any(standings.get(pmid) == "retracted" for pmid in (corpus.pmid, CHAPTER)), (name, standings)
+        wrong = [pmid for pmid in corpus.others if standings.get(pmid) == "retracted"]
+        assert not wrong, (name, arguments, wrong)
+
+
+def test_every_tool_and_resource_that_names_papers_was_walked(corpus):
+    apart = {name for name, output in OUTPUTS.items() if ONLY_IDS & set(models(output))}
+    assert {name for name, _ in asked(corpus)} == NAMING - apart
+
+
+def test_a_citation_of_a_retracted_paper_says_so_in_every_style(corpus):
+    styles = {"citationStyles": ["ris", "bibtex", "apa_string", "mla_string"], "moreStyles": ["vancouver", "csl_json"]}
+    given = {"sourcePmid": corpus.pmid, "relationshipType": "citation_formats", **styles}
+    citations = answered(corpus, "getArticleRelationships", given)["citations"]
+    assert len(citations) == 6
+    for style, citation in citations.items():
+        assert "retract" in citation.lower(), style
+    matched = answered(corpus, "matchCitations", {"citations": [{"title": "Anything", "year": "2020"}]})
+    assert "retract" in json.dumps(matched["matches"][0]["citation"]).lower()
+
+
+def test_full_text_whose_standing_cannot_be_read_says_that_it_is_lacking(corpus, ncbi):
+    ncbi.control.fault(endpoint="esummary", status=500, times=50)
+    body = answered(corpus, "getFullText", {"id": "PMC7"})
+    assert (body["retraction"], body["status"]) == ("unknown", "partial")
+    assert "whether the article was retracted could not be read" in body["reasons"][0]
