@@ -14,7 +14,7 @@ from tests.aws_ports import MotoPorts, client
 from tests.corpus import HashedWords
 from tests.reference_passages import ReferencePassages
 
-TABLES = ("documents", "checkpoints", "jobs", "leases", "audit", "pace", "projects")
+TABLES = ("documents", "checkpoints", "jobs", "leases", "audit", "pace", "projects", "cache")
 
 
 def settings_of(made: MotoPorts, **more) -> Settings:

@@ -88,6 +88,13 @@ def test_a_table_that_is_not_there_is_named_by_what_it_keeps(stack):
     assert "nothing" not in said
 
 
+def test_a_table_of_kept_answers_is_only_needed_where_answers_are_kept(stack):
+    assert "BIO_MCP_TABLE_CACHE is not set" in found(stack("doctor", table_cache=""))["tables"][1]
+    state, said = found(stack("doctor", table_cache="", cache="off"))["tables"]
+    assert state != FAIL
+    assert "cache" not in said
+
+
 def test_a_table_that_is_another_is_told(stack, made):
     state, said = found(stack("doctor", table_jobs=f"{made.prefix}-LeasesTable"))["tables"]
     assert state == FAIL

@@ -45,7 +45,7 @@ class Aws:
         self._announcements = Once(self._make_announcements)
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Once(self._open_entrez)
-        self._desk = Once(lambda: desk(settings, self._entrez(), self._opened))
+        self._desk = Once(lambda: desk(settings, self.entrez, self._opened))
         self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
 
     @property
@@ -132,7 +132,8 @@ class Aws:
         """Whether the tables are there and right."""
         from bio_mcp.adapters.aws import inspection
 
-        names = {name: self.settings.needed(f"table_{name}") for name in inspection.KEYS}
+        unused = {"cache"} if self.settings.cache == "off" else set()
+        names = {name: self.settings.needed(f"table_{name}") for name in inspection.KEYS if name not in unused}
         return inspection.tables(self._dynamodb(), names)
 
     def look_at_queue(self) -> "Look":
