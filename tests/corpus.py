@@ -68,7 +68,8 @@ class Corpus(Embedded):
     """An embedded corpus in `home` over the NCBI at `base_url`, not held to its rate. `day` freezes the calendar."""
 
     def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None):
-        super().__init__(Settings(home=home))
+        converter = base_url.replace("/entrez/eutils/", "/tools/idconv/api/v1/articles/")
+        super().__init__(Settings(home=home, ncbi_converter_url=converter))
         self.model, self.day = HashedWords(), day
         self.heard = Heard(home / "heard")
         wire = Wire(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})

@@ -25,6 +25,12 @@ COMMANDS = {
     "searchPubMedArticles": "bio-mcp pubmed search",
     "fetchArticleDetails": "bio-mcp pubmed fetch",
     "getArticleRelationships": "bio-mcp pubmed related",
+    "lookupMeshTerms": "bio-mcp desk mesh",
+    "checkSpelling": "bio-mcp desk spell",
+    "matchCitations": "bio-mcp desk match",
+    "convertArticleIds": "bio-mcp desk ids",
+    "getFullText": "bio-mcp desk text",
+    "getBookRecord": "bio-mcp desk book",
 }
 BOUNDS = {
     "minimum": "at least {}",

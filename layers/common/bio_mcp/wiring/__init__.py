@@ -58,7 +58,7 @@ class Embedded:
         self._passages = Once(self._make_passages)
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Once(self._open_entrez)
-        self._desk = Once(lambda: desk(settings, self._entrez(), self._opened))
+        self._desk = Once(lambda: desk(settings, self.entrez, self._opened))
         self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
 
     @property

@@ -29,6 +29,7 @@ COMMANDS = {
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show one paper."),
     "pubmed": ("pubmed", "Search PubMed itself, show its records and what is related to them, cite them."),
+    "desk": ("desk", "Look up headings, ids, references, full text and books at NCBI."),
     "checkpoint": ("checkpoint", "Show or move the watermark of a query."),
     "reindex": ("reindexing", "Make the search index again of the stored papers."),
     "doctor": ("doctor", "Check this installation and its corpus."),
