@@ -56,6 +56,6 @@ def test_every_resource_is_read(inspect, uri):
 
 
 def test_a_tools_failure_has_the_exit_code_of_one(inspect):
-    arguments = json.dumps({"doc_id": "pmid:1"})
+    arguments = json.dumps({"doc_id": "pmid:99999999"})
     done = inspect("--method", "tools/call", "--tool-name", "rag_get", "--tool-args-json", arguments, code=5)
     assert "NOT_FOUND" in done.stdout
