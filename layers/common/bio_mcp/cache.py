@@ -26,7 +26,10 @@ class Cache(Protocol):
         ...
 
     def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
-        """Keep each value from now on, in place of what is there; those that are too large are not kept."""
+        """Keep each value from now on, in place of what is there; those that are too large are not kept.
+
+        One whose lifetime is 0 is forgotten.
+        """
         ...
 
 

@@ -223,6 +223,17 @@ def test_a_retraction_is_seen_as_soon_as_the_lifetime_is_over(kept, ncbi, name):
     assert standing() is RetractionStatus.RETRACTED
 
 
+@pytest.mark.parametrize(("first", "second"), [("efetch", "esummary"), ("esummary", "efetch")])
+def test_a_retraction_seen_in_one_form_is_not_denied_in_another(kept, ncbi, pmids, first, second):
+    pmid = next(str(each) for each in ncbi.control.pmids() if is_plain(ncbi, each))
+    ask(kept, first, [pmid, pmids[1]])
+    retract(ncbi, pmid)
+    ask(kept, second, [pmid, pmids[1]])
+    ncbi.control.clear_requests()
+    assert ask(kept, first, [pmid, pmids[1]]) == ask(kept, first, [pmid, pmids[1]], kept.live.pubmed)
+    assert ncbi.control.requests()[0]["params"]["id"] == pmid
+
+
 def is_plain(ncbi, pmid):
     xml = ncbi.control.record(pmid)
     return xml.count("<PublicationTypeList>") == 1 and not re.search("Retract|Erratum|Concern", xml)

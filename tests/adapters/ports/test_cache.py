@@ -43,6 +43,12 @@ def test_what_is_put_again_is_young_again(cache, clock):
     assert (held.value, held.age_s) == (b"new", 50)
 
 
+def test_a_lifetime_of_nothing_forgets(cache):
+    cache.put({"a": b"one", "b": b"two"}, 60)
+    cache.put({"a": b""}, 0)
+    assert set(cache.get(["a", "b"])) == {"b"}
+
+
 def test_a_clock_that_was_set_back_finds_nothing(cache, clock):
     cache.put({"a": b"one"}, DAY)
     clock.now -= 3_600

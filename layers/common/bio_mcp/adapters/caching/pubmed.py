@@ -12,7 +12,7 @@ from bio_mcp.adapters.caching.shelf import Shelf, Wanted
 from bio_mcp.adapters.entrez.pmids import checked
 from bio_mcp.cache import Cache
 from bio_mcp.deadline import Deadline
-from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.literature.records import Article, Deletion, RetractionStatus
 from bio_mcp.pubmed import (
     SIMILAR,
     Contact,
@@ -26,6 +26,7 @@ from bio_mcp.pubmed import (
 )
 
 T = TypeVar("T")
+WITHDRAWN = {RetractionStatus.RETRACTED, RetractionStatus.CONCERN}
 ONE = "one"  # the id of an answer that has one piece
 PRINTED = {
     "medline": re.compile(r"^PMID- *(\d+)", re.MULTILINE),
@@ -47,7 +48,8 @@ class CachedPubmed:
     """The port `Pubmed` over another one and a cache.
 
     Kept are whole answers alone: no failure, and nothing that PubMed says is not there, for it may be there next time.
-    Of several PMIDs only those that are not kept are asked for. `source` is the base URL of `pubmed`, `today` the day
+    Of several PMIDs only those that are not kept are asked for. What says that a paper was retracted ends what was kept
+    of it in another form and may not say so yet. `source` is the base URL of `pubmed`, `today` the day
     at NCBI: what a search finds depends on it. Threads may share it.
     """
 
@@ -97,7 +99,10 @@ class CachedPubmed:
             _newest,
             deadline,
         )
-        return iter([*held.values(), *(record for records in fetched for record in records)])
+        fresh = [record for records in fetched for record in records]
+        retracted = [each.pmid for each in fresh if isinstance(each, Article) and each.retraction in WITHDRAWN]
+        self._shelf.forget(Wanted(SUMMARY, retracted, self._lifetimes.record_s))
+        return iter([*held.values(), *fresh])
 
     def efetch_text(self, pmids: Sequence[str], *, style: Literal["xml", "medline"], deadline: Deadline) -> str:
         """A text that lacks one of the records is not kept."""
@@ -151,6 +156,8 @@ class CachedPubmed:
             deadline,
         )
         told = answers[0] if answers else Summaries((), {})
+        retracted = [each.pmid for each in told.found if each.retraction in WITHDRAWN]
+        self._shelf.forget(Wanted(RECORD, retracted, self._lifetimes.record_s))
         found: dict[str, DocSummary] = held | {each.pmid: each for each in told.found}
         return Summaries(tuple(found[pmid] for pmid in ids if pmid in found.keys() - told.missing.keys()), told.missing)
 

@@ -76,6 +76,12 @@ class Shelf:
         count(gathered.hits, gathered.misses, gathered.oldest_s)
         return gathered.held, gathered.answers
 
+    def forget(self, wanted: Wanted[T]) -> None:
+        """Keep these pieces no longer."""
+        if wanted.lifetime_s > 0 and wanted.ids:
+            keys = [key_of(self._source, wanted.codec.name, *wanted.about, each) for each in wanted.ids]
+            self._cache.put(dict.fromkeys(keys, b""), 0)
+
     def _gather(
         self, wanted: Wanted[T], ask: Callable[[list[str]], A], pieces: Callable[[A], Iterable[tuple[str, T]]]
     ) -> _Gathered[T, A]:
