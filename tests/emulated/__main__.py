@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from tests.emulated.build import Failed
-from tests.emulated.cloud import SAMPLE, Cloud, cloud
+from tests.emulated.cloud import SAMPLES, Cloud, cloud
 from tests.emulated.emulator import Unusable
 from tests.emulated.stack import REGION
 from tests.opensearch_node import artefacts
@@ -34,7 +34,7 @@ def main() -> None:
     options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        with cloud(options.endpoint, host=options.host, files=options.files or [SAMPLE], term=options.term) as up:
+        with cloud(options.endpoint, host=options.host, files=options.files or SAMPLES, term=options.term) as up:
             _say(up)
             up.stack.send({"tool": "pubmed.sync_delta", "arguments": {"query_key": KEY, "term": options.term}})
             print(f"A sync of {options.term!r} from the local NCBI is under way, as {KEY}.", flush=True)

@@ -12,13 +12,18 @@ from tests.emulated.build import ARCH, BUILT, build
 from tests.emulated.deploying import deploy
 from tests.emulated.emulator import Emulator, emulator
 from tests.emulated.stack import Stack, connect
-from tests.eutils_server.client import Control, running
+from tests.eutils_server.client import Running, running
 from tests.opensearch_node.jvm import QUICK, Node, free_port, start
 
 NAME = "bio-mcp"
 LOOPBACK = "127.0.0.1"
 AUTH_SECRET, NCBI_KEY = "bio-mcp/mcp-auth", "bio-mcp/ncbi-key"
-SAMPLE = Path(__file__).parents[1] / "data/pubmed/quick600.dev.xml.gz"
+CORPUS = "scheduled"  # the query key of the template's schedule
+TESTS = Path(__file__).parents[1]
+SAMPLES = (
+    TESTS.parent / "layers/common/bio_mcp/samples/pubmed.xml.gz",
+    TESTS / "data/pubmed/quick600.dev.xml.gz",
+)
 
 
 class Search:
@@ -48,9 +53,10 @@ class Cloud:
     """The running parts; `emulator` is None where an endpoint was given."""
 
     stack: Stack
-    ncbi: Control
+    ncbi: Running
     search: Search
     emulator: Emulator | None
+    auth_secret: str = AUTH_SECRET
 
 
 @contextmanager
@@ -58,7 +64,7 @@ def cloud(
     endpoint: str = "",
     *,
     host: str = LOOPBACK,
-    files: Sequence[Path] = (SAMPLE,),
+    files: Sequence[Path] = SAMPLES,
     term: str = "",
     enforcing: bool = True,
 ) -> Iterator[Cloud]:
@@ -86,14 +92,14 @@ def cloud(
             "NcbiBaseUrl": ncbi.base_url,
             "OpenSearchUrl": search.url,
             "OpenSearchService": "none",
-            **({"Corpus1Key": "demo", "Corpus1Term": term} if term else {}),
+            **({"Corpus1Key": CORPUS, "Corpus1Term": term} if term else {}),
         }
         to = connect(endpoint)
         secret = _secret(to("secretsmanager"), AUTH_SECRET)
         _secret(to("secretsmanager"), NCBI_KEY)
         edits = {"/opt/models": str(BUILT / "InferenceLayer/models")} if own else {}  # it unpacks layers elsewhere
         outputs = deploy(to, template, NAME, given, edits)
-        yield Cloud(Stack(NAME, endpoint, outputs, secret), ncbi.control, search, own)
+        yield Cloud(Stack(NAME, endpoint, outputs, secret), ncbi, search, own)
 
 
 def _secret(store: Any, name: str) -> str:

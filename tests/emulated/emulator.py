@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAM = Path(__file__).parents[2] / ".cache/ministack/bin/ministack"
-START_S, STOP_S = 60.0, 30.0
+START_S, STOP_S = 60.0, 5.0
 SETTINGS = {
     "AUTH": "true",
     "AWS_ACCESS_KEY_ID": "test",
@@ -55,9 +55,10 @@ class Emulator:
                 found.append(int(status.parent.name))
         return found
 
-    def kill_worker(self, pid: int) -> None:
-        """End one worker as a lost machine would."""
-        os.kill(pid, signal.SIGKILL)
+    def kill_workers(self, function: str) -> None:
+        """End what serves `function` as a lost machine would."""
+        for pid in self.workers(function):
+            os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -68,6 +69,33 @@ class Stack:
         kinds = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
         asked = self.client("sqs").get_queue_attributes(QueueUrl=self.outputs[queue], AttributeNames=kinds)
         return sum(int(asked["Attributes"][kind]) for kind in kinds)
+
+    def dead(self) -> list[str]:
+        """The bodies of the dead letters, which stay."""
+        asked = {"QueueUrl": self.outputs["DeadLettersUrl"], "MaxNumberOfMessages": 10, "VisibilityTimeout": 0}
+        return [message["Body"] for message in self.client("sqs").receive_message(**asked).get("Messages", [])]
+
+    @contextmanager
+    def queue_closed(self, function: str) -> Iterator[None]:
+        """While the block runs, `function` is given no messages."""
+        functions = self.client("lambda")
+        [mapping] = functions.list_event_source_mappings(FunctionName=f"{self.name}-{function}")["EventSourceMappings"]
+        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+        try:
+            yield
+        finally:
+            functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
+
+    def end_leases(self) -> None:
+        """Let every lease run out now; those of killed processes would five minutes later."""
+        over = {":now": {"N": str(time.time() - 1)}}
+        change = {"TableName": self.table("LeasesTable"), "UpdateExpression": "SET ends = :now"}
+        for lease in self.items("LeasesTable"):
+            self.client("dynamodb").update_item(**change, Key={"lease": lease["lease"]}, ExpressionAttributeValues=over)
+
+    def errors(self, function: str) -> list[dict[str, Any]]:
+        """Its log lines at level ERROR."""
+        return [line for line in self.log(function) if line.get("level") == "ERROR"]
 
     def log(self, function: str) -> list[dict[str, Any]]:
         """What a function has logged as JSON, oldest first."""

@@ -1,0 +1,141 @@
+"""A schedule, a continuation and a redelivery are one message; none of them loses a paper or does one twice."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.all.emulated.conftest import TERM, Papers, found_by
+from tests.emulated.cloud import CORPUS
+from tests.emulated.stack import until
+
+TRIES = 5  # the queue's maxReceiveCount
+POISON = ["not JSON", json.dumps({"tool": "pubmed.sync_delta", "arguments": {"query_key": "no term"}})]
+pytestmark = pytest.mark.timeout(600)
+
+
+def sync_half(up, papers):
+    """Begin a sync by the queue and come back while it is in the middle."""
+    up.stack.send(papers.event)
+    until(papers.done, 200, "paper")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def poison(up):
+    """Messages that no try will make well, sent before everything else: their tries take half a minute."""
+    for message in POISON:
+        up.stack.send(message)
+    return POISON
+
+
+@pytest.fixture(scope="module", autouse=True)
+def interrupted(up, poison):
+    """Papers whose sync was killed in the middle, before everything else: it is a minute until the message comes
+    again, because the function had asked the queue to wait for it. The dead function's lease has run out by then."""
+    papers = Papers(up)
+    sync_half(up, papers)
+    up.emulator.kill_workers("sync_delta")
+    assert papers.done() < papers.wanted, "the sync was over before it was killed"
+    assert papers.watermark() is None
+    up.stack.end_leases()
+    return papers
+
+
+def once(schedules, schedule):
+    """A schedule like the template's, target, role and input, that fires in a moment and never again."""
+    moment = datetime.now(UTC) + timedelta(seconds=2)
+    schedules.create_schedule(
+        Name="once",
+        ScheduleExpression=f"at({moment:%Y-%m-%dT%H:%M:%S})",
+        FlexibleTimeWindow={"Mode": "OFF"},
+        ActionAfterCompletion="DELETE",
+        Target=schedule["Target"],
+    )
+
+
+def test_what_the_templates_schedule_sends_is_synced_and_what_is_new_is_announced(up, announced, interrupted):
+    stack = up.stack
+    wanted = found_by(up.ncbi, TERM) - interrupted.wanted  # some of which are copies of papers on the term
+    schedules = stack.client("scheduler")
+    [named] = schedules.list_schedules()["Schedules"]
+    once(schedules, schedules.get_schedule(Name=named["Name"]))
+    asked = {"tool": "corpus.checkpoint.get", "arguments": {"query_key": CORPUS}}
+    until(lambda: stack.invoke("checkpoint", asked)["last_edat"], 200, "watermark")
+    stored = {item["pmid"]["S"]: item for item in stack.items("DocumentsTable")}
+    assert wanted
+    assert wanted <= set(stored)
+    assert all(stored[pmid]["indexed_version"] == stored[pmid]["version"] for pmid in wanted)
+    until(lambda: wanted <= announced("corpus.new"), 60, "announcement of each paper")
+
+
+def test_the_schedules_role_may_send_to_the_queue_and_nothing_else(up):
+    stack = up.stack
+    [named] = stack.client("scheduler").list_schedules()["Schedules"]
+    target = stack.client("scheduler").get_schedule(Name=named["Name"])["Target"]
+    asked = stack.client("iam").simulate_principal_policy(
+        PolicySourceArn=target["RoleArn"],
+        ActionNames=["sqs:SendMessage", "sqs:ReceiveMessage", "lambda:InvokeFunction"],
+        ResourceArns=[target["Arn"]],
+    )
+    decided = {each["EvalActionName"]: each["EvalDecision"] for each in asked["EvaluationResults"]}
+    assert decided.pop("sqs:SendMessage") == "allowed"
+    assert set(decided.values()) == {"implicitDeny"}
+
+
+def test_a_sync_that_runs_out_of_time_goes_on_through_the_queue_and_moves_the_watermark_only_when_done(up, papers):
+    up.ncbi.control.fault(endpoint="esearch", term=papers.event["arguments"]["term"], times=2, stall=8)
+    with up.stack.queue_closed("sync_delta"):
+        answer = up.stack.invoke("sync_delta", {**papers.event, "timeout_s": 12})
+        assert answer["state"] == "continues"
+        assert papers.watermark() is None
+    papers.until_synced()
+    states = papers.states()
+    assert states[-1] == "complete"
+    assert set(states[:-1]) == {"continues"}
+    assert papers.are_whole()
+
+
+def test_a_message_delivered_again_changes_nothing(up, papers):
+    up.stack.send(papers.event)
+    papers.until_synced()
+    before = papers.stored(), papers.indexed(), papers.checkpoint()
+    for runs in (2, 3):
+        up.stack.send(papers.event)
+        until(lambda: papers.states().count("complete") == runs, 200, "answer to a redelivery")  # noqa: B023
+    assert (papers.stored(), papers.indexed(), papers.checkpoint()) == before
+    assert papers.are_whole()
+
+
+def test_an_opensearch_node_that_dies_in_the_middle_costs_tries_and_no_paper(up, papers):
+    sync_half(up, papers)
+    up.search.kill()
+    assert papers.done() < papers.wanted, "the sync was over before the node was killed"
+    until(lambda: any("passage index" in line["reason"] for line in up.stack.errors("sync_delta")), 200, "error")
+    assert papers.watermark() is None
+    up.search.start()
+    papers.until_synced()
+    assert papers.are_whole()
+    assert set(up.stack.dead()) <= set(POISON)
+
+
+def test_a_function_killed_in_the_middle_is_followed_by_a_redelivery_that_loses_nothing(up, interrupted):
+    interrupted.until_synced()
+    assert interrupted.are_whole()
+    assert set(up.stack.dead()) <= set(POISON)
+
+
+def test_poisoned_messages_end_among_the_dead_letters_and_each_failure_is_logged(up, poison):
+    until(lambda: up.stack.waiting("DeadLettersUrl") == len(poison), 200, "dead letter of each")
+    assert sorted(up.stack.dead()) == sorted(poison)
+    codes = Counter(line["code"] for line in up.stack.errors("sync_delta"))
+    assert codes["InvalidInput"] == codes["VALIDATION"] == TRIES
+
+
+def test_an_alarm_watches_the_dead_letters(up):
+    [alarm] = [
+        each
+        for each in up.stack.client("cloudwatch").describe_alarms()["MetricAlarms"]
+        if each["MetricName"] == "ApproximateNumberOfMessagesVisible"
+    ]
+    assert alarm["Dimensions"] == [{"Name": "QueueName", "Value": up.stack.outputs["DeadLettersUrl"].rsplit("/")[-1]}]
