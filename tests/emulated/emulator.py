@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,29 +36,18 @@ class Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Emulator:
-    """An emulator that has answered; `pid` is the process whose children are the functions' workers."""
+    """An emulator that has answered. Its functions run in processes of their own."""
 
     url: str
-    pid: int
     log: Path
 
-    def workers(self, function: str) -> list[int]:
-        """The processes that serve `function`, by its logical id or full name."""
-        found = []
-        for status in Path("/proc").glob("[0-9]*/status"):
-            try:
-                parent = status.read_text().split("PPid:")[1].split()[0]
-                command = status.with_name("cmdline").read_text()
-            except (OSError, IndexError):
-                continue  # it has just ended
-            if int(parent) == self.pid and "ministack-lambda-" in command and function in command:
-                found.append(int(status.parent.name))
-        return found
+    def workers(self, function: str = "") -> list[int]:
+        """The processes that serve `function`, by the end of its name; without one, all functions."""
+        return _workers(str(self.log.parent), function)
 
     def kill_workers(self, function: str) -> None:
         """End what serves `function` as a lost machine would."""
-        for pid in self.workers(function):
-            os.kill(pid, signal.SIGKILL)
+        _kill(self.workers(function))
 
 
 @contextmanager
@@ -82,10 +71,30 @@ def emulator(host: str = "127.0.0.1", port: int = 0, **settings: str) -> Iterato
         )
     try:
         _wait(process, url := f"http://{host}:{port}", log)
-        yield Emulator(url, process.pid, log)
+        yield Emulator(url, log)
     finally:
         _stop(process)
+        _kill(_workers(str(scratch), ""))  # they would finish what they are at
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _workers(scratch: str, function: str) -> list[int]:
+    """What runs from a directory of the emulator's, as Lambda's workers do."""
+    found = []
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = line.read_text(errors="replace")
+        except OSError:
+            continue  # it has just ended
+        if f"{scratch}/ministack-lambda-" in command and function in command:
+            found.append(int(line.parent.name))
+    return found
+
+
+def _kill(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _free(host: str) -> int:

@@ -10,14 +10,15 @@ from tests.opensearch_node.artefacts import Unusable as NoNode
 from tests.sam_local.engine import Unusable
 from tests.sam_local.local import FUNCTIONS, sam_local
 
-FIRST = "sync_delta"  # it brings what the others are asked about
+FIRST = {"query_key": "first", "term": "17727691[uid] OR obesity OR migraine"}  # what the events are about
 SHOWN = 160  # characters
 
 
 def main() -> None:
     try:
         with sam_local() as local:
-            for function in sorted(FUNCTIONS, key=lambda name: name != FIRST):
+            local.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": FIRST})
+            for function in FUNCTIONS:
                 for path in sorted((ROOT / "events" / function).glob("*.json")):
                     began = time.monotonic()
                     answer = json.dumps(local.invoke(function, local.event(path)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.emulated.build import BUILT, QUIET, SAM
-from tests.sam_local.engine import run
+from tests.sam_local.engine import Unusable, run
 from tests.sam_local.image import ARCH
 
 UNKNOWN = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_ENDPOINT_URL"}
@@ -28,7 +28,7 @@ class Local:
     variables: Mapping[str, Mapping[str, str]]  # by logical id
 
     def invoke(self, name: str, event: Mapping[str, Any]) -> Any:
-        """The function's answer. Raises `Unusable` with all that was said when there is none."""
+        """The function's answer. Raises `Unusable` with what was said when there is none or the function crashed."""
         with tempfile.TemporaryDirectory(prefix="sam-local-") as scratch:
             variables, given = Path(scratch) / "variables.json", Path(scratch) / "event.json"
             variables.write_text(json.dumps(self.variables))
@@ -37,4 +37,7 @@ class Local:
             options += ["--skip-pull-image", "--parameter-overrides", f"Arch={ARCH}"]
             env = {key: value for key, value in self.env.items() if key not in UNKNOWN} | QUIET
             said = run(env, SAM, "local", "invoke", logical_id(name), *options)
-        return json.loads(re.findall(r"^\{.*\}$", said, re.MULTILINE)[-1])
+        answer = json.loads(re.findall(r"^\{.*\}$", said, re.MULTILINE)[-1])
+        if "errorType" in answer:
+            raise Unusable(f"{name} crashed: {answer['errorType']}: {answer.get('errorMessage')}")
+        return answer
