@@ -19,7 +19,7 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.ports import Embeddings
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.delta import SyncReport, sync_delta
-from bio_mcp.wiring import Embedded
+from bio_mcp.wiring.embedded import Embedded
 from tests.corpus import Corpus
 from tests.eutils_server.client import running
 

@@ -11,7 +11,7 @@ from bio_mcp.adapters.pace import Pace
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.literature.medline import parse
 from bio_mcp.settings import Settings
-from bio_mcp.wiring import Embedded
+from bio_mcp.wiring.embedded import Embedded
 
 DIM = 384
 

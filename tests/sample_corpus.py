@@ -27,7 +27,7 @@ from bio_mcp.pubmed import (
 )
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
-from bio_mcp.wiring import Embedded
+from bio_mcp.wiring.embedded import Embedded
 
 RECORDS = 24
 BOOK = Article("1", title="A chapter", book=Book("GeneReviews", accession="NBK1"))

@@ -12,6 +12,7 @@ from bio_mcp.adapters.aws.clients import client
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
+from bio_mcp.wiring.ncbi import ncbi_key
 from tests.aws_ports import NOBODY
 
 ROOT = Path(__file__).parents[1]
@@ -103,15 +104,15 @@ def test_a_function_that_keeps_watermarks_loads_neither_model_nor_parser():
 
 
 def test_a_key_that_is_given_is_the_key_and_none_is_none():
-    assert wiring.ncbi_key(Settings()) is None
-    key = wiring.ncbi_key(Settings(ncbi_api_key="abc"))
+    assert ncbi_key(Settings()) is None
+    key = ncbi_key(Settings(ncbi_api_key="abc"))
     assert key is not None
     assert key() == "abc"
 
 
 @pytest.mark.parametrize("store", ["secretsmanager", "ssm"])
 def test_a_key_that_aws_keeps_is_read_when_it_is_used(store):
-    key = wiring.ncbi_key(Settings(ncbi_api_key=f"{store}:ncbi"))
+    key = ncbi_key(Settings(ncbi_api_key=f"{store}:ncbi"))
     assert key is not None
     with mock_aws():
         if store == "ssm":

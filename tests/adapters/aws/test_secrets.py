@@ -6,7 +6,7 @@ from moto import mock_aws
 
 from bio_mcp.adapters.aws.secrets import reader
 from bio_mcp.errors import InvalidInput, StoreFailed
-from bio_mcp.wiring import stored_secret
+from bio_mcp.wiring.secrets import stored_secret
 
 
 @pytest.fixture(autouse=True)

@@ -1,17 +1,13 @@
 """The ports on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
-from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from bio_mcp.adapters.embedders.once import Once
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
-from bio_mcp.wiring import EMBEDDINGS, desk, eutils, ncbi_key
-from bio_mcp.wiring.caching import cached
+from bio_mcp.wiring.anywhere import Anywhere
+from bio_mcp.wiring.ncbi import eutils, ncbi_key
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.inspection import Look
@@ -19,21 +15,18 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.cache import Cache
-    from bio_mcp.desk import Desk
-    from bio_mcp.ports import Announcements, Audit, Blobs, Checkpoints, Documents, Embeddings, Jobs, Leases, Projects
-    from bio_mcp.pubmed import Pubmed
+    from bio_mcp.ports import Announcements, Audit, Blobs, Checkpoints, Documents, Jobs, Leases, Projects
 
 
-class Aws:
+class Aws(Anywhere):
     """Each port is made of the settings that name it when it is first used, and imports no more than it takes: a
     function is given, and loads, what its own tools need. Raises `InvalidInput` naming a setting that is missing.
 
-    Region, credentials and, for an emulator, `AWS_ENDPOINT_URL` are read by AWS's own library. Threads may share it.
+    Region, credentials and, for an emulator, `AWS_ENDPOINT_URL` are read by AWS's own library.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self._opened = ExitStack()
+        super().__init__(settings)
         self._dynamodb = Once(lambda: self._connect("dynamodb"))
         self._sqs = Once(lambda: self._connect("sqs"))
         self._s3 = Once(lambda: self._connect("s3"))
@@ -43,10 +36,6 @@ class Aws:
         self._passages = Once(self._make_passages)
         self._jobs = Once(self._make_jobs)
         self._announcements = Once(self._make_announcements)
-        self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
-        self._entrez = Once(self._open_entrez)
-        self._desk = Once(lambda: desk(settings, self.entrez, self._opened))
-        self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
 
     @property
     def documents(self) -> "Documents":
@@ -55,22 +44,6 @@ class Aws:
     @property
     def passages(self) -> "OpenSearchPassages":
         return self._passages()
-
-    @property
-    def embeddings(self) -> "Embeddings":
-        return self._embeddings()
-
-    @property
-    def entrez(self) -> "Eutils":
-        return self._entrez()
-
-    @property
-    def pubmed(self) -> "Pubmed":
-        return self._pubmed()
-
-    @property
-    def desk(self) -> "Desk":
-        return self._desk()
 
     @property
     def checkpoints(self) -> "Checkpoints":
@@ -113,20 +86,6 @@ class Aws:
         from bio_mcp.adapters.aws.projects import DynamoProjects
 
         return DynamoProjects(self._dynamodb(), self.settings.needed("table_projects"))
-
-    @property
-    def chunk_namespace(self) -> UUID:
-        return self.settings.chunk_namespace
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def today(self) -> date:
-        return datetime.now(EASTERN).date()
-
-    def close(self) -> None:
-        """Close every connection; nothing may be used after it."""
-        self._opened.close()
 
     def look_at_tables(self) -> "Look":
         """Whether the tables are there and right."""

@@ -12,7 +12,8 @@ from bio_mcp.doors.auth.tokens import Tokens
 from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
-from bio_mcp.wiring import STORED, published_keys, stored_secret
+from bio_mcp.wiring import published_keys
+from bio_mcp.wiring.secrets import STORED, stored_secret
 
 DEFAULT_AUDIENCE = "bio-mcp"
 PLAIN = re.compile(r"[!#-\[\]-~]+")  # what a scope may hold (RFC 6749, 3.3), and a quoted string without escapes

@@ -105,7 +105,7 @@ def space(home: Path, free: int) -> Finding:
 
 
 def database(_settings: Settings, backends: Backends) -> Finding:
-    from bio_mcp.wiring import Embedded
+    from bio_mcp.wiring.embedded import Embedded
 
     problems = cast(Embedded, backends).integrity().problems
     if not problems:

@@ -1,0 +1,71 @@
+"""The ports that are the same in every mode."""
+
+from abc import ABC, abstractmethod
+from contextlib import ExitStack
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.literature.clock import EASTERN
+from bio_mcp.settings import Settings
+from bio_mcp.wiring.caching import cached
+from bio_mcp.wiring.embedding import EMBEDDINGS
+from bio_mcp.wiring.ncbi import desk
+
+if TYPE_CHECKING:
+    from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.cache import Cache
+    from bio_mcp.desk import Desk
+    from bio_mcp.ports import Embeddings
+    from bio_mcp.pubmed import Pubmed
+
+
+class Anywhere(ABC):
+    """NCBI, the embedding model and the calendar. A mode adds its stores, and what those keep of NCBI's turns and
+    answers. Threads may share it: an attribute that two ask for at once is still made once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._opened = ExitStack()
+        self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
+        self._entrez = Once(self._open_entrez)
+        self._desk = Once(lambda: desk(settings, self.entrez, self._opened))
+        self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
+
+    @property
+    def embeddings(self) -> "Embeddings":
+        return self._embeddings()
+
+    @property
+    def entrez(self) -> "Eutils":
+        return self._entrez()
+
+    @property
+    def pubmed(self) -> "Pubmed":
+        return self._pubmed()
+
+    @property
+    def desk(self) -> "Desk":
+        return self._desk()
+
+    @property
+    def chunk_namespace(self) -> UUID:
+        return self.settings.chunk_namespace
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def today(self) -> date:
+        return datetime.now(EASTERN).date()
+
+    def close(self) -> None:
+        """Close what was opened, files and connections; nothing may be used after it."""
+        self._opened.close()
+
+    @abstractmethod
+    def _open_entrez(self) -> "Eutils": ...
+
+    @abstractmethod
+    def _open_cache(self) -> "Cache": ...

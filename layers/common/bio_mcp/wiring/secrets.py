@@ -1,0 +1,19 @@
+"""Secrets: given outright, or by the name under which AWS keeps them."""
+
+from collections.abc import Callable, Sequence
+
+from bio_mcp.errors import InvalidInput
+
+STORED = ("secretsmanager:", "ssm:")  # how a secret is named that AWS keeps
+
+
+def stored_secret(reference: str) -> Callable[[], Sequence[str]]:
+    """Reads the secret that AWS keeps as `secretsmanager:NAME` or `ssm:NAME`, newest version first.
+
+    Raises `InvalidInput` for another reference, and where boto3 is not installed.
+    """
+    try:
+        from bio_mcp.adapters.aws.secrets import reader
+    except ModuleNotFoundError:
+        raise InvalidInput("a secret that AWS keeps is read by boto3; install bio-mcp[aws]") from None
+    return reader(reference)
