@@ -90,6 +90,7 @@ def cloud(
             "NcbiApiKeyName": NCBI_KEY,
             "NcbiAdminEmail": "developer@example.org",
             "NcbiBaseUrl": ncbi.base_url,
+            "NcbiIdConverterUrl": ncbi.converter_url,
             "OpenSearchUrl": search.url,
             "OpenSearchService": "none",
             **({"Corpus1Key": CORPUS, "Corpus1Term": term} if term else {}),
