@@ -11,6 +11,13 @@ import pytest
 from bio_mcp.syncing.delta import KIND, lease_name
 
 TERM = "COVID-19"
+# A process that a shell started in the background ignores Ctrl-C, and so do its children.
+INTERRUPTIBLE = """
+import signal, sys
+from bio_mcp.doors.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
 
 
 @pytest.fixture
@@ -92,11 +99,9 @@ def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(cli, ncbi, tmp_path):
         "NCBI_BASE_URL": ncbi.base_url,
         "NCBI_REQUEST_DELAY_MS": "1",
     }
-    command = [sys.executable, "-c", "import sys; from bio_mcp.doors.cli import main; sys.exit(main())"]
+    command = [sys.executable, "-c", INTERRUPTIBLE, "sync", "covid", TERM]
     ncbi.control.fault(endpoint="efetch", nth=1, times=1, stall=60)
-    started = subprocess.Popen(
-        [*command, "sync", "covid", TERM], env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    started = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while not ncbi.control.requests("efetch"):
         assert started.poll() is None
         time.sleep(0.05)
