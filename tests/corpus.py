@@ -81,12 +81,11 @@ class Corpus(Embedded):
         return self.model
 
     @property
-    def announcements(self):
-        return self.heard
-
-    @property
     def entrez(self):
         return self.ncbi
+
+    def _open_announcements(self):
+        return self.heard
 
     def today(self):
         return self.day or super().today()

@@ -51,6 +51,7 @@ EXPECTED = {
     | SYNC_STATE
     | JOBS
     | table("Pace", "GetItem", "UpdateItem")
+    | table("Cache", "BatchWriteItem")
     | index("Get", "Post", "Put")
     | secret("NcbiApiKeyName")
     | {("events:PutEvents", "EventBus.Arn")}

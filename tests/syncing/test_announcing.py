@@ -70,8 +70,7 @@ class Deaf:
 
 
 class DeafCorpus(Corpus):
-    @property
-    def announcements(self):
+    def _open_announcements(self):
         return Deaf()
 
 

@@ -8,6 +8,7 @@ from bio_mcp.call import call
 from bio_mcp.deadline import NEVER
 from bio_mcp.retrieval.ranking import RETRACTED_FACTOR
 from bio_mcp.syncing.delta import sync_delta
+from bio_mcp.tools.pubmed import fetch_details
 from bio_mcp.tools.search import rag_search
 from tests.corpus import Corpus, Heard
 from tests.retracting import plain_papers, retract, term
@@ -66,6 +67,25 @@ def test_a_retraction_flips_the_status_is_told_once_and_sinks_the_paper(corpus, 
     told = corpus.heard.all
     sync(corpus, pmids)
     assert corpus.heard.since(told) == []
+
+
+FORMS = ("abstract_plus", "citation_data", "full_xml", "medline_text")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_answer_of_pubmed_that_is_kept_says_it_as_soon_as_the_sync_knows(corpus, ncbi, form):
+    def details():
+        return call(fetch_details, {"pmids": pmids[:2], "detailLevel": form}, corpus)
+
+    pmids = plain_papers(ncbi, 3)
+    sync(corpus, pmids)
+    details()
+    retract(ncbi, pmids[1])
+    kept = details()
+    assert [each["retraction"] for each in kept.body["articles"]] == ["clear", "clear"]
+    assert kept.audit["cache"]["status"] == "hit"
+    sync(corpus, pmids)
+    assert [each["retraction"] for each in details().body["articles"]] == ["clear", "retracted"]
 
 
 def test_a_retraction_embeds_nothing_again(corpus, ncbi):

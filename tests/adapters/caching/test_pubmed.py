@@ -8,8 +8,10 @@ from threading import Barrier, Thread
 
 import pytest
 
+from bio_mcp.adapters.caching.announcing import ForgettingAnnouncements
 from bio_mcp.cache import counting
 from bio_mcp.errors import InvalidInput, NcbiFailed, StoreFailed
+from bio_mcp.literature.news import Happening, News
 from bio_mcp.literature.records import RetractionStatus
 from tests.adapters.caching.keeping import LIFETIMES, kept_at
 
@@ -223,15 +225,49 @@ def test_a_retraction_is_seen_as_soon_as_the_lifetime_is_over(kept, ncbi, name):
     assert standing() is RetractionStatus.RETRACTED
 
 
-@pytest.mark.parametrize(("first", "second"), [("efetch", "esummary"), ("esummary", "efetch")])
+FORMS = {"efetch": 1, "esummary": 1, "xml": 2, "medline": 2}  # and how many of two papers are asked for with one
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(form, told) for form in FORMS for told in ("efetch", "esummary") if form != told]
+)
 def test_a_retraction_seen_in_one_form_is_not_denied_in_another(kept, ncbi, pmids, first, second):
-    pmid = next(str(each) for each in ncbi.control.pmids() if is_plain(ncbi, each))
-    ask(kept, first, [pmid, pmids[1]])
-    retract(ncbi, pmid)
-    ask(kept, second, [pmid, pmids[1]])
+    both = [next(str(each) for each in ncbi.control.pmids() if is_plain(ncbi, each)), pmids[1]]
+    ask(kept, first, both)
+    retract(ncbi, both[0])
+    ask(kept, second, both)
     ncbi.control.clear_requests()
-    assert ask(kept, first, [pmid, pmids[1]]) == ask(kept, first, [pmid, pmids[1]], kept.live.pubmed)
-    assert ncbi.control.requests()[0]["params"]["id"] == pmid
+    assert ask(kept, first, both) == ask(kept, first, both, kept.live.pubmed)
+    assert ncbi.control.requests()[0]["params"]["id"].split(",") == both[: FORMS[first]]
+    ask(kept, first, both)
+    assert len(ncbi.control.requests()) == 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", [each for each in Happening if each is not Happening.NEW])
+def test_news_of_a_paper_ends_what_is_kept_of_it_before_it_is_told(kept, ncbi, pmids, form, kind):
+    class Listener:
+        def publish(self, news):
+            self.heard = news, ask(kept, form, pmids[:2], kept.again())
+
+    ask(kept, form, pmids[:2])
+    retract(ncbi, pmids[0])
+    news, listener = [News(kind, pmids[0], 2)], Listener()
+    ForgettingAnnouncements(listener, lambda: kept.pubmed).publish(news)
+    assert listener.heard == (news, ask(kept, form, pmids[:2], kept.live.pubmed))
+
+
+def test_news_of_new_papers_alone_needs_nothing_kept(ncbi):
+    class Listener:
+        def publish(self, news):
+            self.heard = news
+
+    def nothing():
+        raise AssertionError("asked for what is kept")
+
+    news, listener = [News(Happening.NEW, "7", 1)], Listener()
+    ForgettingAnnouncements(listener, nothing).publish(news)
+    assert listener.heard == news
 
 
 def is_plain(ncbi, pmid):

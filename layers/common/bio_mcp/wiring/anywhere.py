@@ -9,7 +9,7 @@ from uuid import UUID
 from bio_mcp.adapters.embedders.once import Once
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.caching import cached
+from bio_mcp.wiring.caching import cached, forgetting
 from bio_mcp.wiring.embedding import EMBEDDINGS
 from bio_mcp.wiring.ncbi import desk
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.cache import Cache
     from bio_mcp.desk import Desk
-    from bio_mcp.ports import Embeddings
+    from bio_mcp.ports import Announcements, Embeddings
     from bio_mcp.pubmed import Pubmed
 
 
@@ -32,7 +32,8 @@ class Anywhere(ABC):
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Once(self._open_entrez)
         self._desk = Once(lambda: desk(settings, self.entrez, self._opened))
-        self._pubmed = Once(lambda: cached(self.entrez, self._open_cache, settings, self.today))
+        self._kept = Once(lambda: cached(self.entrez, self._open_cache(), settings, self.today))
+        self._announcements = Once(self._make_announcements)
 
     @property
     def embeddings(self) -> "Embeddings":
@@ -44,11 +45,15 @@ class Anywhere(ABC):
 
     @property
     def pubmed(self) -> "Pubmed":
-        return self._pubmed()
+        return self.entrez if self.settings.cache == "off" else self._kept()
 
     @property
     def desk(self) -> "Desk":
         return self._desk()
+
+    @property
+    def announcements(self) -> "Announcements":
+        return self._announcements()
 
     @property
     def chunk_namespace(self) -> UUID:
@@ -63,6 +68,13 @@ class Anywhere(ABC):
     def close(self) -> None:
         """Close what was opened, files and connections; nothing may be used after it."""
         self._opened.close()
+
+    def _make_announcements(self) -> "Announcements":
+        bus = self._open_announcements()
+        return bus if self.settings.cache == "off" else forgetting(bus, self._kept)
+
+    @abstractmethod
+    def _open_announcements(self) -> "Announcements": ...
 
     @abstractmethod
     def _open_entrez(self) -> "Eutils": ...

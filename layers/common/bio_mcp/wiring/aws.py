@@ -35,7 +35,6 @@ class Aws(Anywhere):
         self._documents = Once(self._make_documents)
         self._passages = Once(self._make_passages)
         self._jobs = Once(self._make_jobs)
-        self._announcements = Once(self._make_announcements)
 
     @property
     def documents(self) -> "Documents":
@@ -72,10 +71,6 @@ class Aws(Anywhere):
         from bio_mcp.adapters.aws.audit import DynamoAudit
 
         return DynamoAudit(self._dynamodb(), self.settings.needed("table_audit"))
-
-    @property
-    def announcements(self) -> "Announcements":
-        return self._announcements()
 
     @property
     def blobs(self) -> "Blobs":
@@ -152,7 +147,7 @@ class Aws(Anywhere):
         to = self.settings
         return connected(to.needed("opensearch_url"), to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B)
 
-    def _make_announcements(self) -> "Announcements":
+    def _open_announcements(self) -> "Announcements":
         from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
 
         return EventBridgeAnnouncements(self._events(), self.settings.needed("event_bus"))

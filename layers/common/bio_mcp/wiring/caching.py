@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
+    from bio_mcp.adapters.caching.pubmed import CachedPubmed
     from bio_mcp.cache import Cache
+    from bio_mcp.ports import Announcements
     from bio_mcp.pubmed import Pubmed
 
 
-def cached(pubmed: "Pubmed", cache: "Callable[[], Cache]", settings: Settings, today: Callable[[], date]) -> "Pubmed":
-    """`pubmed` over `cache`, which is not made where none is wanted. `today` is the day at NCBI."""
-    if settings.cache == "off":
-        return pubmed
+def cached(pubmed: "Pubmed", cache: "Cache", settings: Settings, today: Callable[[], date]) -> "CachedPubmed":
+    """`pubmed` over `cache`. `today` is the day at NCBI."""
     from bio_mcp.adapters.caching.pubmed import CachedPubmed, Lifetimes
 
     lifetimes = Lifetimes(
@@ -23,4 +23,11 @@ def cached(pubmed: "Pubmed", cache: "Callable[[], Cache]", settings: Settings, t
         link_s=settings.cache_links_s,
         info_s=settings.cache_info_s,
     )
-    return CachedPubmed(pubmed, cache(), lifetimes, source=settings.ncbi_base_url, today=today)
+    return CachedPubmed(pubmed, cache, lifetimes, source=settings.ncbi_base_url, today=today)
+
+
+def forgetting(announcements: "Announcements", kept: "Callable[[], CachedPubmed]") -> "Announcements":
+    """`announcements` that end what is kept of the papers that they tell of."""
+    from bio_mcp.adapters.caching.announcing import ForgettingAnnouncements
+
+    return ForgettingAnnouncements(announcements, kept)

@@ -79,12 +79,6 @@ class Embedded(Anywhere):
 
         return SqliteProjects(self.database)
 
-    @property
-    def announcements(self) -> "Announcements":
-        from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
-
-        return LoggedAnnouncements()
-
     def integrity(self) -> "Integrity":
         """Whether the corpus file is whole. Raises `StoreFailed` where that cannot be read."""
         from bio_mcp.adapters.embedded.integrity import check
@@ -97,6 +91,11 @@ class Embedded(Anywhere):
         database = Database(self.settings.home.expanduser())
         self._opened.callback(database.close)
         return database
+
+    def _open_announcements(self) -> "Announcements":
+        from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
+
+        return LoggedAnnouncements()
 
     def _open_entrez(self) -> "Eutils":
         from bio_mcp.adapters.pace import Pace, gap_s

@@ -103,6 +103,7 @@ SPELLING: Codec[Spelling] = Codec(
     "spelling", lambda found: _packed(_row(found)), lambda value: _flat(Spelling, _unpacked(value))
 )
 DATABASE: Codec[EntrezDatabase] = Codec("database", _pack_database, _database)
+OVERTAKEN: Codec[str] = Codec("overtaken", str.encode, bytes.decode)
 TEXT: Codec[str] = Codec(
     "text", lambda text: zlib.compress(text.encode()), lambda value: zlib.decompress(value).decode()
 )

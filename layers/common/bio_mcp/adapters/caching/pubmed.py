@@ -4,9 +4,20 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
+from uuid import uuid4
 
-from bio_mcp.adapters.caching.codecs import DATABASE, LINKS, PAGE, RECORD, SPELLING, SUMMARY, TEXT
+from bio_mcp.adapters.caching.codecs import (
+    DATABASE,
+    LINKS,
+    OVERTAKEN,
+    PAGE,
+    RECORD,
+    SPELLING,
+    SUMMARY,
+    TEXT,
+    Codec,
+)
 from bio_mcp.adapters.caching.forgiving import Forgiving
 from bio_mcp.adapters.caching.shelf import Shelf, Wanted
 from bio_mcp.adapters.entrez.pmids import checked
@@ -49,8 +60,8 @@ class CachedPubmed:
 
     Kept are whole answers alone: no failure, and nothing that PubMed says is not there, for it may be there next time.
     Of several PMIDs only those that are not kept are asked for. What says that a paper was retracted ends what was kept
-    of it in another form and may not say so yet. `source` is the base URL of `pubmed`, `today` the day
-    at NCBI: what a search finds depends on it. Threads may share it.
+    of it in another form and may not say so yet, and `forget` ends it in all. `source` is the base URL of `pubmed`,
+    `today` the day at NCBI: what a search finds depends on it. Threads may share it.
     """
 
     def __init__(
@@ -101,14 +112,15 @@ class CachedPubmed:
         )
         fresh = [record for records in fetched for record in records]
         retracted = [each.pmid for each in fresh if isinstance(each, Article) and each.retraction in WITHDRAWN]
-        self._shelf.forget(Wanted(SUMMARY, retracted, self._lifetimes.record_s))
+        self._overtake(retracted, SUMMARY)
         return iter([*held.values(), *fresh])
 
     def efetch_text(self, pmids: Sequence[str], *, style: Literal["xml", "medline"], deadline: Deadline) -> str:
-        """A text that lacks one of the records is not kept."""
+        """A text that lacks one of the records is not kept, nor found once one of them was overtaken."""
         ids = checked(pmids)
+        overtaken = self._shelf.held(Wanted(OVERTAKEN, ids, self._lifetimes.record_s))
         return self._one(
-            Wanted(TEXT, [ONE], self._lifetimes.record_s, (style, ids)),
+            Wanted(TEXT, [ONE], self._lifetimes.record_s, (style, ids, overtaken)),
             lambda: self._pubmed.efetch_text(ids, style=style, deadline=deadline),
             lambda text: set(ids) <= set(PRINTED[style].findall(text)),
             deadline,
@@ -148,6 +160,16 @@ class CachedPubmed:
     def contact(self) -> Contact:
         return self._pubmed.contact()
 
+    def forget(self, pmids: Sequence[str]) -> None:
+        """What is kept of these papers was overtaken: in every form it is asked for again."""
+        self._overtake(pmids, RECORD, SUMMARY)
+
+    def _overtake(self, pmids: Sequence[str], *forms: Codec[Any]) -> None:
+        """A text may be of many papers, so that nobody knows its key: what overtook them becomes a part of it."""
+        for form in forms:
+            self._shelf.forget(Wanted(form, pmids, self._lifetimes.record_s))
+        self._shelf.keep(Wanted(OVERTAKEN, pmids, self._lifetimes.record_s), uuid4().hex)
+
     def _summaries(self, ids: Sequence[str], ask: Callable[[list[str]], Summaries], deadline: Deadline) -> Summaries:
         held, answers = self._shelf.gather(
             Wanted(SUMMARY, ids, self._lifetimes.record_s),
@@ -157,7 +179,7 @@ class CachedPubmed:
         )
         told = answers[0] if answers else Summaries((), {})
         retracted = [each.pmid for each in told.found if each.retraction in WITHDRAWN]
-        self._shelf.forget(Wanted(RECORD, retracted, self._lifetimes.record_s))
+        self._overtake(retracted, RECORD)
         found: dict[str, DocSummary] = held | {each.pmid: each for each in told.found}
         return Summaries(tuple(found[pmid] for pmid in ids if pmid in found.keys() - told.missing.keys()), told.missing)
 

@@ -79,13 +79,27 @@ class Shelf:
     def forget(self, wanted: Wanted[T]) -> None:
         """Keep these pieces no longer."""
         if wanted.lifetime_s > 0 and wanted.ids:
-            keys = [key_of(self._source, wanted.codec.name, *wanted.about, each) for each in wanted.ids]
-            self._cache.put(dict.fromkeys(keys, b""), 0)
+            self._cache.put(dict.fromkeys(self._keys(wanted).values(), b""), 0)
+
+    def keep(self, wanted: Wanted[T], piece: T) -> None:
+        """Keep `piece` under each of the ids."""
+        if wanted.lifetime_s > 0 and wanted.ids:
+            self._cache.put(dict.fromkeys(self._keys(wanted).values(), wanted.codec.dumps(piece)), wanted.lifetime_s)
+
+    def held(self, wanted: Wanted[T]) -> dict[str, T]:
+        """The pieces that are kept, without a word of it to the call."""
+        if wanted.lifetime_s <= 0 or not wanted.ids:
+            return {}
+        keys = self._keys(wanted)
+        return dict(_readable(wanted.codec, keys, self._cache.get(list(keys.values()))))
+
+    def _keys(self, wanted: Wanted[T]) -> dict[str, str]:
+        return {each: key_of(self._source, wanted.codec.name, *wanted.about, each) for each in wanted.ids}
 
     def _gather(
         self, wanted: Wanted[T], ask: Callable[[list[str]], A], pieces: Callable[[A], Iterable[tuple[str, T]]]
     ) -> _Gathered[T, A]:
-        keys = {each: key_of(self._source, wanted.codec.name, *wanted.about, each) for each in wanted.ids}
+        keys = self._keys(wanted)
         kept = self._cache.get(list(keys.values()))
         held = dict(_readable(wanted.codec, keys, kept))
         missing = [each for each in wanted.ids if each not in held]
