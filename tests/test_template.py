@@ -10,6 +10,7 @@ import pytest
 from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
 from bio_mcp.doors.aws_lambda import MARGIN_S, Event
 from bio_mcp.settings import Settings
+from bio_mcp.syncing import retractions
 from tests.aws_template import FUNCTIONS, TEMPLATE, branches, of, text, timeout_ms, variables
 from tests.aws_template import RESOURCES as MADE
 
@@ -18,6 +19,7 @@ OFFERED = [*TOOLS.values(), *RESOURCES.values()]
 EMBED = {"search", "sync_delta"}
 PARAMETERS = TEMPLATE["Parameters"]
 SCHEDULES = of("AWS::Scheduler::Schedule")
+OF_CORPORA = [name for name in SCHEDULES if name.startswith("Corpus")]
 
 
 # ---- functions ----
@@ -131,7 +133,7 @@ CORPORA = [
 ]
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("name", OF_CORPORA)
 @pytest.mark.parametrize(("key", "term", "meant"), CORPORA)
 def test_a_schedule_sends_what_its_tool_takes(name, key, term, meant):
     number = re.findall(r"\d", name)[0]
@@ -142,6 +144,15 @@ def test_a_schedule_sends_what_its_tool_takes(name, key, term, meant):
     tool = TOOLS[event.tool]
     request = tool.input.model_validate(event.arguments)
     assert (request.query_key, request.term, tool.function) == (key, meant, "sync_delta")
+    assert MADE[name]["Condition"] == f"HasCorpus{number}"
+
+
+def test_what_was_retracted_is_flagged_each_night_under_a_key_that_no_corpus_may_have():
+    event = Event.model_validate_json(SCHEDULES["RetractionsSchedule"]["Target"]["Input"])
+    assert event.tool == "pubmed.sync_delta"
+    assert event.arguments == {"query_key": retractions.QUERY_KEY, "term": retractions.TERM, "known_only": True}
+    assert not re.fullmatch(PARAMETERS["Corpus1Key"]["AllowedPattern"], retractions.QUERY_KEY)
+    assert MADE["RetractionsSchedule"]["Condition"] == "HasContact"
 
 
 @pytest.mark.parametrize("term", ['"heart failure"[tiab]', "a\\", "a\nb", r"\n", r"a\\\""[:-1]])
@@ -156,7 +167,6 @@ def test_a_schedule_sends_to_the_work_queue_and_what_cannot_be_sent_is_kept(name
     assert schedule["FlexibleTimeWindow"]["Mode"] == "FLEXIBLE"
     assert schedule["Target"]["Arn"] == {"Fn::GetAtt": "WorkQueue.Arn"}
     assert schedule["Target"]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": "DeadLetters.Arn"}}
-    assert MADE[name]["Condition"] == f"Has{name.removesuffix('Schedule')}"
 
 
 def test_the_queue_waits_for_a_sync_to_end_before_it_sends_its_message_again():

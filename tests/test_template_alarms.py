@@ -11,6 +11,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors import aws_lambda
 from bio_mcp.errors import Failure, InvalidInput, NotFound
+from bio_mcp.syncing import retractions
 from tests.aws_template import ALARM, FUNCTIONS, TEMPLATE, of, text, timeout_ms
 from tests.corpus import Corpus
 
@@ -40,6 +41,7 @@ MUST = {
     ("AWS/ES", "FreeStorageSpace", "SearchDomain"),
     ("AWS::StackName", "ToolFailures", ""),
     *(("AWS::StackName", "CompleteSyncs", f"Corpus{number}Key") for number in "123"),
+    ("AWS::StackName", "CompleteSyncs", retractions.QUERY_KEY),
 }
 
 
@@ -66,9 +68,9 @@ def uses(alarm, function):
     return text(listed_dimension(alarm)) == FUNCTIONS[function][0]
 
 
-@pytest.mark.parametrize("number", "123")
-def test_a_corpus_is_late_when_its_hours_pass_without_a_complete_sync(number):
-    alarm = ALARMS[f"Corpus{number}SyncAgeAlarm"]
+@pytest.mark.parametrize("synced", ["Corpus1", "Corpus2", "Corpus3", "Retractions"])
+def test_a_sync_is_late_when_its_hours_pass_without_a_complete_one(synced):
+    alarm = ALARMS[f"{synced}SyncAgeAlarm"]
     assert alarm["Period"] == 3600
     assert alarm["EvaluationPeriods"] == {"Ref": "SyncAgeHours"}
     assert (alarm["Statistic"], alarm["Threshold"], alarm["ComparisonOperator"]) == ("Sum", 1, "LessThanThreshold")

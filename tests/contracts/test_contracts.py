@@ -28,6 +28,10 @@ MORE_INPUTS = {
     ("rag.search", "filters"): "narrow a search to years, journals, publication types, tags or a project",
     ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
     ("rag.search", "synonyms"): "also look up MeSH synonyms of the words asked for",
+    (
+        "pubmed.sync_delta",
+        "known_only",
+    ): "bring up to date what the corpus holds, as what was retracted, and add nothing",
     ("getArticleRelationships", "moreStyles"): "citation styles that the contract's list does not have",
 }
 

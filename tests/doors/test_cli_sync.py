@@ -9,6 +9,7 @@ import time
 import pytest
 
 from bio_mcp.syncing.delta import KIND, lease_name
+from tests.retracting import plain_papers, retract
 
 TERM = "COVID-19"
 # A process that a shell started in the background ignores Ctrl-C, and so do its children.
@@ -89,6 +90,17 @@ def test_a_sync_that_another_process_runs_is_not_started_twice(online):
 def test_a_bar_counts_records_on_a_terminal(online, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "syncing" in online("sync", "covid", TERM).err
+
+
+def test_what_was_retracted_is_flagged_also_where_it_came_from_a_file(online, ncbi, tmp_path):
+    [pmid] = plain_papers(ncbi, 1)
+    (tmp_path / "paper.xml").write_text(f"<PubmedArticleSet>{ncbi.control.record(int(pmid))}</PubmedArticleSet>")
+    assert online("import", str(tmp_path / "paper.xml")).code == 0
+    retract(ncbi, pmid)
+    ran = online("retractions")
+    assert (ran.code, online("retractions", "--json").json["updated"]) == (0, 0)
+    assert "complete" in ran.out
+    assert "RETRACTED" in online("get", f"pmid:{pmid}").out
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(cli, ncbi, tmp_path):

@@ -31,7 +31,9 @@ class Field:
 
 def _anything(record: Record) -> list[str]:
     own_ids = list(record.own_ids.values())
-    return [record.title, record.abstract, *record.authors, *record.elements(_REST), str(record.pmid), *own_ids]
+    linked = [f"has{kind.lower()}" for kind in re.findall(r'<CommentsCorrections RefType="(\w+)"', record.citation)]
+    texts = [record.title, record.abstract, *record.authors, *record.elements(_REST)]
+    return [*texts, str(record.pmid), *own_ids, *linked]
 
 
 def _location_ids(record: Record) -> list[str]:

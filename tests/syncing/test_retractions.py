@@ -1,17 +1,21 @@
 """A retraction that PubMed learns of later: the next sync flips the status, tells of it and sinks the paper."""
 
+import io
 from datetime import date
 
 import pytest
 
 from bio_mcp.call import call
 from bio_mcp.deadline import NEVER
+from bio_mcp.literature.medline import parse
 from bio_mcp.retrieval.ranking import RETRACTED_FACTOR
 from bio_mcp.syncing.delta import sync_delta
+from bio_mcp.syncing.retractions import QUERY_KEY, TERM
+from bio_mcp.syncing.settling import settle
 from bio_mcp.tools.pubmed import fetch_details
 from bio_mcp.tools.search import rag_search
 from tests.corpus import Corpus, Heard
-from tests.retracting import plain_papers, retract, term
+from tests.retracting import doubt, plain_papers, retract, term
 
 
 class Durable(Heard):
@@ -67,6 +71,69 @@ def test_a_retraction_flips_the_status_is_told_once_and_sinks_the_paper(corpus, 
     told = corpus.heard.all
     sync(corpus, pmids)
     assert corpus.heard.since(told) == []
+
+
+def sweep(corpus):
+    return sync_delta(QUERY_KEY, TERM, 5, corpus, NEVER, lambda *_: None, known_only=True)
+
+
+def standings(corpus, pmids):
+    return [corpus.documents.get(pmid).article.retraction for pmid in pmids]
+
+
+def test_papers_that_no_query_finds_any_more_are_flagged_and_none_is_added(corpus, ncbi):
+    retracted, partly, republished, doubted, *clear, unknown = pmids = plain_papers(ncbi, 7)
+    sync(corpus, pmids[:-1])
+    retract(ncbi, unknown)
+    retract(ncbi, retracted)
+    doubt(ncbi, partly, "PartialRetractionIn")
+    doubt(ncbi, republished, "RetractedandRepublishedIn")
+    doubt(ncbi, doubted, "ExpressionOfConcernIn")
+    before = corpus.heard.all
+    report = sweep(corpus)
+    assert (report.state, report.inserted, report.updated, report.failed) == ("complete", 0, 4, 0)
+    assert report.processed == report.expected == 5
+    assert report.skipped == report.processed - report.updated
+    assert standings(corpus, pmids[:4]) == ["retracted", "retracted", "retracted", "concern"]
+    assert standings(corpus, clear) == ["clear", "clear"]
+    assert unknown not in corpus.documents.heads(pmids)
+    told = {(kind, pmid) for kind, pmid, _ in corpus.heard.since(before)}
+    assert {pmid for kind, pmid in told if kind == "retracted"} == {retracted, partly, republished}
+
+
+def test_only_papers_that_the_corpus_holds_are_fetched(corpus, ncbi):
+    pmids = plain_papers(ncbi, 3)
+    sync(corpus, pmids)
+    retract(ncbi, pmids[0])
+    ncbi.control.clear_requests()
+    sweep(corpus)
+    [fetched] = ncbi.control.requests("efetch")
+    assert fetched["params"]["id"] == pmids[0]
+    again = sweep(corpus)
+    assert (again.updated, again.state) == (0, "complete")
+
+
+def test_a_paper_that_came_after_the_last_look_is_flagged_by_the_next(corpus, ncbi):
+    [pmid] = plain_papers(ncbi, 1)
+    old = list(parse(io.BytesIO(f"<PubmedArticleSet>{ncbi.control.record(int(pmid))}</PubmedArticleSet>".encode())))
+    retract(ncbi, pmid, "2025/10/01")
+    sweep(corpus)
+    settle(old, corpus)
+    assert standings(corpus, [pmid]) == ["clear"]
+    assert sweep(corpus).updated == 1
+    assert standings(corpus, [pmid]) == ["retracted"]
+
+
+def test_a_look_that_failed_says_so_and_the_next_one_sees_what_it_did_not(corpus, ncbi):
+    pmids = plain_papers(ncbi, 3)
+    sync(corpus, pmids)
+    retract(ncbi, pmids[0])
+    ncbi.control.fault(endpoint="efetch", status=500, times=50)
+    failed = sweep(corpus)
+    assert (failed.state, failed.failed, failed.updated) == ("incomplete", 1, 0)
+    assert corpus.checkpoints.get(QUERY_KEY).windows == {}
+    ncbi.control.clear_faults()
+    assert (sweep(corpus).state, standings(corpus, pmids[:1])) == ("complete", ["retracted"])
 
 
 FORMS = ("abstract_plus", "citation_data", "full_xml", "medline_text")

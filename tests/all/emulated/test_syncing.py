@@ -6,9 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bio_mcp.syncing import retractions
 from tests.all.emulated.conftest import TERM, Papers, found_by
 from tests.emulated.cloud import CORPUS
 from tests.emulated.stack import until
+from tests.retracting import is_plain, retract
 
 TRIES = 5  # the queue's maxReceiveCount
 POISON = ["not JSON", json.dumps({"tool": "pubmed.sync_delta", "arguments": {"query_key": "no term"}})]
@@ -44,6 +46,14 @@ def interrupted(up, poison):
     return papers
 
 
+def scheduled(stack, query_key):
+    """The schedule for a query, as `get_schedule` tells it."""
+    schedules = stack.client("scheduler")
+    every = [schedules.get_schedule(Name=each["Name"]) for each in schedules.list_schedules()["Schedules"]]
+    [found] = [each for each in every if f'"{query_key}"' in each["Target"]["Input"]]
+    return found
+
+
 def once(schedules, schedule):
     """A schedule like the template's, target, role and input, that fires in a moment and never again."""
     moment = datetime.now(UTC) + timedelta(seconds=2)
@@ -59,9 +69,7 @@ def once(schedules, schedule):
 def test_what_the_templates_schedule_sends_is_synced_and_what_is_new_is_announced(up, announced, interrupted):
     stack = up.stack
     wanted = found_by(up.ncbi, TERM) - interrupted.wanted  # some of which are copies of papers on the term
-    schedules = stack.client("scheduler")
-    [named] = schedules.list_schedules()["Schedules"]
-    once(schedules, schedules.get_schedule(Name=named["Name"]))
+    once(stack.client("scheduler"), scheduled(stack, CORPUS))
     asked = {"tool": "corpus.checkpoint.get", "arguments": {"query_key": CORPUS}}
     until(lambda: stack.invoke("checkpoint", asked)["last_edat"], 200, "watermark")
     stored = {item["pmid"]["S"]: item for item in stack.items("DocumentsTable")}
@@ -71,10 +79,30 @@ def test_what_the_templates_schedule_sends_is_synced_and_what_is_new_is_announce
     until(lambda: wanted <= announced("corpus.new"), 60, "announcement of each paper")
 
 
+def test_a_paper_that_is_retracted_is_flagged_announced_and_no_longer_kept_as_it_was(up, announced, papers):
+    def standing():
+        asked = {"tool": "fetchArticleDetails", "arguments": {"pmids": [pmid], "detailLevel": "citation_data"}}
+        [article] = up.stack.invoke("pubmed", asked)["articles"]
+        return article["retraction"]
+
+    up.stack.send(papers.event)
+    papers.until_synced()
+    pmid = next(each for each in sorted(papers.wanted) if is_plain(up.ncbi.control.record(int(each))))
+    assert standing() == "clear"
+    retract(up.ncbi, pmid)
+    assert standing() == "clear", "nothing was kept"
+    once(up.stack.client("scheduler"), scheduled(up.stack, retractions.QUERY_KEY))
+    until(lambda: pmid in announced("corpus.retracted"), 200, "announcement of the retraction")
+    assert standing() == "retracted"
+    assert (
+        up.stack.invoke("get_doc", {"tool": "rag.get", "arguments": {"doc_id": f"pmid:{pmid}"}})["retraction"]
+        == "retracted"
+    )
+
+
 def test_the_schedules_role_may_send_to_the_queue_and_nothing_else(up):
     stack = up.stack
-    [named] = stack.client("scheduler").list_schedules()["Schedules"]
-    target = stack.client("scheduler").get_schedule(Name=named["Name"])["Target"]
+    target = scheduled(stack, CORPUS)["Target"]
     asked = stack.client("iam").simulate_principal_policy(
         PolicySourceArn=target["RoleArn"],
         ActionNames=["sqs:SendMessage", "sqs:ReceiveMessage", "lambda:InvokeFunction"],

@@ -1,6 +1,6 @@
 """Where a sync stands: enough to go on after a kill anywhere, small enough to save after each batch."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any, Self
@@ -48,15 +48,18 @@ class Cursor:
     def warn(self, *sentences: str) -> None:
         self.warnings.extend(sentence for sentence in sentences if sentence not in self.warnings)
 
-    def list_segment(self, segment: Segment, count: int, pmids: Iterable[str]) -> None:
-        """Take in ESearch's answer for the segment at the head of the queue."""
+    def list_segment(
+        self, segment: Segment, count: int, pmids: Sequence[str], left_out: Set[str] = frozenset()
+    ) -> None:
+        """Take in ESearch's answer for the segment at the head of the queue; those `left_out` count as skipped."""
         self.queue.pop(0)
         self.expected.setdefault(segment.window, count)
         if count > LISTABLE:
             self.queue[:0] = segment.split()
             return
-        self.pmids, self.done = sorted(pmids, key=int), 0
-        self.listed[segment.window] = self.listed.get(segment.window, 0) + len(self.pmids)
+        self.pmids, self.done = sorted(set(pmids) - left_out, key=int), 0
+        self.counts[Change.SKIPPED] += len(left_out)
+        self.listed[segment.window] = self.listed.get(segment.window, 0) + len(pmids)
 
     def settle(self, batch: Iterable[str], changes: Mapping[str, str], lost: Iterable[str]) -> None:
         """Count a batch that is done. `lost` could not be fetched; others without a change were not returned."""

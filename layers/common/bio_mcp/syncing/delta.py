@@ -5,7 +5,7 @@ the next one. The checkpoint moves last, and only when every record that NCBI co
 run per query key: it holds a lease and renews it at each step.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -63,14 +63,26 @@ def lease_name(query_key: str) -> str:
 
 
 def sync_delta(
-    query_key: str, term: str, overlap_days: int, backends: Backends, deadline: Deadline, progress: Progress
+    query_key: str,
+    term: str,
+    overlap_days: int,
+    backends: Backends,
+    deadline: Deadline,
+    progress: Progress,
+    *,
+    known_only: bool = False,
 ) -> SyncReport:
     """Run, or take up, the sync of `query_key` until it is done or the deadline is near.
+
+    With `known_only` nothing is added: of all that matches, whatever the watermark, the papers that the corpus holds
+    are brought up to date, and the others count as skipped.
 
     Raises `InvalidInput` for a term whose brackets do not close, `NcbiQueryRejected` for one that NCBI cannot run,
     and the kinds of failure of its ports; the job then waits with its cursor for the next call.
     """
     request = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
+    if known_only:
+        request["known_only"] = True
     holder = uuid4().hex
     if not backends.leases.acquire(lease_name(query_key), holder, LEASE_S):
         return _already_running(query_key, backends)
@@ -138,8 +150,14 @@ class _Run:
         segment = cursor.queue[0]
         page = self.backends.entrez.esearch(segment.term(self.request["term"]), deadline=self.deadline)
         cursor.warn(*page.warnings)
-        cursor.list_segment(segment, page.count, page.ids)
+        cursor.list_segment(segment, page.count, page.ids, self._left_out(page.ids))
         return True
+
+    def _left_out(self, pmids: Sequence[str]) -> set[str]:
+        """Those that are not to be fetched."""
+        if not self.request.get("known_only"):
+            return set()
+        return set(pmids) - self.backends.documents.heads(pmids).keys()
 
     def _settle_batch(self, batch: list[str]) -> bool:
         records, lost = self._fetch(batch)
@@ -242,8 +260,11 @@ def abandon(job: Job | None, backends: Backends) -> None:
 
 
 def _plan(request: dict[str, Any], backends: Backends) -> Cursor:
-    checkpoint, today = backends.checkpoints.get(request["query_key"]), backends.today()
-    return Cursor(end=today, queue=windows(_watermarks(checkpoint), request["overlap_days"], today))
+    today = backends.today()
+    if request.get("known_only"):  # the corpus may know more papers than it did when the watermark moved
+        return Cursor(end=today, queue=windows({}, 0, today))
+    watermarks = _watermarks(backends.checkpoints.get(request["query_key"]))
+    return Cursor(end=today, queue=windows(watermarks, request["overlap_days"], today))
 
 
 def _watermarks(checkpoint: Checkpoint) -> dict[str, date | None]:

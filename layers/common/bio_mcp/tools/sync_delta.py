@@ -17,6 +17,7 @@ class SyncDelta(Request):
     query_key: str = Field(min_length=1)
     term: str = Field(min_length=1)
     overlap_days: int = Field(default=5, ge=0)
+    known_only: bool = Field(default=False, description="add no paper: bring those up to date that the corpus has")
 
 
 class SyncResult(Response):
@@ -39,7 +40,15 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
     Finds records that are new, were created late or were revised since the last sync of this query_key, and stores
     and indexes them. Safe to repeat. Large syncs go on by themselves: `state` is then "continues".
     """
-    report = sync(request.query_key, request.term, request.overlap_days, backends, context.deadline, context.progress)
+    report = sync(
+        request.query_key,
+        request.term,
+        request.overlap_days,
+        backends,
+        context.deadline,
+        context.progress,
+        known_only=request.known_only,
+    )
     log.info("synced", extra={"query_key": request.query_key, "state": report.state, "job_id": report.job_id})
     return SyncResult(
         job_id=report.job_id,

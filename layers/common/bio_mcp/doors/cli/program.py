@@ -26,6 +26,7 @@ COMMANDS = {
     "stdio": ("serving", "Serve MCP to the program that starts this."),
     "import": ("importing", "Import PubMed XML files."),
     "sync": ("syncing", "Bring the corpus up to date with PubMed for a query."),
+    "retractions": ("syncing", "Flag the papers of the corpus that were retracted by now."),
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show one paper."),
     "pubmed": ("pubmed", "Search PubMed itself, show its records and what is related to them, cite them."),

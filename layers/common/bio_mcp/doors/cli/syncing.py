@@ -1,4 +1,4 @@
-"""`bio-mcp sync`: follow a query of PubMed."""
+"""`bio-mcp sync` and `bio-mcp retractions`: follow a query of PubMed, and what PubMed withdraws."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +9,7 @@ from bio_mcp.call import Progress
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.options import arguments_of, as_json, options_of
 from bio_mcp.doors.cli.session import Session
+from bio_mcp.syncing.retractions import QUERY_KEY, TERM
 from bio_mcp.tools.sync_delta import sync_delta
 
 STATES = {
@@ -31,7 +32,23 @@ def sync_command(session: Session, /, as_json: bool, **given: Any) -> None:
     be stopped at any time and goes on where it was.
     """
     session.as_json = as_json
-    arguments = arguments_of(sync_delta, given)
+    _sync(session, arguments_of(sync_delta, given))
+
+
+@click.command("retractions")
+@as_json
+@click.pass_obj
+def retractions_command(session: Session, /, as_json: bool) -> None:
+    """Flag the papers of the corpus that were retracted or doubted by now, wherever they came from.
+
+    A sync sees this only of papers that its term still finds. This asks PubMed for every paper that was retracted, or
+    has an expression of concern, and brings those up to date that the corpus holds. It adds none. Once a day is plenty.
+    """
+    session.as_json = as_json
+    _sync(session, {"query_key": QUERY_KEY, "term": TERM, "known_only": True})
+
+
+def _sync(session: Session, arguments: Mapping[str, Any]) -> None:
     try:
         with console.progress("syncing") as update:
             body = session.ask(sync_delta, arguments, progress=_counted(update))
