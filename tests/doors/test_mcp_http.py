@@ -28,7 +28,7 @@ async def test_the_official_client_lists_portable_names_with_the_contracts_in_ti
     async with Client(url, mode=era) as client:
         tools = (await client.list_tools()).tools
     assert [each.name for each in tools] == ["sample_echo", "sample_fail", "sample_walk", "sample_wait", "kept"]
-    assert [each.title for each in tools] == ["sample.echo", "sample.fail", "sample.walk", "sample.wait", "kept"]
+    assert [each.title for each in tools] == ["sample.echo", "sample.fail", "sample.walk", "sample.wait", None]
     assert tools[0].meta["io.github.bio-mcp/name"] == "sample.echo"
 
 
@@ -38,7 +38,6 @@ async def test_annotations_say_what_a_tool_may_do(url, era):
     assert echo.annotations.model_dump(exclude_none=True) == {
         "read_only_hint": True,
         "destructive_hint": False,
-        "idempotent_hint": True,
         "open_world_hint": False,
     }
     assert fail.annotations.destructive_hint

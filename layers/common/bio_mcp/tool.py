@@ -130,6 +130,7 @@ class Tool:
     output: type[Response]
     run: Callable[..., Response] = field(repr=False)
     wants_context: bool = False
+    output_listed: bool = True
 
     @property
     def portable_name(self) -> str:
@@ -194,8 +195,9 @@ def tool(
     idempotent: bool = True,
     destructive: bool = False,
     open_world: bool = False,
+    output_listed: bool = True,
 ) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare the decorated function as the tool `name`."""
+    """Declare the decorated function as the tool `name`; `output_listed`: clients are sent the schema of its answer."""
 
     def declare(run: Callable[..., Any]) -> Tool:
         types = typing.get_type_hints(run)
@@ -213,6 +215,7 @@ def tool(
             output=types["return"],
             run=run,
             wants_context="context" in types,
+            output_listed=output_listed,
         )
 
     return declare

@@ -18,18 +18,16 @@ import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from bio_mcp import __version__
 from bio_mcp.call import Outcome, call, read
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import InvalidInput
+from bio_mcp.doors.listing import META, Asked, Listing
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Context, Resource, Tool, by_any_name
 
-META = "io.github.bio-mcp/"
 INSTRUCTIONS = (
     "Biomedical literature from PubMed, held in a local index. Search with rag_search (a question or key terms; each "
     "hit names a paper by doc_id, such as pmid:12345), then read a paper with rag_get before citing it: give its PMID, "
@@ -39,16 +37,10 @@ INSTRUCTIONS = (
     "An error's message says what to change; details.retryable says whether the same call may work later."
 )
 CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
-ERROR_SCHEMA = {
-    "type": "object",
-    "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "details": {"type": "object"}},
-    "required": ["code", "message"],
-}
 PATIENCE_S = 1.0  # with a client that asked for progress and does not read it
 LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
 
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
-Asked = ServerRequestContext[Any, Any]
 
 
 def in_process(backends: Backends) -> Invoke:
@@ -100,70 +92,6 @@ def server(
         on_list_resource_templates=reading.list_templates,
         on_read_resource=reading.read_resource,
     )
-
-
-@dataclass(frozen=True)
-class Listing:
-    """`tools/list`: which tools, under which of their names."""
-
-    tools: tuple[Tool, ...]
-    names: str = "portable"
-    families: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        self._chosen(self.names, self.families)
-
-    def select(self, names: str, families: Sequence[str]) -> list[types.Tool]:
-        """Raises `InvalidInput` naming the choices."""
-        chosen = self._chosen(names, families)
-        return [described(each, each.name if names == "contract" else each.portable_name) for each in chosen]
-
-    def _chosen(self, names: str, families: Sequence[str]) -> list[Tool]:
-        """The tools alone: describing them takes a while, and a start need not."""
-        known = list(dict.fromkeys(each.family.name for each in self.tools))
-        if unknown := [name for name in families if name not in known]:
-            raise InvalidInput(f"there is no tool family {unknown[0]!r}; tools takes {', '.join(known)}")
-        if names not in ("portable", "contract"):
-            raise InvalidInput(f"names takes portable or contract, not {names!r}")
-        return [each for each in self.tools if not families or each.family.name in families]
-
-    async def list_tools(self, asked: Asked, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        query = getattr(asked.request, "query_params", None) or {}
-        families = [name for name in query.get("tools", "").split(",") if name] or self.families
-        try:
-            return types.ListToolsResult(tools=self.select(query.get("names") or self.names, families))
-        except InvalidInput as problem:
-            raise MCPError(types.INVALID_PARAMS, str(problem)) from None
-
-
-def described(tool: Tool, name: str) -> types.Tool:
-    """`tool` as `tools/list` shows it under `name`."""
-    return types.Tool(
-        name=name,
-        title=tool.name,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        output_schema=answer_schema(tool),
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.read_only,
-            idempotent_hint=tool.idempotent,
-            destructive_hint=tool.destructive,
-            open_world_hint=tool.open_world,
-        ),
-        _meta={META + "name": tool.name},
-    )
-
-
-def answer_schema(tool: Tool) -> dict[str, Any]:
-    """The tool's output schema, which an error envelope fits too.
-
-    The TypeScript SDK's clients hold the structured content of a failure against it and, where that does not fit,
-    show their user the mismatch in place of the failure.
-    """
-    schema = dict(tool.output_schema)
-    body = {"required": schema.pop("required", [])}
-    properties = {**schema["properties"], "error": ERROR_SCHEMA}
-    return {**schema, "properties": properties, "anyOf": [body, {"required": ["error"]}]}
 
 
 @dataclass(frozen=True)

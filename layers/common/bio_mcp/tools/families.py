@@ -5,5 +5,4 @@ from bio_mcp.tool import Family
 
 BIO_MCP = Family("rag", dialects.BIO_MCP)
 PUBMED = Family("pubmed", dialects.PUBMED)
-DESK = Family("desk", dialects.PUBMED)
 TTM = Family("ttm", dialects.TTM, prefix="tool.", audited=True)

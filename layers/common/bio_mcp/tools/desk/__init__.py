@@ -31,13 +31,13 @@ from bio_mcp.tools.desk.shapes import (
     SpelledQuery,
     SpellingQuestion,
 )
-from bio_mcp.tools.families import DESK
+from bio_mcp.tools.families import PUBMED
 
 TIMEOUT_S = 27
 _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
 
 
-@tool("lookupMeshTerms", family=DESK, timeout=TIMEOUT_S, open_world=True)
+@tool("lookupMeshTerms", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
 def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> MeshTerms:
     """Find MeSH headings for a word: definition, synonyms, tree numbers, and the term to search PubMed with."""
     with answered_or_told_why():
@@ -61,7 +61,7 @@ def _heading(record: MeshRecord) -> MeshTerm:
     )
 
 
-@tool("checkSpelling", family=DESK, timeout=TIMEOUT_S, open_world=True)
+@tool("checkSpelling", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
 def check_spelling(request: SpellingQuestion, backends: Backends, context: Context) -> SpelledQuery:
     """Tell how PubMed would spell a query; correctedQuery is null when it would change nothing."""
     with answered_or_told_why():
@@ -69,7 +69,7 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
     return SpelledQuery(query=request.query, correctedQuery=found.corrected, status="complete")
 
 
-@tool("matchCitations", family=DESK, timeout=TIMEOUT_S, open_world=True)
+@tool("matchCitations", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
     cited = [_cited(each, place) for place, each in enumerate(request.citations, 1)]
@@ -100,7 +100,7 @@ def _verdict(found: matching.Matched) -> CitationVerdict:
     )
 
 
-@tool("convertArticleIds", family=DESK, timeout=TIMEOUT_S, open_world=True)
+@tool("convertArticleIds", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
 def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
     """Translate between PMID, PMCID and DOI. unknown: NCBI failed at it, which does not mean that there is none."""
     found, reasons = converting.convert(request.ids, backends.desk, backends.pubmed, context.deadline)
@@ -116,7 +116,7 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
     )
 
 
-@tool("getFullText", family=DESK, timeout=TIMEOUT_S, open_world=True)
+@tool("getFullText", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
 def get_full_text(request: FullTextQuestion, backends: Backends, context: Context) -> FullArticle:
     """Read an open-access article of PubMed Central by sections, with tables and licence, within a length."""
     found = reading.full_text(request.id, backends.desk, backends.pubmed, context.deadline)
@@ -156,7 +156,7 @@ def _printed(table: Table) -> str:
     return "\n".join(filter(None, (head, *table.rows, table.note)))
 
 
-@tool("getBookRecord", family=DESK, timeout=TIMEOUT_S, open_world=True)
+@tool("getBookRecord", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
 def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
     """Read a Bookshelf chapter's record (GeneReviews, StatPearls): its summary by sections and its contents."""
     article = _book(request.id.strip(), backends, context)
