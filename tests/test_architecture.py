@@ -49,7 +49,7 @@ FORBIDDEN = {
 
 # Who may import what we did not write. A layer or module not named for a package may not import it.
 THIRD_PARTIES = {
-    "pydantic": {"tool", "tools", "call", "doors.aws_lambda", "doors.cli"},
+    "pydantic": {"tool", "tools", "call", "adapters.caching", "doors.aws_lambda", "doors.cli"},
     "pydantic_core": {"doors.cli"},
     "rfc8785": {"call", "literature"},
     "lxml": {"literature.jats", "literature.medline", "adapters.entrez"},

@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 from bio_mcp.adapters.entrez import Eutils, Wire
+from bio_mcp.adapters.entrez.converter import ConverterWire
+from bio_mcp.adapters.entrez.desk import NcbiDesk
 from bio_mcp.adapters.pace import Pace
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.call import call
@@ -33,3 +35,21 @@ class Live:
 
     def related(self, pmid, kind="pubmed_similar_articles", **more):
         return call(pubmed.relate, {"sourcePmid": str(pmid), "relationshipType": kind, **more}, self).body
+
+
+class LiveDesk:
+    """PubMed and its desk at a local NCBI; time between tries is played."""
+
+    def __init__(self, ncbi, tries=3):
+        clock = Clock()
+        pacer, backoff = Pace(0.0, clock, clock.sleep), Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
+        self.pubmed = Eutils(Wire(ncbi.base_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
+        self.converter = Eutils(ConverterWire(ncbi.converter_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
+        self.desk = NcbiDesk(self.pubmed, self.converter)
+
+    def ask(self, tool, **arguments):
+        return call(tool, arguments, self).body
+
+    def close(self):
+        self.pubmed.close()
+        self.converter.close()

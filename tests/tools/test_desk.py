@@ -2,41 +2,17 @@
 
 import pytest
 
-from bio_mcp.adapters.entrez import Eutils, Wire
-from bio_mcp.adapters.entrez.converter import ConverterWire
-from bio_mcp.adapters.entrez.desk import NcbiDesk
-from bio_mcp.adapters.pace import Pace
-from bio_mcp.adapters.retry import Backoff
-from bio_mcp.call import call
 from bio_mcp.literature.citing import cite
 from bio_mcp.tools import desk
-from tests.adapters.clocks import Clock
 from tests.literature.medline.records import fixture_records, wrapped
-
-KEY = "0123456789abcdef0123456789abcdef0123"
-IDENTITY = {"tool": "bio-mcp-tests", "email": "secret.admin@example.org", "api_key": KEY}
-
-
-class Desk:
-    """PubMed and its desk at a local NCBI; time between tries is played."""
-
-    def __init__(self, ncbi, tries=3):
-        clock = Clock()
-        pacer, backoff = Pace(0.0, clock, clock.sleep), Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
-        self.pubmed = Eutils(Wire(ncbi.base_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
-        self.converter = Eutils(ConverterWire(ncbi.converter_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
-        self.desk = NcbiDesk(self.pubmed, self.converter)
-
-    def ask(self, tool, **arguments):
-        return call(tool, arguments, self).body
+from tests.tools.live import KEY, LiveDesk
 
 
 @pytest.fixture
 def at(ncbi):
-    made = Desk(ncbi)
+    made = LiveDesk(ncbi)
     yield made
-    made.pubmed.close()
-    made.converter.close()
+    made.close()
 
 
 @pytest.fixture

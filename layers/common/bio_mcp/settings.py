@@ -62,18 +62,20 @@ class Settings:
     ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
 
     cache: str = setting(
-        "BIO_MCP_CACHE", "on", "on: PubMed's answers to the live tools are kept for a while; off: NCBI is always asked"
+        "BIO_MCP_CACHE", "on", "on: NCBI's answers to the live tools are kept for a while; off: NCBI is always asked"
     )
     cache_records_s: int = setting(
         "BIO_MCP_CACHE_RECORDS_S",
         21_600,
-        "seconds that a record or summary is kept, hence how late a retraction may be seen; 0: not at all",
+        "seconds that a record, summary or full text is kept, hence how late a retraction may be seen; 0: not at all",
     )
     cache_searches_s: int = setting(
         "BIO_MCP_CACHE_SEARCHES_S", 300, "seconds that what a search found is kept; 0: not at all"
     )
     cache_links_s: int = setting(
-        "BIO_MCP_CACHE_LINKS_S", 86_400, "seconds that similar, citing and cited articles are kept; 0: not at all"
+        "BIO_MCP_CACHE_LINKS_S",
+        86_400,
+        "seconds that related articles, headings, ids and matches are kept; 0: not at all",
     )
     cache_info_s: int = setting(
         "BIO_MCP_CACHE_INFO_S", 3_600, "seconds that PubMed's description of itself is kept; 0: not at all"

@@ -6,6 +6,7 @@ from datetime import date
 from bio_mcp.adapters.caching.pubmed import CachedPubmed, Lifetimes
 from bio_mcp.adapters.embedded.cache import SqliteCache
 from bio_mcp.deadline import Deadline
+from bio_mcp.errors import StoreFailed
 from tests.adapters.clocks import Clock
 from tests.tools.live import Live
 
@@ -38,3 +39,19 @@ def kept_at(base_url, directory, **more):
         yield kept
     finally:
         kept.live.wire.close()
+        kept.cache.close()
+
+
+class Broken:
+    """A cache that fails at everything; `asked` counts how often somebody tried."""
+
+    asked = 0
+
+    def get(self, _keys):
+        self.asked += 1
+        raise StoreFailed("the disk is gone")
+
+    put = get
+
+    def close(self):
+        """There is nothing to close."""

@@ -9,11 +9,12 @@ from threading import Barrier, Thread
 import pytest
 
 from bio_mcp.adapters.caching.announcing import ForgettingAnnouncements
+from bio_mcp.adapters.caching.codecs import SCHEME
 from bio_mcp.cache import counting
-from bio_mcp.errors import InvalidInput, NcbiFailed, StoreFailed
+from bio_mcp.errors import InvalidInput, NcbiFailed
 from bio_mcp.literature.news import Happening, News
 from bio_mcp.literature.records import RetractionStatus
-from tests.adapters.caching.keeping import LIFETIMES, kept_at
+from tests.adapters.caching.keeping import LIFETIMES, Broken, kept_at
 
 ABSENT = "99999999"
 
@@ -331,19 +332,7 @@ def test_a_key_tells_nobody_what_was_asked(kept, pmids):
     with kept.cache._transaction("BEGIN") as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM kept")]
     assert keys
-    assert all(re.fullmatch(r"1\.[a-z]+\.[0-9a-f]{64}", key) for key in keys)
-
-
-class Broken:
-    """A cache that fails at everything; `asked` counts how often somebody tried."""
-
-    asked = 0
-
-    def get(self, _keys):
-        self.asked += 1
-        raise StoreFailed("the disk is gone")
-
-    put = get
+    assert all(re.fullmatch(rf"{SCHEME}\.[a-z]+\.[0-9a-f]{{64}}", key) for key in keys)
 
 
 @pytest.mark.parametrize("name", LIVES)

@@ -9,7 +9,7 @@ from uuid import UUID
 from bio_mcp.adapters.embedders.once import Once
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.caching import cached, forgetting
+from bio_mcp.wiring.caching import cached, cached_desk, forgetting
 from bio_mcp.wiring.embedding import EMBEDDINGS
 from bio_mcp.wiring.ncbi import desk
 
@@ -31,8 +31,9 @@ class Anywhere(ABC):
         self._opened = ExitStack()
         self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Once(self._open_entrez)
-        self._desk = Once(lambda: desk(settings, self.entrez, self._opened))
-        self._kept = Once(lambda: cached(self.entrez, self._open_cache(), settings, self.today))
+        self._cache = Once(self._open_cache)
+        self._kept = Once(lambda: cached(self.entrez, self._cache(), settings, self.today))
+        self._desk = Once(self._make_desk)
         self._announcements = Once(self._make_announcements)
 
     @property
@@ -68,6 +69,10 @@ class Anywhere(ABC):
     def close(self) -> None:
         """Close what was opened, files and connections; nothing may be used after it."""
         self._opened.close()
+
+    def _make_desk(self) -> "Desk":
+        asked = desk(self.settings, self.entrez, self._opened)
+        return asked if self.settings.cache == "off" else cached_desk(asked, self._cache(), self.settings)
 
     def _make_announcements(self) -> "Announcements":
         bus = self._open_announcements()

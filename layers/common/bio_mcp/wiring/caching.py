@@ -9,6 +9,7 @@ from bio_mcp.settings import Settings
 if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
     from bio_mcp.cache import Cache
+    from bio_mcp.desk import Desk
     from bio_mcp.ports import Announcements
     from bio_mcp.pubmed import Pubmed
 
@@ -24,6 +25,14 @@ def cached(pubmed: "Pubmed", cache: "Cache", settings: Settings, today: Callable
         info_s=settings.cache_info_s,
     )
     return CachedPubmed(pubmed, cache, lifetimes, source=settings.ncbi_base_url, today=today)
+
+
+def cached_desk(desk: "Desk", cache: "Cache", settings: Settings) -> "Desk":
+    """`desk` over `cache`."""
+    from bio_mcp.adapters.caching.desk import CachedDesk
+
+    source = f"{settings.ncbi_base_url} {settings.ncbi_converter_url}"
+    return CachedDesk(desk, cache, lifetime_s=settings.cache_links_s, text_s=settings.cache_records_s, source=source)
 
 
 def forgetting(announcements: "Announcements", kept: "Callable[[], CachedPubmed]") -> "Announcements":

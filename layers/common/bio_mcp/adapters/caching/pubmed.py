@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 from uuid import uuid4
 
 from bio_mcp.adapters.caching.codecs import (
@@ -19,7 +19,7 @@ from bio_mcp.adapters.caching.codecs import (
     Codec,
 )
 from bio_mcp.adapters.caching.forgiving import Forgiving
-from bio_mcp.adapters.caching.shelf import Shelf, Wanted
+from bio_mcp.adapters.caching.shelf import ONE, Shelf, Wanted
 from bio_mcp.adapters.entrez.pmids import checked
 from bio_mcp.cache import Cache
 from bio_mcp.deadline import Deadline
@@ -36,9 +36,7 @@ from bio_mcp.pubmed import (
     Summaries,
 )
 
-T = TypeVar("T")
 WITHDRAWN = {RetractionStatus.RETRACTED, RetractionStatus.CONCERN}
-ONE = "one"  # the id of an answer that has one piece
 PRINTED = {
     "medline": re.compile(r"^PMID- *(\d+)", re.MULTILINE),
     "xml": re.compile(r"<(?:MedlineCitation|BookDocument)\b[^>]*>\s*<PMID\b[^>]*>(\d+)</PMID>"),
@@ -77,7 +75,7 @@ class CachedPubmed:
     ) -> SearchPage:
         """One that found nothing is not kept."""
         about = (term, retmax, sort, history, self._today().isoformat())
-        return self._one(
+        return self._shelf.one(
             Wanted(PAGE, [ONE], self._lifetimes.search_s, about),
             lambda: self._pubmed.esearch(term, deadline=deadline, retmax=retmax, sort=sort, history=history),
             lambda page: bool(page.ids),
@@ -85,7 +83,7 @@ class CachedPubmed:
         )
 
     def espell(self, term: str, *, deadline: Deadline) -> Spelling:
-        return self._one(
+        return self._shelf.one(
             Wanted(SPELLING, [ONE], self._lifetimes.search_s, (term,)),
             lambda: self._pubmed.espell(term, deadline=deadline),
             lambda spelling: spelling.corrected is not None,
@@ -119,7 +117,7 @@ class CachedPubmed:
         """A text that lacks one of the records is not kept, nor found once one of them was overtaken."""
         ids = checked(pmids)
         overtaken = self._shelf.held(Wanted(OVERTAKEN, ids, self._lifetimes.record_s))
-        return self._one(
+        return self._shelf.one(
             Wanted(TEXT, [ONE], self._lifetimes.record_s, (style, ids, overtaken)),
             lambda: self._pubmed.efetch_text(ids, style=style, deadline=deadline),
             lambda text: set(ids) <= set(PRINTED[style].findall(text)),
@@ -146,7 +144,7 @@ class CachedPubmed:
         return tuple(sets[pmid] for pmid in ids)
 
     def einfo(self, *, deadline: Deadline) -> EntrezDatabase:
-        return self._one(
+        return self._shelf.one(
             Wanted(DATABASE, [ONE], self._lifetimes.info_s),
             lambda: self._pubmed.einfo(deadline=deadline),
             lambda _database: True,
@@ -182,12 +180,6 @@ class CachedPubmed:
         self._overtake(retracted, RECORD)
         found: dict[str, DocSummary] = held | {each.pmid: each for each in told.found}
         return Summaries(tuple(found[pmid] for pmid in ids if pmid in found.keys() - told.missing.keys()), told.missing)
-
-    def _one(self, wanted: Wanted[T], ask: Callable[[], T], whole: Callable[[T], bool], deadline: Deadline) -> T:
-        held, answers = self._shelf.gather(
-            wanted, lambda _missing: ask(), lambda answer: [(ONE, answer)] if whole(answer) else [], deadline
-        )
-        return answers[0] if answers else held[ONE]
 
 
 def _newest(records: Sequence[Article | Deletion]) -> list[tuple[str, Article]]:

@@ -16,6 +16,7 @@ from bio_mcp.errors import Failure
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 A = TypeVar("A")
+ONE = "one"  # the id of an answer that has one piece
 
 
 def key_of(source: str, kind: str, *about: Any, scheme: int = SCHEME) -> str:
@@ -75,6 +76,13 @@ class Shelf:
             raise
         count(gathered.hits, gathered.misses, gathered.oldest_s)
         return gathered.held, gathered.answers
+
+    def one(self, wanted: Wanted[T], ask: Callable[[], T], whole: Callable[[T], bool], deadline: Deadline) -> T:
+        """The answer that has one piece, `ONE`, kept or asked for; it may be kept if it is `whole`."""
+        held, answers = self.gather(
+            wanted, lambda _missing: ask(), lambda answer: [(ONE, answer)] if whole(answer) else [], deadline
+        )
+        return answers[0] if answers else held[ONE]
 
     def forget(self, wanted: Wanted[T]) -> None:
         """Keep these pieces no longer."""
