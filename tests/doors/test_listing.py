@@ -15,7 +15,7 @@ def spelt_out(part, root):
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
-        return spelt_out(root["$defs"][part["$ref"].removeprefix(DEFS)], root)
+        part = {**root["$defs"][part["$ref"].removeprefix(DEFS)], **{k: v for k, v in part.items() if k != "$ref"}}
     return {key: spelt_out(each, root) for key, each in part.items() if key != "$defs"}
 
 
@@ -29,9 +29,9 @@ def test_a_schema_with_its_definitions_in_place_means_the_same(name):
 
 def test_only_what_is_used_once_moves():
     twice, once = {"type": "string", "minLength": 2}, {"items": {"$ref": "#/$defs/Twice"}, "type": "array"}
-    properties = {"a": {"$ref": "#/$defs/Once"}, "b": {"$ref": "#/$defs/Twice"}}
+    properties = {"a": {"$ref": "#/$defs/Once", "description": "kept"}, "b": {"$ref": "#/$defs/Twice"}}
     assert inlined({"properties": properties, "$defs": {"Once": once, "Twice": twice}}) == {
-        "properties": {"a": once, "b": {"$ref": "#/$defs/Twice"}},
+        "properties": {"a": {**once, "description": "kept"}, "b": {"$ref": "#/$defs/Twice"}},
         "$defs": {"Twice": twice},
     }
 
@@ -50,7 +50,7 @@ def test_an_answer_keeps_its_fields_and_the_outer_one_its_bounds():
         "properties": {
             "kind": {"type": "string", "enum": ["a"]},
             "inner": inner,
-            "more": {"additionalProperties": True},
+            "more": {"additionalProperties": {"type": "string"}},
         },
     }
     assert sparing(schema) == {
@@ -59,7 +59,7 @@ def test_an_answer_keeps_its_fields_and_the_outer_one_its_bounds():
         "properties": {
             "kind": {"enum": ["a"]},
             "inner": {"type": "object", "properties": {"type": {"type": ["string", "null"]}}},
-            "more": {"additionalProperties": True},
+            "more": {"additionalProperties": {"type": "string"}},
         },
     }
 

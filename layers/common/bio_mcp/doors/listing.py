@@ -102,9 +102,8 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
             return [walk(each) for each in part]
         if not isinstance(part, dict):
             return part
-        if part.get("$ref") in once:
-            return walk(once[part["$ref"]])
-        return {key: walk(each) for key, each in part.items()}
+        whole = {**once[part["$ref"]], **part} if part.get("$ref") in once else part
+        return {key: walk(each) for key, each in whole.items() if key != "$ref" or each not in once}
 
     rest = {name: walk(each) for name, each in definitions.items() if f"{DEFS}{name}" not in once}
     short: dict[str, Any] = walk({key: each for key, each in schema.items() if key != "$defs"})
@@ -112,15 +111,17 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def sparing(schema: dict[str, Any]) -> dict[str, Any]:
-    """An answer's schema without what says nothing to a reader: the type beside an enum, and that objects within the
-    answer have no other keys, which a later version may give them."""
+    """An answer's schema without what says nothing to a reader: the type beside an enum, and whether objects within
+    the answer may have other keys, which a later version may give them."""
 
     def walk(part: Any) -> Any:
         if isinstance(part, list):
             return [walk(each) for each in part]
         if not isinstance(part, dict):
             return part
-        kept = {key: walk(each) for key, each in part.items() if key != "additionalProperties" or each is not False}
+        kept = {
+            key: walk(each) for key, each in part.items() if key != "additionalProperties" or not isinstance(each, bool)
+        }
         return {key: each for key, each in kept.items() if key != "type" or "enum" not in part}
 
     return {**walk(schema), **{key: schema[key] for key in ("additionalProperties",) if key in schema}}

@@ -158,7 +158,7 @@ def _printed(table: Table) -> str:
 
 @tool("getBookRecord", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
 def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
-    """Read a Bookshelf chapter's record (GeneReviews, StatPearls): its summary by sections and its contents."""
+    """Read a Bookshelf chapter's record (GeneReviews, StatPearls): summary by sections, and contents."""
     article = _book(request.id.strip(), backends, context)
     book = article.book
     if book is None:
