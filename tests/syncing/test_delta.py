@@ -254,6 +254,17 @@ def test_a_term_that_ncbi_dropped_in_part_is_a_warning(corpus, ncbi):
     assert any("qqxyzzyq" in warning for warning in report.warnings)
 
 
+def test_a_term_that_pubmed_knows_nothing_of_syncs_nothing_and_not_the_whole_of_pubmed(corpus, ncbi):
+    report = run(corpus, "qqxyzzyq")
+    assert (report.state, report.processed, report.expected) == ("complete", 0, 0)
+    assert any("nothing was synced" in warning for warning in report.warnings)
+    assert corpus.documents.count() == 0
+    assert ncbi.control.requests("efetch") == []
+    ncbi.control.revise(ncbi.control.pmids()[0], "2025/12/31", {"<ArticleTitle>": "<ArticleTitle>Qqxyzzyq "})
+    found = run(corpus, "qqxyzzyq")
+    assert (found.state, found.inserted, found.warnings) == ("complete", 1, ())
+
+
 @pytest.mark.parametrize("term", ["(cancer", "cancer) OR (x", "   "])
 def test_a_term_that_cannot_be_combined_is_refused_before_anything_is_asked(corpus, ncbi, term):
     ncbi.control.clear_requests()

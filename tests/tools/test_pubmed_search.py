@@ -122,6 +122,25 @@ def test_a_filter_that_pubmed_does_not_know_is_not_taken_for_applied(live):
     assert live.search("cancer", filterByPublicationTypes=["Review"])["status"] == "complete"
 
 
+@pytest.mark.parametrize("filters", [{"dateRange": {"minDate": "1900"}}, {"filterByPublicationTypes": ["Review"]}])
+def test_words_that_pubmed_does_not_know_find_nothing_whatever_the_filters_let_through(live, filters):
+    body = live.search("xyzzyplugh", fetchBriefSummaries=3, **filters)
+    assert (body["totalFound"], body["pmids"], body["briefSummaries"]) == (0, [], [])
+    assert body["droppedTerms"] == ["xyzzyplugh"]
+    assert any("finds nothing by the words" in each for each in body["warnings"])
+    assert (
+        live.search("cancer AND xyzzyplugh", **filters)["totalFound"] == live.search("cancer", **filters)["totalFound"]
+    )
+
+
+def test_hits_of_which_that_cannot_be_asked_are_partial(live, ncbi):
+    whole = live.search("cancer AND xyzzyplugh", dateRange={"minDate": "1900"})
+    ncbi.control.fault(endpoint="esearch", nth=2, times=50, status=500)
+    body = live.search("cancer AND xyzzyplugh", dateRange={"minDate": "1900"})
+    assert (body["totalFound"], body["status"]) == (whole["totalFound"], "partial")
+    assert "could not be asked" in body["reasons"][0]
+
+
 def test_a_search_without_hits_says_so_and_is_complete(live):
     body = live.search("asthma AND 1[uid]", fetchBriefSummaries=5)
     assert (body["totalFound"], body["pmids"], body["status"], body["eSummaryUrl"]) == (0, [], "complete", None)

@@ -44,6 +44,8 @@ def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
         page = pubmed.esearch(asked.term, deadline=deadline, retmax=asked.retmax, sort=asked.sort, history=many > 0)
     page = replace(page, ids=page.ids[: asked.retmax])
     reasons: list[str] = []
+    if page.count and page.dropped and asked.term != asked.words:
+        page = _of_the_words(page, asked, pubmed, deadline, reasons)
     known = Summaries((), {})
     if many and page.ids:
         known = attempt(
@@ -54,6 +56,22 @@ def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
         )
     reasons += untold(known.missing)
     return Found(page, known.found, _spelling(asked.words, page, pubmed, deadline), tuple(reasons), page.warnings)
+
+
+def _of_the_words(
+    page: SearchPage, asked: Search, pubmed: Pubmed, deadline: Deadline, reasons: list[str]
+) -> SearchPage:
+    """The hits, or none where PubMed knows nothing of the words: it leaves them out, and finds by filters alone."""
+    alone = attempt(
+        lambda: pubmed.esearch(asked.words, deadline=deadline, retmax=1),
+        page,
+        "PubMed left out words of the query, and whether it knows any of them could not be asked",
+        reasons,
+    )
+    if alone.count:
+        return page
+    nothing = "PubMed finds nothing by the words of the query; what matches the dates and types alone is left out"
+    return replace(page, count=0, ids=(), warnings=(*page.warnings, nothing))
 
 
 def _spelling(words: str, page: SearchPage, pubmed: Pubmed, deadline: Deadline) -> str | None:
