@@ -69,7 +69,7 @@ class AwsCorpus(Aws):
         self._opened.callback(wire.close)
         self.ncbi = Tiring(Eutils(wire, pacer=Pace(0), backoff=Backoff(first_s=0, cap_s=0)), requests)
 
-    def _connect(self, service):
+    def _connect(self, service, **_options):
         return client(service)
 
     @property

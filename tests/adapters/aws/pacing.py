@@ -47,7 +47,7 @@ def most_in_a_second(starts):
 
 def _start(endpoint, table, budget, gap, seconds, starts):
     clock, found, deadline = Watched(), [], Deadline(seconds)
-    pacer = DynamoPacer(clients.dynamodb(endpoint), table, budget, gap, clock)
+    pacer = DynamoPacer(clients.client("dynamodb", endpoint), table, budget, gap, clock)
     while len(found) < starts:
         try:
             pacer.wait(deadline)

@@ -24,7 +24,7 @@ def ports(nobody, server):
 @pytest.fixture
 def resending(ports):
     """From then on each request of these operations is sent twice, and the first answer is lost."""
-    client = clients.dynamodb(ports.endpoint)
+    client = clients.client("dynamodb", ports.endpoint)
     ports.dynamodb = client
 
     def resend(*operations):

@@ -10,6 +10,7 @@ from bio_mcp.wiring.anywhere import Anywhere
 from bio_mcp.wiring.ncbi import eutils, ncbi_key
 
 if TYPE_CHECKING:
+    from bio_mcp.adapters.aws.clients import Clients
     from bio_mcp.adapters.aws.inspection import Look
     from bio_mcp.adapters.aws.opensearch import OpenSearchPassages
     from bio_mcp.adapters.aws.queue import SqsContinuations
@@ -27,6 +28,7 @@ class Aws(Anywhere):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
+        self._clients = Once(_clients)
         self._dynamodb = Once(lambda: self._connect("dynamodb"))
         self._sqs = Once(lambda: self._connect("sqs"))
         self._s3 = Once(lambda: self._connect("s3"))
@@ -109,11 +111,7 @@ class Aws(Anywhere):
         return inspection.bus(self._events(), self.settings.needed("event_bus"))
 
     def _connect(self, service: str, **options: Any) -> Any:
-        try:
-            from bio_mcp.adapters.aws.clients import client
-        except ModuleNotFoundError:
-            raise InvalidInput("mode aws takes boto3; install bio-mcp[aws]") from None
-        made = client(service, **options)
+        made = self._clients().make(service, **options)
         self._opened.callback(made.close)
         return made
 
@@ -159,6 +157,14 @@ class Aws(Anywhere):
         budget, gap = budget_of(key() if key else None), fleet_gap_s(key is not None, to.ncbi_delay_ms)
         pacer = DynamoPacer(self._dynamodb(), to.needed("table_pace"), budget, gap)
         return eutils(to, pacer, key, self._opened)
+
+
+def _clients() -> "Clients":
+    try:
+        from bio_mcp.adapters.aws.clients import Clients
+    except ModuleNotFoundError:
+        raise InvalidInput("mode aws takes boto3; install bio-mcp[aws]") from None
+    return Clients()
 
 
 class LazyBlobs:

@@ -1,17 +1,13 @@
 """Clients of AWS: one connection pool each, made where it is first needed, safe for threads."""
 
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import Any
 
 import botocore.session
 from botocore.config import Config
 from botocore.exceptions import NoRegionError
 
 from bio_mcp.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.client import DynamoDBClient
-    from mypy_boto3_s3.client import S3Client
-    from mypy_boto3_sqs.client import SQSClient
 
 # A request that got no answer is sent again: every write of the adapters may come twice.
 PATIENT = Config(
@@ -23,27 +19,26 @@ PATIENT = Config(
 )
 
 
+class Clients:
+    """Makes clients. What they read of botocore's own files, most of the work, is read for the first of a service only.
+    Threads may share it."""
+
+    def __init__(self) -> None:
+        self._session = botocore.session.Session()
+        self._lock = Lock()
+
+    def make(self, service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:
+        """A client of `service`, at `endpoint` (a URL) in place of AWS. `AWS_ENDPOINT_URL` does the same for all.
+
+        Raises `InvalidInput` where nothing says which region to use.
+        """
+        try:
+            with self._lock:
+                return self._session.create_client(service, endpoint_url=endpoint, config=config)
+        except NoRegionError:
+            raise InvalidInput("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
+
+
 def client(service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:
-    """A client of `service`, at `endpoint` (a URL) in place of AWS. `AWS_ENDPOINT_URL` does the same for all.
-
-    Raises `InvalidInput` where nothing says which region to use.
-    """
-    try:
-        return botocore.session.Session().create_client(service, endpoint_url=endpoint, config=config)
-    except NoRegionError:
-        raise InvalidInput("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
-
-
-def dynamodb(endpoint: str | None = None) -> "DynamoDBClient":
-    found: DynamoDBClient = client("dynamodb", endpoint)
-    return found
-
-
-def s3(endpoint: str | None = None) -> "S3Client":
-    found: S3Client = client("s3", endpoint)
-    return found
-
-
-def sqs(endpoint: str | None = None) -> "SQSClient":
-    found: SQSClient = client("sqs", endpoint)
-    return found
+    """One client, made as `Clients` makes them."""
+    return Clients().make(service, endpoint, config)

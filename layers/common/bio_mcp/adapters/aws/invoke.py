@@ -17,7 +17,7 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from bio_mcp.adapters.aws.clients import client
+from bio_mcp.adapters.aws.clients import Clients
 from bio_mcp.adapters.aws.failures import code_of
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Failure, FunctionBroke, InvalidInput, UpstreamFailed
@@ -43,18 +43,23 @@ REFUSALS: dict[str, tuple[str, bool]] = {
 }
 
 
-def _connect(read_s: float) -> "LambdaClient":
-    """A client that sends nothing twice by itself and waits `read_s` seconds for an answer."""
-    patience = Config(connect_timeout=CONNECT_S, read_timeout=read_s, retries={"total_max_attempts": 1})
-    made: LambdaClient = client("lambda", config=patience)
-    return made
+def _connecting() -> "Callable[[float], LambdaClient]":
+    """Makes clients that send nothing twice by themselves and wait so many seconds for an answer."""
+    clients = Clients()
+
+    def connect(read_s: float) -> "LambdaClient":
+        patience = Config(connect_timeout=CONNECT_S, read_timeout=read_s, retries={"total_max_attempts": 1})
+        made: LambdaClient = clients.make("lambda", config=patience)
+        return made
+
+    return connect
 
 
 class LambdaFunctions:
     """Invokes functions by name or ARN. Threads may share it; there is a client for each patience, in whole seconds."""
 
-    def __init__(self, connect: "Callable[[float], LambdaClient]" = _connect) -> None:
-        self._connect = connect
+    def __init__(self, connect: "Callable[[float], LambdaClient] | None" = None) -> None:
+        self._connect = connect or _connecting()
         self._clients: dict[int, LambdaClient] = {}
         self._lock = Lock()
 

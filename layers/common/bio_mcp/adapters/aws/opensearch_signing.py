@@ -11,17 +11,18 @@ if TYPE_CHECKING:
 
 
 def sigv4(service: str, region: str | None = None, credentials: "Credentials | None" = None) -> Sign:
-    """Sign by Signature Version 4; region and credentials are boto3's own unless given.
+    """Sign by Signature Version 4; region and credentials are botocore's own unless given.
 
     The body's hash is signed as a header of its own, without which Serverless answers 403. Credentials that expire
-    are renewed by boto3. Raises `IndexUnavailable` where there are none.
+    are renewed by botocore. Raises `IndexUnavailable` where there are none.
     """
-    import boto3
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest
+    from botocore.session import Session
 
-    session = boto3.Session()
-    found, place = credentials or session.get_credentials(), region or session.region_name
+    session = Session()
+    found = credentials or session.get_credentials()
+    place = region or session.get_config_variable("region")
     if found is None or place is None:
         raise IndexUnavailable("There are no AWS credentials or no region to sign requests with.", retryable=False)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import boto3
+import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -34,10 +34,14 @@ def from_parameter_store(client: Any, name: str) -> tuple[str, ...]:
         return (newest["Value"],)
 
 
-KEPT_BY = {"secretsmanager": from_secrets_manager, "ssm": from_parameter_store}  # by boto3's name of the service
+KEPT_BY = {"secretsmanager": from_secrets_manager, "ssm": from_parameter_store}  # by botocore's name of the service
 
 
-def reader(reference: str, connect: Callable[..., Any] = boto3.client) -> Callable[[], tuple[str, ...]]:
+def _connect(service: str, config: Config) -> Any:
+    return botocore.session.Session().create_client(service, config=config)
+
+
+def reader(reference: str, connect: Callable[..., Any] = _connect) -> Callable[[], tuple[str, ...]]:
     """Reads the secret that `secretsmanager:NAME` or `ssm:NAME` names, newest value first, at each call.
 
     NAME is a name or an ARN. It takes the permission `secretsmanager:GetSecretValue`, or `ssm:GetParameter`, and
