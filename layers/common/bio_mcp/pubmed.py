@@ -3,8 +3,9 @@
 `Entrez` (in `ports`) is the part of it that following a query takes; this is what a reader asks for.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Protocol
 from urllib.parse import urlencode
@@ -16,6 +17,21 @@ NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
 SIMILAR = "pubmed_pubmed"
 CITED_IN = "pubmed_pubmed_citedin"
 REFERENCES = "pubmed_pubmed_refs"
+
+
+def unbalanced(term: str) -> str | None:
+    """What in a search term does not close, as a sentence, and would swallow the clauses added to it; None if all does.
+
+    Brackets in quotation marks do not count.
+    """
+    if term.count('"') % 2:
+        return 'a quotation mark (") is not closed; close or remove it'
+    depth = 0
+    for mark in re.findall(r"[()]", re.sub(r'"[^"]*"', "", term)):
+        depth += 1 if mark == "(" else -1
+        if depth < 0:
+            return "a bracket is closed that was not opened; check the brackets"
+    return "a bracket is not closed; check the brackets" if depth else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +48,16 @@ class SearchPage:
     web_env: str | None = None
     query_key: str | None = None
     dropped: tuple[str, ...] = ()
+
+    def unless_unknown(self, found_by_words: Callable[[], int], told: str) -> "SearchPage":
+        """Itself; without hits and with the warning `told` where PubMed knows none of the words that were asked for.
+
+        It leaves out what it does not know, so that only what was added to the words, dates and filters, is left. That
+        is seen by searching for the words alone: `found_by_words` says how many hits they have.
+        """
+        if not self.dropped or not self.count or found_by_words():
+            return self
+        return replace(self, count=0, ids=(), warnings=(*self.warnings, told))
 
 
 @dataclass(frozen=True, slots=True)

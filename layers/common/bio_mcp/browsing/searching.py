@@ -44,8 +44,9 @@ def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
         page = pubmed.esearch(asked.term, deadline=deadline, retmax=asked.retmax, sort=asked.sort, history=many > 0)
     page = replace(page, ids=page.ids[: asked.retmax])
     reasons: list[str] = []
-    if page.count and page.dropped and asked.term != asked.words:
-        page = _of_the_words(page, asked, pubmed, deadline, reasons)
+    if asked.term != asked.words:
+        nothing = "PubMed finds nothing by the words of the query; what matches the dates and types alone is left out"
+        page = page.unless_unknown(lambda: _found_by_words(asked, page, pubmed, deadline, reasons), nothing)
     known = Summaries((), {})
     if many and page.ids:
         known = attempt(
@@ -58,20 +59,10 @@ def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
     return Found(page, known.found, _spelling(asked.words, page, pubmed, deadline), tuple(reasons), page.warnings)
 
 
-def _of_the_words(
-    page: SearchPage, asked: Search, pubmed: Pubmed, deadline: Deadline, reasons: list[str]
-) -> SearchPage:
-    """The hits, or none where PubMed knows nothing of the words: it leaves them out, and finds by filters alone."""
-    alone = attempt(
-        lambda: pubmed.esearch(asked.words, deadline=deadline, retmax=1),
-        page,
-        "PubMed left out words of the query, and whether it knows any of them could not be asked",
-        reasons,
-    )
-    if alone.count:
-        return page
-    nothing = "PubMed finds nothing by the words of the query; what matches the dates and types alone is left out"
-    return replace(page, count=0, ids=(), warnings=(*page.warnings, nothing))
+def _found_by_words(asked: Search, page: SearchPage, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> int:
+    """Hits of the user's own words; those of `page` where NCBI fails to say."""
+    lacking = "PubMed left out words of the query, and whether it knows any of them could not be asked"
+    return attempt(lambda: pubmed.esearch(asked.words, deadline=deadline, retmax=1), page, lacking, reasons).count
 
 
 def _spelling(words: str, page: SearchPage, pubmed: Pubmed, deadline: Deadline) -> str | None:

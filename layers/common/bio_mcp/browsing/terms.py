@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bio_mcp.errors import InvalidInput
+from bio_mcp.pubmed import unbalanced
 
 DateType = Literal["pdat", "mdat", "edat"]
 FIRST, LAST = "1800", "3000"  # what PubMed takes for a range without a beginning, or without an end
 SHORTEST = 3
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff]+")
-_QUOTED = re.compile(r'"[^"]*"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,8 @@ def cleaned(query: str) -> str:
     asked = " ".join(_CONTROL.sub(" ", query).split())
     if len(asked) < SHORTEST:
         raise InvalidInput(f"queryTerm: at least {SHORTEST} characters are needed, spaces aside")
-    if asked.count('"') % 2:
-        raise InvalidInput('queryTerm: a quotation mark (") is not closed; close or remove it')
-    depth = 0
-    for mark in re.findall(r"[()]", _QUOTED.sub("", asked)):
-        depth += 1 if mark == "(" else -1
-        if depth < 0:
-            raise InvalidInput("queryTerm: a bracket is closed that was not opened; check the brackets")
-    if depth:
-        raise InvalidInput("queryTerm: a bracket is not closed; check the brackets")
+    if problem := unbalanced(asked):
+        raise InvalidInput(f"queryTerm: {problem}")
     return asked
 
 

@@ -6,7 +6,7 @@ run per query key: it holds a lease and renews it at each step.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
@@ -24,11 +24,11 @@ from bio_mcp.errors import (
 )
 from bio_mcp.literature.clock import eastern_day, instant, utc
 from bio_mcp.literature.records import Article, Deletion
-from bio_mcp.ports import Backends, Checkpoint, Job, SearchPage
+from bio_mcp.ports import Backends, Checkpoint, Job
 from bio_mcp.syncing.cursor import MISSES, Cursor, named
 from bio_mcp.syncing.pace import Pace
 from bio_mcp.syncing.settling import settle
-from bio_mcp.syncing.windows import FIELDS, Segment, check_term, windows
+from bio_mcp.syncing.windows import FIELDS, check_term, windows
 
 TOOL = "pubmed.sync_delta"
 KIND = "sync"
@@ -149,23 +149,16 @@ class _Run:
         if cursor.done < len(cursor.pmids):
             return self._settle_batch(cursor.pmids[cursor.done : cursor.done + BATCH])
         segment = cursor.queue[0]
-        page = self._page(segment)
+        page = self.backends.entrez.esearch(segment.term(self.request["term"]), deadline=self.deadline)
+        nothing = "PubMed finds nothing by this term, so nothing was synced; mind its spelling"
+        page = page.unless_unknown(lambda: self._found_by_term, nothing)
         cursor.warn(*page.warnings)
         cursor.list_segment(segment, page.count, page.ids, self._left_out(page.ids))
         return True
 
-    def _page(self, segment: Segment) -> SearchPage:
-        """What NCBI lists of the segment. It leaves out of a search what it does not know, and of a term that it knows
-        nothing of only the dates are left, which all of PubMed has."""
-        page = self.backends.entrez.esearch(segment.term(self.request["term"]), deadline=self.deadline)
-        if not page.dropped or not page.count or self._term_finds:
-            return page
-        nothing = "PubMed finds nothing by this term, so nothing was synced; mind its spelling"
-        return replace(page, count=0, ids=(), warnings=(*page.warnings, nothing))
-
     @cached_property
-    def _term_finds(self) -> bool:
-        return self.backends.entrez.esearch(self.request["term"], deadline=self.deadline, retmax=1).count > 0
+    def _found_by_term(self) -> int:
+        return self.backends.entrez.esearch(self.request["term"], deadline=self.deadline, retmax=1).count
 
     def _left_out(self, pmids: Sequence[str]) -> set[str]:
         """Those that are not to be fetched."""

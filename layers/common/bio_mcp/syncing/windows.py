@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any, Self
 
 from bio_mcp.errors import InvalidInput, NcbiQueryRejected
+from bio_mcp.pubmed import unbalanced
 
 LISTABLE = 9_999  # PubMed lists no more of one search, whatever retmax and history say
 FIELDS = ("edat", "crdt", "mdat")
@@ -111,14 +112,6 @@ def windows(watermarks: Mapping[str, date | None], overlap_days: int, end: date)
 
 def check_term(term: str) -> str:
     """The term, trimmed. Raises `InvalidInput` when its brackets or quotes would swallow the clauses added to it."""
-    depth, quoted = 0, False
-    for character in term:
-        if character == '"':
-            quoted = not quoted
-        elif not quoted and character in "()":
-            depth += 1 if character == "(" else -1
-            if depth < 0:
-                break
-    if depth or quoted or not term.strip():
+    if not term.strip() or unbalanced(term):
         raise InvalidInput(f"term: {'has unbalanced brackets or quotes' if term.strip() else 'is blank'}", term=term)
     return term.strip()
