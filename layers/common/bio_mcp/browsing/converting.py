@@ -39,7 +39,7 @@ def convert(
 
     PubMed Central's converter knows the articles in it; the others are looked up in PubMed itself.
     """
-    known = {text: _kind_of(text) for text in texts}
+    known = {text: kind_of(text) for text in texts}
     looking = _Looking(desk, pubmed, deadline, [])
     ids: dict[str, ArticleIds] = {}
     failed: set[IdKind] = set()
@@ -51,7 +51,8 @@ def convert(
     return [_converted(text, known[text], ids, failed) for text in texts], tuple(dict.fromkeys(looking.reasons))
 
 
-def _kind_of(text: str) -> tuple[IdKind, str] | None:
+def kind_of(text: str) -> tuple[IdKind, str] | None:
+    """What kind of id it is, and the id itself; None where it is none."""
     for kind, read in _KINDS:
         try:
             return kind, read(text)

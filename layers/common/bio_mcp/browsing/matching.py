@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bio_mcp.browsing.fetching import articles
 from bio_mcp.browsing.honesty import answered_or_told_why, attempt
 from bio_mcp.deadline import Deadline
 from bio_mcp.desk import Desk
-from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.literature.records import Article
 from bio_mcp.pubmed import Citation, CitationMatch, Pubmed, SearchPage
 
 Verdict = Literal["matched", "doubtful", "ambiguous", "not_found", "unverified"]
@@ -99,11 +100,8 @@ def _term(cited: Cited) -> str:
 def _records(pmids: list[str], pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> dict[str, Article]:
     if not pmids:
         return {}
-    nothing: list[Article | Deletion] = []
-    fetched = attempt(
-        lambda: list(pubmed.efetch(pmids, deadline=deadline)), nothing, "the matches could not be checked", reasons
-    )
-    return {record.pmid: record for record in fetched if isinstance(record, Article)}
+    nothing: dict[str, Article] = {}
+    return attempt(lambda: articles(pmids, pubmed, deadline), nothing, "the matches could not be checked", reasons)
 
 
 def _verdict(cited: Cited, named: CitationMatch, found: Sequence[str], records: dict[str, Article]) -> Matched:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bio_mcp.browsing.converting import convert
+from bio_mcp.browsing.converting import convert, kind_of
 from bio_mcp.browsing.honesty import answered_or_told_why, attempt
 from bio_mcp.deadline import Deadline
 from bio_mcp.desk import Desk
@@ -26,25 +26,27 @@ class Shown:
 
 def full_text(asked: str, desk: Desk, pubmed: Pubmed, deadline: Deadline) -> FullText:
     """The article with this PMCID, PMID or DOI. Raises `InvalidInput`, `NotFound`."""
-    [found], reasons = convert([asked], desk, pubmed, deadline) if not _is_pmcid(asked) else ([None], ())
-    if found is None:
-        pmcid = asked
-    elif found.state == "invalid":
+    kind = kind_of(asked)
+    if kind is None:
         raise InvalidInput(f"{asked[:60]!r} is no PMCID, PMID or DOI; give one such as PMC6108041")
-    elif found.state == "unknown":
+    pmcid = asked if kind[0] == "pmcid" else _pmcid_of(asked, desk, pubmed, deadline)
+    with answered_or_told_why():
+        return desk.full_text(pmcid, deadline=deadline)
+
+
+def _pmcid_of(asked: str, desk: Desk, pubmed: Pubmed, deadline: Deadline) -> str:
+    [found], reasons = convert([asked], desk, pubmed, deadline)
+    if found.state == "unknown":
         raise UpstreamFailed(
             f"NCBI could not say which article this is ({'; '.join(reasons)})", status="upstream_failed"
         )
-    elif not found.ids.pmcid:
+    if not found.ids.pmcid:
         raise NotFound(
             "PubMed Central does not have this article; its abstract is in fetchArticleDetails",
             pmid=found.ids.pmid,
             doi=found.ids.doi,
         )
-    else:
-        pmcid = found.ids.pmcid
-    with answered_or_told_why():
-        return desk.full_text(pmcid, deadline=deadline)
+    return found.ids.pmcid
 
 
 def standing(article: FullText, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> RetractionStatus:
@@ -55,16 +57,6 @@ def standing(article: FullText, pubmed: Pubmed, deadline: Deadline, reasons: lis
     lacking = "whether the article was retracted could not be read"
     known = attempt(lambda: pubmed.esummary([pmid], deadline=deadline), Summaries((), {}), lacking, reasons)
     return next((each.retraction for each in known.found), RetractionStatus.UNKNOWN)
-
-
-def _is_pmcid(text: str) -> bool:
-    from bio_mcp.literature import identifiers
-
-    try:
-        identifiers.pmcid(text)
-    except InvalidInput:
-        return False
-    return True
 
 
 def chosen(sections: Sequence[TextSection], titles: Sequence[str]) -> list[TextSection]:

@@ -1,11 +1,10 @@
 """Making the passage index again of the stored papers: after a restore, or for another embedding model."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 
 from bio_mcp.errors import ModelMismatch
 from bio_mcp.ports import Backends, Passages
-from bio_mcp.syncing.settling import SLICE, write_passages
+from bio_mcp.syncing.settling import slices, write_passages
 
 Progress = Callable[[int], None]
 
@@ -22,7 +21,7 @@ def reindex(backends: Backends, progress: Progress = lambda _documents: None) ->
 
     def write(pmids: Iterable[str], into: Passages) -> None:
         nonlocal done
-        for part in _parts(pmids):
+        for part in slices(pmids):
             documents = list(backends.documents.get_many(part).values())
             write_passages(documents, embeddings, into)
             into.delete(_withdrawn(part, backends))
@@ -47,12 +46,6 @@ def _withdrawn(pmids: Sequence[str], backends: Backends) -> list[str]:
 
 def _missing(backends: Backends) -> Iterator[str]:
     """Papers without a place in the index, even an empty one."""
-    for part in _parts(backends.documents.pmids()):
+    for part in slices(backends.documents.pmids()):
         there = backends.passages.chunk_texts(part)
         yield from (pmid for pmid in part if pmid not in there)
-
-
-def _parts(pmids: Iterable[str]) -> Iterator[Sequence[str]]:
-    rest = iter(pmids)
-    while part := list(islice(rest, SLICE)):
-        yield part

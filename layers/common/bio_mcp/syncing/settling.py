@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bio_mcp.literature.news import Happening, News
 from bio_mcp.literature.records import Article, Deletion, Document, RetractionStatus
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Vectors = dict[str, NDArray[np.float32]]
 
+T = TypeVar("T")
 SLICE = 32  # documents embedded and indexed between two looks at the clock
 
 
@@ -50,7 +51,7 @@ def settle(
     if changed:
         backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
         backends.documents.put([document for _, document in changed.values()])
-    for part in _slices(list(changed.items())):
+    for part in slices(changed.items()):
         if not before_slice(len(settled.changes)):
             break
         index([document for _, (_, document) in part], backends, [each for pmid, _ in part for each in news[pmid]])
@@ -110,10 +111,8 @@ def _revise(articles: dict[str, Article], backends: Backends) -> dict[str, tuple
     return {pmid: (revision.change, revision.document) for pmid, revision in revisions.items()}
 
 
-Item = tuple[str, tuple[Change, Document]]
-
-
-def _slices(items: Sequence[Item]) -> Iterator[list[Item]]:
+def slices(items: Iterable[T]) -> Iterator[list[T]]:
+    """The items, `SLICE` at a time."""
     rest = iter(items)
     while part := list(islice(rest, SLICE)):
         yield part

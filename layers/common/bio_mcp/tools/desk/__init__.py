@@ -2,11 +2,12 @@
 
 import re
 
-from bio_mcp.browsing import converting, matching, reading
+from bio_mcp.browsing import converting, fetching, matching, reading
 from bio_mcp.browsing.honesty import answered_or_told_why
 from bio_mcp.desk import MeshRecord
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.literature.citing import cite
+from bio_mcp.literature.citing.works import work
 from bio_mcp.literature.jats import Table, TextSection
 from bio_mcp.literature.records import Article, RetractionStatus
 from bio_mcp.ports import Backends
@@ -163,7 +164,6 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
     book = article.book
     if book is None:
         raise NotFound(f"PMID {article.pmid} is an article and no book; read it with fetchArticleDetails")
-    where = f"https://www.ncbi.nlm.nih.gov/books/{book.accession}/" if book.accession else ""
     sections = [
         ShownSection(title=each.label or "Summary", level=1, text=each.text) for each in article.abstract if each.text
     ]
@@ -176,7 +176,7 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
         citation=cite(article, "vancouver"),
         sections=sections,
         contents=list(book.contents),
-        url=where or f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/",
+        url=work(article).url,
         retraction=article.retraction,
         status="complete",
     )
@@ -190,9 +190,7 @@ def _book(asked: str, backends: Backends, context: Context) -> Article:
     with answered_or_told_why():
         term = f"{accession}[aid] OR {accession}"
         ids = pubmed.esearch(term, deadline=context.deadline, retmax=20).ids if accession else (pmid(asked),)
-        found = (
-            [each for each in pubmed.efetch(ids, deadline=context.deadline) if isinstance(each, Article)] if ids else []
-        )
+    found = list(fetching.articles(ids, pubmed, context.deadline).values()) if ids else []
     if accession:
         found = [each for each in found if each.book and (each.book.accession or "").upper() == accession]
     if not found:

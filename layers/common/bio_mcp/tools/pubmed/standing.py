@@ -72,7 +72,7 @@ class PubmedStatistics(Response):
 
 def server_standing(contact: Contact) -> ServerStanding:
     """The server, and how it stands with NCBI."""
-    key, limit = ("with API key", contact.limit) if contact.keyed else ("without API key", contact.limit)
+    key = "with API key" if contact.keyed else "without API key"
     return ServerStanding(
         serverName="bio-mcp",
         serverVersion=__version__,
@@ -83,7 +83,7 @@ def server_standing(contact: Contact) -> ServerStanding:
             apiUsageStatus="NCBI API Key in use" if contact.keyed else "no NCBI API key: 3 requests/sec",
             toolIdentifier=contact.tool,
             ncbiUsagePolicyUrl="https://www.ncbi.nlm.nih.gov/books/NBK25497/",
-            currentRateLimitAdherence=f"Targeting <{limit} requests/sec ({key}) via request queuing.",
+            currentRateLimitAdherence=f"Targeting <{contact.limit} requests/sec ({key}) via request queuing.",
         ),
         supportedEutilities=["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "ESpell"],
         operationalStatus=_operational(contact),
