@@ -16,6 +16,10 @@ class RetractionStatus(StrEnum):
     UNKNOWN = "unknown"  # not a PubMed record that would say
 
 
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""As PubMed prints them."""
+
+
 @dataclass(slots=True)
 class PartialDate:
     """A date at the precision that was printed.

@@ -40,12 +40,8 @@ def _title(work: Work) -> str:
         "[Retracted]" if work.retracted and not work.says_so_itself else "",
         "[Preprint]" if work.preprint else "",
     )
-    edition = work.article.book.edition if work.kind == "book" and work.article.book else None
-    return " ".join(filter(None, (title, f"({_edition(edition)})" if edition else "", *kinds)))
-
-
-def _edition(edition: str) -> str:
-    return edition if "ed" in edition.lower() else f"{edition} ed."
+    edition = f"({work.edition})" if work.kind == "book" and work.edition else ""
+    return " ".join(filter(None, (title, edition, *kinds)))
 
 
 def _source(work: Work) -> str:
@@ -67,17 +63,10 @@ def _book(work: Work) -> str:
         return publisher
     editors = [names.apa_straight(name) for name in work.editors]
     role = "(Ed.)" if len(editors) == 1 else "(Eds.)"
-    joined = ", & ".join(filter(None, (", ".join(editors[:-1]), *editors[-1:])))
-    if len(editors) == 2:
-        joined = " & ".join(editors)
-    details = ", ".join(filter(None, (_edition(book.edition) if book and book.edition else "", _pp(work))))
+    joined = " & ".join(editors) if len(editors) == 2 else _joined(editors, ", & ")
+    details = ", ".join(filter(None, (work.edition, pages.labelled(pages.full(work.page, "–"), "–"))))
     told = f"{work.container} ({details})" if details else work.container
     return " ".join(filter(None, (ended(f"In {f'{joined} {role}, ' if editors else ''}{told}"), publisher)))
-
-
-def _pp(work: Work) -> str:
-    printed = pages.full(work.page, "–")
-    return f"{'pp.' if '–' in printed or ',' in printed else 'p.'} {printed}" if printed else ""
 
 
 def _address(work: Work) -> str:

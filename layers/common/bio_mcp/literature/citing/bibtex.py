@@ -10,9 +10,9 @@ from bio_mcp.literature.citing.names import Name
 from bio_mcp.literature.citing.notices import notes
 from bio_mcp.literature.citing.titles import headline
 from bio_mcp.literature.citing.works import Work
+from bio_mcp.literature.records import MONTHS
 
 _TYPES = {"article-journal": "article", "article": "article", "chapter": "incollection", "book": "book"}
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WORD = re.compile(r"[^\s{}\\$]+")
 _LETTERS = str.maketrans({"ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ß": "ss", "ł": "l", "Ł": "L", "đ": "d",
                           "Đ": "D", "ı": "i", "þ": "th", "Þ": "Th", "ð": "d", "œ": "oe", "Œ": "Oe"})  # fmt: skip
@@ -40,7 +40,7 @@ def _fields(work: Work) -> Iterator[tuple[str, str]]:
     yield "title", _braced(_protected(work.title))
     yield from _book(work) if article.book else _journal(work)
     yield "year", _braced(dates.year(work.issued).replace("-", "--"))
-    yield "month", _MONTHS[work.issued.month - 1] if work.issued and work.issued.month else ""
+    yield "month", MONTHS[work.issued.month - 1].lower() if work.issued and work.issued.month else ""
     yield "pages", _braced(latex(work.number or pages.full(work.page, "--")))
     yield "doi", _braced(_verbatim(article.doi or ""))
     yield "url", _braced(work.url)

@@ -2,14 +2,13 @@
 
 import re
 
-from bio_mcp.literature.records import PartialDate
+from bio_mcp.literature.records import MONTHS, PartialDate
 
 _SEASONS = {"spring": 1, "summer": 2, "fall": 3, "autumn": 3, "winter": 4}
 _SEASON = re.compile(r"\b(spring|summer|fall|autumn|winter)\b", re.IGNORECASE)
-_SHORT = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MLA = ("Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.", "Dec.")
 _YEARS = re.compile(r"(?<!\d)(1[5-9]\d\d|2[01]\d\d)(?!\d)")
-_MONTHS = re.compile(r"\b(?:" + "|".join(_SHORT) + r")\b")
+_MONTHS = re.compile(r"\b(?:" + "|".join(MONTHS) + r")\b")
 _DAYS = re.compile(r"[A-Za-z]{3} (\d{1,2})\s*-\s*(\d{1,2})$")
 
 
@@ -62,7 +61,7 @@ def ris_date(printed: PartialDate) -> str:
 
 
 def _mla_range(printed: PartialDate, months: list[str]) -> str:
-    first, last = (_MLA[_SHORT.index(month)] for month in (months[0], months[-1]))
+    first, last = (_MLA[MONTHS.index(month)] for month in (months[0], months[-1]))
     years = _YEARS.findall(printed.text)
     if len(years) > 1 and years[0] != years[-1]:
         return f"{first} {years[0]}-{last} {years[-1]}"
@@ -72,5 +71,5 @@ def _mla_range(printed: PartialDate, months: list[str]) -> str:
 def _end(printed: PartialDate) -> list[int] | None:
     years, months = _YEARS.findall(printed.text), _MONTHS.findall(printed.text)
     if len(months) > 1:
-        return [int(years[-1]), _SHORT.index(months[-1]) + 1]
+        return [int(years[-1]), MONTHS.index(months[-1]) + 1]
     return [int(years[-1])] if len(years) > 1 else None

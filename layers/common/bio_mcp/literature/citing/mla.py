@@ -66,10 +66,9 @@ def _book(work: Work) -> tuple[str, ...]:
     book = work.article.book
     if book is None:
         return ()
-    edition = book.edition and (book.edition if "ed" in book.edition.lower() else f"{book.edition} ed.")
     address = work.doi_url or work.url.removeprefix("https://")
     publisher = book.publisher or ""
-    return (work.container, _editors(work), edition or "", publisher, dates.year(work.issued), _pp(work), address)
+    return (work.container, _editors(work), work.edition, publisher, dates.year(work.issued), _pp(work), address)
 
 
 def _editors(work: Work) -> str:
@@ -82,5 +81,4 @@ def _editors(work: Work) -> str:
 
 
 def _pp(work: Work) -> str:
-    printed = pages.mla(work.page)
-    return f"{'pp.' if '-' in printed or ',' in printed else 'p.'} {printed}" if printed else ""
+    return pages.labelled(pages.mla(work.page), "-")

@@ -47,6 +47,11 @@ def mla(printed: str | None) -> str:
     return ", ".join(f"{span.first}-{_shortened(span)}" if span.last else span.first for span in spans(printed))
 
 
+def labelled(pages: str, dash: str) -> str:
+    """`p. 737`, `pp. 737-38`; "" without pages. `dash` is the one that they are printed with."""
+    return f"{'pp.' if dash in pages or ',' in pages else 'p.'} {pages}" if pages else ""
+
+
 def nlm(printed: str | None) -> str:
     """As NLM abbreviates: `737-8`, `1715-7`, `e1-12`; "; discussion 740" stays."""
     main, mark, rest = (printed or "").partition(";")

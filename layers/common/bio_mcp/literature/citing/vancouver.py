@@ -68,7 +68,7 @@ def _book(work: Work) -> list[str]:
         return []
     place, publisher = book.place or "", book.publisher or ""
     imprint = ": ".join(filter(None, (place, publisher)))
-    edition = ended(book.edition if "ed" in book.edition.lower() else f"{book.edition} ed") if book.edition else ""
+    edition = ended(work.edition)
     started = dates.nlm_date(work.article.publication_date)
     if work.kind == "book":
         return [edition, ended("; ".join(filter(None, (imprint, started)))), f"Available from: {work.url}"]

@@ -86,6 +86,12 @@ class Work:
         return kinds[0].capitalize() if kinds else "Article"
 
     @property
+    def edition(self) -> str:
+        """`2nd ed.`; "" where none is told."""
+        edition = (self.article.book and self.article.book.edition) or ""
+        return edition if not edition or "ed" in edition.lower() else f"{edition} ed."
+
+    @property
     def doi_url(self) -> str:
         return f"https://doi.org/{self.article.doi}" if self.article.doi else ""
 

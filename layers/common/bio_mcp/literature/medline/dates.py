@@ -14,10 +14,9 @@ from typing import Any
 
 from lxml import etree
 
-from bio_mcp.literature.records import PartialDate
+from bio_mcp.literature.records import MONTHS, PartialDate
 
-_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_MONTHS = {name.lower(): number for number, name in enumerate(_NAMES, 1)}
+_MONTHS = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|2[01]\d\d)(?!\d)(?:\s*[-/–]\s*\d{4}(?!\d))?")
 _MONTH_DAY = re.compile(r"\W*([A-Za-z]{3,9})\b\.?(?:\s+(\d{1,2})(?!\d))?")
 _QUARTER = re.compile(r"([1-4])(?:st|nd|rd|th)\s+(?:Quart|Trimes)", re.IGNORECASE)
@@ -85,7 +84,7 @@ def _partial(year: str | None, month: str | None, day: str | None, season: str |
     if not year:
         return None
     number = month_number(month) or _month_day(season or "")[0]
-    name = _NAMES[number - 1] if number and month else month
+    name = MONTHS[number - 1] if number and month else month
     text = " ".join(part for part in (year, season, name, day and (day.lstrip("0") or day)) if part)
     in_year = _number(year)
     if not in_year:

@@ -5,12 +5,10 @@ from typing import Any
 
 from pydantic import Field
 
-from bio_mcp.literature.records import Article, Author, PartialDate, RetractionStatus
+from bio_mcp.literature.records import MONTHS, Article, Author, PartialDate, RetractionStatus
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import Response
 from bio_mcp.tools.pubmed.hits import PMID
-
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 class PubmedAuthor(Response):
@@ -138,7 +136,7 @@ def _journal(article: Article) -> JournalIssue:
 def _date(dated: PartialDate | None) -> PublicationDate:
     if dated is None:
         return PublicationDate()
-    month = _MONTHS[dated.month - 1] if dated.month else None
+    month = MONTHS[dated.month - 1] if dated.month else None
     return PublicationDate(year=dated.year, month=month, day=dated.day, medlineDate=dated.text)
 
 
