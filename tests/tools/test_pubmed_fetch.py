@@ -7,15 +7,7 @@ import pytest
 from lxml import etree
 
 from bio_mcp.tools.pubmed import ROOM, fetch_details
-from tests.tools.live import Live
 from tests.tools.test_pubmed_search import OUTAGES
-
-
-@pytest.fixture
-def live(ncbi):
-    live = Live(ncbi.base_url)
-    yield live
-    live.wire.close()
 
 
 def known(ncbi, many):

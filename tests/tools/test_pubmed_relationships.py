@@ -5,7 +5,7 @@ import pytest
 
 from bio_mcp.literature.citing import STYLES
 from bio_mcp.tools.pubmed import relate
-from tests.tools.live import KEY, Live
+from tests.tools.live import KEY
 from tests.tools.test_pubmed_fetch import RECORD
 from tests.tools.test_pubmed_search import OUTAGES
 
@@ -15,11 +15,9 @@ NAMES = {"pubmed_citedin": "pubmed_pubmed_citedin", "pubmed_references": "pubmed
 
 
 @pytest.fixture
-def live(ncbi):
+def live(ncbi, live):
     ncbi.control.put(RECORD.replace(">77<", f">{SOURCE}<"))
-    live = Live(ncbi.base_url)
-    yield live
-    live.wire.close()
+    return live
 
 
 def commands(ncbi):

@@ -4,14 +4,6 @@ import jsonschema
 import pytest
 
 from bio_mcp.tools.pubmed import search_pubmed
-from tests.tools.live import Live
-
-
-@pytest.fixture
-def live(ncbi):
-    live = Live(ncbi.base_url)
-    yield live
-    live.wire.close()
 
 
 def sent(ncbi, endpoint):

@@ -9,8 +9,9 @@ from typing import Protocol
 from bio_mcp.deadline import Clock, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
 
-# NCBI allows 3 starts a second without a key and 10 with one; clients that kept exactly to 1/3 s and 1/10 s
-# still met the limit, so the gaps are a little wider.
+PER_SECOND, PER_SECOND_WITH_KEY = 3, 10  # requests that NCBI allows an address, and a key
+
+# Clients that kept exactly to 1/3 s and 1/10 s still met the limit, so the gaps are a little wider.
 GAP_S = 0.35
 GAP_WITH_KEY_S = 0.12
 

@@ -1,7 +1,7 @@
 """`tools/list`: what a client pays for before it has asked anything, hence small."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,16 +97,13 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(schema)
     once = {f"{DEFS}{name}": each for name, each in definitions.items() if text.count(f'"{DEFS}{name}"') == 1}
 
-    def walk(part: Any) -> Any:
-        if isinstance(part, list):
-            return [walk(each) for each in part]
-        if not isinstance(part, dict):
+    def resolved(part: dict[str, Any]) -> dict[str, Any]:
+        if part.get("$ref") not in once:
             return part
-        whole = {**once[part["$ref"]], **part} if part.get("$ref") in once else part
-        return {key: walk(each) for key, each in whole.items() if key != "$ref" or each not in once}
+        return resolved({**once[part["$ref"]], **{key: each for key, each in part.items() if key != "$ref"}})
 
-    rest = {name: walk(each) for name, each in definitions.items() if f"{DEFS}{name}" not in once}
-    short: dict[str, Any] = walk({key: each for key, each in schema.items() if key != "$defs"})
+    rest = {name: _rebuilt(each, resolved) for name, each in definitions.items() if f"{DEFS}{name}" not in once}
+    short: dict[str, Any] = _rebuilt({key: each for key, each in schema.items() if key != "$defs"}, resolved)
     return {**short, "$defs": rest} if rest else short
 
 
@@ -114,14 +111,17 @@ def sparing(schema: dict[str, Any]) -> dict[str, Any]:
     """An answer's schema without what says nothing to a reader: the type beside an enum, and whether objects within
     the answer may have other keys, which a later version may give them."""
 
-    def walk(part: Any) -> Any:
-        if isinstance(part, list):
-            return [walk(each) for each in part]
-        if not isinstance(part, dict):
-            return part
-        kept = {
-            key: walk(each) for key, each in part.items() if key != "additionalProperties" or not isinstance(each, bool)
-        }
-        return {key: each for key, each in kept.items() if key != "type" or "enum" not in part}
+    def told(part: dict[str, Any]) -> dict[str, Any]:
+        bare = {key: each for key, each in part.items() if key != "type" or "enum" not in part}
+        return {key: each for key, each in bare.items() if key != "additionalProperties" or not isinstance(each, bool)}
 
-    return {**walk(schema), **{key: schema[key] for key in ("additionalProperties",) if key in schema}}
+    return {**_rebuilt(schema, told), **{key: schema[key] for key in ("additionalProperties",) if key in schema}}
+
+
+def _rebuilt(part: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """`part` with every object in it as `change` makes it, the outer ones first."""
+    if isinstance(part, list):
+        return [_rebuilt(each, change) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {key: _rebuilt(each, change) for key, each in change(part).items()}

@@ -22,10 +22,7 @@ MARGIN_S = 1.5  # of Lambda's time, kept for the answer
 LEAST_S = 8.0  # a record with less time than this is left for the next invocation
 HOLD_S = 30.0  # after the end of this invocation, a record whose function was killed is brought again
 BUSY_S = 60.0  # until work that somebody else has is tried again
-FIRST_WAIT_S, LONGEST_WAIT_S = (
-    30.0,
-    900.0,
-)  # before a call that may work later is made again: 30 s, 2 min, 8 min, 15 min
+FIRST_WAIT_S, LONGEST_WAIT_S = 30.0, 900.0  # before what may work later is tried again: 30 s, 2 min, 8 min, 15 min
 RUNNING = "running"  # the `state` of an answer that says that somebody else is at work on it
 
 

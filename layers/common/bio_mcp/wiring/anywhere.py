@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.adapters.once import Once
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.caching import cached, cached_desk, forgetting

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.adapters.once import Once
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.anywhere import Anywhere

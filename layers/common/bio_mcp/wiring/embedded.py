@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.adapters.once import Once
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.anywhere import Anywhere
 from bio_mcp.wiring.ncbi import eutils, ncbi_key

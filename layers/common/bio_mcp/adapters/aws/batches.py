@@ -1,7 +1,8 @@
-"""Reading many items at once, whole or not at all."""
+"""What the tables' adapters share: numbers, pauses, and reading many items at once, whole or not at all."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from random import random
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,11 @@ TRIES = 10  # of keys that DynamoDB left undone, waiting twice as long each time
 FIRST_S, LONGEST_S = 0.05, 20.0
 
 Sleep = Callable[[float], None]
+
+
+def number(seconds: float) -> str:
+    """Seconds as DynamoDB takes numbers, to the microsecond."""
+    return str(Decimal(repr(seconds)).quantize(Decimal("0.000001")))
 
 
 def pause(attempt: int, sleep: Sleep = time.sleep) -> None:

@@ -3,12 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from botocore.config import Config
 
+from bio_mcp.adapters.aws.batches import number
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.caching.lifetime import age_s
 from bio_mcp.cache import Held
@@ -69,11 +69,7 @@ class DynamoCache:
         return {
             "entry": {"S": key},
             "value": {"B": value},
-            "stored": {"N": _number(now)},
-            "ends": {"N": _number(now + lifetime_s)},
+            "stored": {"N": number(now)},
+            "ends": {"N": number(now + lifetime_s)},
             "expires_at": {"N": str(ceil(now + lifetime_s))},
         }
-
-
-def _number(seconds: float) -> str:
-    return str(Decimal(repr(seconds)).quantize(Decimal("0.000001")))

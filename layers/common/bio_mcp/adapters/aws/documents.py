@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.batches import TRIES, Item, Sleep, batch_get, pause
 from bio_mcp.adapters.aws.bodies import BODY, KEY, Bodies
 from bio_mcp.adapters.aws.counting import Tally
 from bio_mcp.adapters.aws.failures import BUSY, reaching
-from bio_mcp.adapters.embedded.pmids import key, numbers
-from bio_mcp.errors import NotFound, StoreFailed
-from bio_mcp.literature.records import Article, Document, Head
+from bio_mcp.adapters.papers import Codec, unknown_paper
+from bio_mcp.adapters.pmids import key, numbers
+from bio_mcp.errors import StoreFailed
+from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports import Blobs
 
 if TYPE_CHECKING:
@@ -31,13 +32,6 @@ THREADS = 8  # writes under way at once
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
 WHOLE = (*HEAD, BODY, KEY)
 FOLDER = "articles"
-
-
-class Codec(Protocol):
-    """How an article becomes bytes and comes back equal."""
-
-    def dumps(self, article: Article, /) -> bytes: ...
-    def loads(self, blob: bytes, /) -> Article: ...
 
 
 class DynamoDocuments:
@@ -56,7 +50,7 @@ class DynamoDocuments:
     def get(self, pmid: str) -> Document:
         found = self.get_many([pmid])
         if pmid not in found:
-            raise NotFound(f"PMID {pmid} is not in the corpus; sync or import it first")
+            raise unknown_paper(pmid)
         return found[pmid]
 
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable
-from decimal import Decimal
 from math import ceil
 from typing import TYPE_CHECKING
 
+from bio_mcp.adapters.aws.batches import number
 from bio_mcp.adapters.aws.failures import reaching
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class DynamoLeases:
                     Item={
                         "lease": {"S": name},
                         "holder": {"S": holder},
-                        "ends": {"N": _number(now + seconds)},
+                        "ends": {"N": number(now + seconds)},
                         "expires_at": {"N": str(ceil(now + seconds + SWEPT_S))},
                     },
                     ConditionExpression="attribute_not_exists(#lease) OR #holder = :holder OR #ends <= :now",
                     ExpressionAttributeNames={"#lease": "lease", "#holder": "holder", "#ends": "ends"},
-                    ExpressionAttributeValues={":holder": {"S": holder}, ":now": {"N": _number(now)}},
+                    ExpressionAttributeValues={":holder": {"S": holder}, ":now": {"N": number(now)}},
                 )
             except self._client.exceptions.ConditionalCheckFailedException:
                 return False
@@ -58,7 +58,3 @@ class DynamoLeases:
                 )
             except self._client.exceptions.ConditionalCheckFailedException:
                 return
-
-
-def _number(seconds: float) -> str:
-    return str(Decimal(repr(seconds)).quantize(Decimal("0.000001")))

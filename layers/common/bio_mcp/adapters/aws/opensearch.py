@@ -33,8 +33,8 @@ from bio_mcp.adapters.aws.opensearch_index import GONE, Alias, Index, mismatch
 from bio_mcp.adapters.aws.opensearch_schema import FLAVOURS, Layout, own_alias
 from bio_mcp.adapters.aws.opensearch_signing import sigv4
 from bio_mcp.adapters.aws.opensearch_wire import Refused, Wire, http, lines
-from bio_mcp.adapters.embedded.pmids import key, numbers
 from bio_mcp.adapters.entries import check_vectors, mean_vector, newest, other_model
+from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
 

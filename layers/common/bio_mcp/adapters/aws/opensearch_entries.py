@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bio_mcp.adapters.embedded.pmids import key
 from bio_mcp.adapters.entries import cosines, journal_names
+from bio_mcp.adapters.pmids import key
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry, StoredChunk
 

@@ -8,8 +8,8 @@ many papers as are asked for, so that ties at the end are ours to break. Few pap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.opensearch_wire import Busy, Refused, kind_of
-from bio_mcp.adapters.embedded.pmids import numbers
+from bio_mcp.adapters.aws.opensearch_wire import BUSY, Busy, Refused, kind_of
+from bio_mcp.adapters.pmids import numbers
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate, PassageQuery, StaticQuality
 
@@ -22,7 +22,6 @@ WHOLE = {"search_type": "dfs_query_then_fetch", "allow_partial_search_results": 
 COLUMNS = ["pmid", "year", "design", "journal_rank", "human", "retraction", "layout"]
 MOST = 10_000  # papers that a vector query can be told to find; where it asks for all that pass, it looks at each
 MARGIN = 64
-BUSY = (429, 502, 503, 504)
 
 
 def lexical_body(query: PassageQuery) -> Body | None:

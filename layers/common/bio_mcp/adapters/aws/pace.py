@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.batches import Item, pause
 from bio_mcp.adapters.aws.failures import BUSY, reaching
+from bio_mcp.adapters.pace import PER_SECOND, PER_SECOND_WITH_KEY
 from bio_mcp.deadline import Clock, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited, StoreFailed
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 WHAT = "turns at NCBI"
-PER_SECOND, PER_SECOND_WITH_KEY = 3, 10
 SHARE = 0.9
 LATE = 100_000  # microseconds
 LONGEST_TRIP = 500_000

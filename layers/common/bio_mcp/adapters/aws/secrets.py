@@ -7,7 +7,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.adapters.once import Once
 from bio_mcp.errors import InvalidInput, StoreFailed
 
 QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a caller is waiting

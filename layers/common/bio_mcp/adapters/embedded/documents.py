@@ -4,21 +4,14 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any, Protocol
+from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.pmids import key, number, numbers
-from bio_mcp.errors import NotFound
-from bio_mcp.literature.records import Article, Document, Head
+from bio_mcp.adapters.papers import Codec, unknown_paper
+from bio_mcp.adapters.pmids import key, number, numbers
+from bio_mcp.literature.records import Document, Head
 
 PAGE = 1_000  # PMIDs listed in one transaction
-
-
-class Codec(Protocol):
-    """How an article becomes bytes and comes back equal."""
-
-    def dumps(self, article: Article, /) -> bytes: ...
-    def loads(self, blob: bytes, /) -> Article: ...
 
 
 class SqliteDocuments:
@@ -31,7 +24,7 @@ class SqliteDocuments:
     def get(self, pmid: str) -> Document:
         found = self.get_many([pmid])
         if pmid not in found:
-            raise NotFound(f"PMID {pmid} is not in the corpus; sync or import it first")
+            raise unknown_paper(pmid)
         return found[pmid]
 
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:

@@ -9,8 +9,8 @@ from itertools import chain
 import numpy as np
 
 from bio_mcp.adapters.embedded.intake import SEPARATOR
-from bio_mcp.adapters.embedded.pmids import key
 from bio_mcp.adapters.entries import journal_names, newest
+from bio_mcp.adapters.pmids import key
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry
 

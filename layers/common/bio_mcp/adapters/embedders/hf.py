@@ -16,8 +16,8 @@ from tokenizers import Tokenizer
 from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.identity import Identity
 from bio_mcp.adapters.embedders.installed import TOKENIZER, TORCH_FILES, damaged, sha256_of
-from bio_mcp.adapters.embedders.once import Once
 from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids
+from bio_mcp.adapters.once import Once
 from bio_mcp.errors import EmbeddingFailed
 
 if TYPE_CHECKING:

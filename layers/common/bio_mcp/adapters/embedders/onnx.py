@@ -12,8 +12,8 @@ from tokenizers import Tokenizer
 
 from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, damaged, read_manifest
-from bio_mcp.adapters.embedders.once import Once
 from bio_mcp.adapters.embedders.tokens import cut, load_tokenizer, token_ids
+from bio_mcp.adapters.once import Once
 from bio_mcp.errors import EmbeddingFailed
 
 if TYPE_CHECKING:

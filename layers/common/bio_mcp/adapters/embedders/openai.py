@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import numpy as np
 
-from bio_mcp.adapters.embedders.once import Once
+from bio_mcp.adapters.once import Once
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import EmbeddingFailed

@@ -6,6 +6,7 @@ import httpx
 
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.faults import AnswerTooLarge, Refused
+from bio_mcp.adapters.pace import PER_SECOND, PER_SECOND_WITH_KEY
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, InvalidInput, NcbiFailed
 from bio_mcp.pubmed import NCBI, Contact
@@ -15,7 +16,6 @@ Form = Mapping[str, str | Sequence[str]]
 CONNECT_S = 10.0
 READ_S = 30.0
 KEEP_S = 3.0  # NCBI closes an idle connection after 4 s, as its Keep-Alive header says
-LIMIT, LIMIT_WITH_KEY = 3, 10  # requests a second that NCBI allows an address, and a key
 MAX_BYTES = 64 * 2**20
 
 
@@ -49,7 +49,7 @@ class Wire:
     def contact(self) -> Contact:
         """Whom NCBI sees in us, and how many requests a second it allows that one."""
         us, keyed = self._identity, "api_key" in list(self._identity)  # a key is read when it is sent, not before
-        return Contact(us.get("tool", ""), us.get("email") or None, keyed, LIMIT_WITH_KEY if keyed else LIMIT)
+        return Contact(us.get("tool", ""), us.get("email") or None, keyed, PER_SECOND_WITH_KEY if keyed else PER_SECOND)
 
     def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:
         """The answer, whole or refused; its meaning is for `failure_in` to say.

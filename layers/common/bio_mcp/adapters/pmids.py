@@ -1,4 +1,4 @@
-"""PMIDs as the integers that the corpus file is keyed by."""
+"""PMIDs as integers, as the stores of papers compare and sort them."""
 
 from collections.abc import Iterable
 
