@@ -10,6 +10,7 @@ import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as ort
 from tokenizers import Tokenizer
 
+from bio_mcp.adapters.embedders import TELEMETRY_WANTED
 from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, damaged, read_manifest
 from bio_mcp.adapters.embedders.tokens import cut, load_tokenizer, token_ids
@@ -18,6 +19,9 @@ from bio_mcp.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
+
+if not TELEMETRY_WANTED:  # also where somebody imported ONNX Runtime before us
+    onnxruntime.disable_telemetry_events()
 
 TOKENS_PER_BATCH = 256  # as cheap in CPU time as any; 8,192 costs up to 20 % more (benchmarks/embedding.py)
 

