@@ -57,7 +57,7 @@ class Settings:
     ncbi_admin_email: str = setting("NCBI_ADMIN_EMAIL", "", "e-mail that NCBI may write to; sent with each request")
     ncbi_tool: str = setting("NCBI_TOOL_IDENTIFIER", "bio-mcp", "tool name sent with each request")
     ncbi_delay_ms: int = setting(
-        "NCBI_REQUEST_DELAY_MS", 0, "least milliseconds between two requests; 0: 120 with a key, 350 without"
+        "NCBI_REQUEST_DELAY_MS", 0, "least milliseconds between two requests; 0: 120 with a key, 370 without"
     )
     ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from bio_mcp.adapters.aws.pace import budget_of, fleet_gap_s
+from bio_mcp.adapters.pace import budget_of, fleet_gap_s
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
 from tests.adapters.aws.pacing import most_in_a_second, starts_of

@@ -4,6 +4,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Protocol
 
 from bio_mcp.deadline import Clock, Deadline
@@ -14,6 +15,8 @@ PER_SECOND, PER_SECOND_WITH_KEY = 3, 10  # requests that NCBI allows an address,
 # Clients that kept exactly to 1/3 s and 1/10 s still met the limit, so the gaps are a little wider.
 GAP_S = 0.35
 GAP_WITH_KEY_S = 0.12
+SHARE = 0.9  # of what NCBI allows, where processes share it: each has LATE_S to start after its turn
+LATE_S = 0.1
 
 
 class Pacer(Protocol):
@@ -36,6 +39,29 @@ def gap_s(keyed: bool, delay_ms: int | None = None) -> float:
     """Seconds between two starts; `delay_ms` can widen what NCBI allows, never narrow it."""
     allowed = GAP_WITH_KEY_S if keyed else GAP_S
     return max(allowed, (delay_ms or 0) / 1000)
+
+
+def fleet_gap_s(keyed: bool, delay_ms: int | None = None) -> float:
+    """Seconds between two turns of processes that share a budget; `delay_ms` can widen them, never narrow them."""
+    return max(1 / (SHARE * (PER_SECOND_WITH_KEY if keyed else PER_SECOND)), (delay_ms or 0) / 1000)
+
+
+def budget_of(api_key: str | None) -> str:
+    """Whose turns they are, without naming the key."""
+    return sha256(api_key.encode()).hexdigest()[:32] if api_key else "keyless"
+
+
+def too_late(wait_s: float, cooling: bool) -> DeadlineExceeded | NcbiRateLimited:
+    """Why a request does not start: its turn, `wait_s` from now, comes after its deadline."""
+    wait_s = round(wait_s, 3)
+    if cooling:
+        return NcbiRateLimited(
+            "NCBI asked us to slow down, and the pause outlasts the time of this call; try again later",
+            retry_after_s=wait_s,
+        )
+    return DeadlineExceeded(
+        "too many requests to NCBI are waiting for their turn; ask for less or try again", retry_after_s=wait_s
+    )
 
 
 class Pace:
@@ -80,22 +106,11 @@ class Pace:
             place = self._queue.index(ticket)
             seconds = max(now, self._free_at) + place * self._gap - now
             if seconds >= deadline.remaining:
-                raise self._too_late(now, seconds)
+                raise too_late(seconds, cooling=now < self._cool_until)
             if seconds <= 0:
                 self._queue.popleft()
                 self._free_at = now + self._gap
             return seconds
-
-    def _too_late(self, now: float, seconds: float) -> DeadlineExceeded | NcbiRateLimited:
-        wait_s = round(seconds, 3)
-        if now < self._cool_until:
-            return NcbiRateLimited(
-                "NCBI asked us to slow down, and the pause outlasts the time of this call; try again later",
-                retry_after_s=wait_s,
-            )
-        return DeadlineExceeded(
-            "too many requests to NCBI are waiting for their turn; ask for less or try again", retry_after_s=wait_s
-        )
 
     def _leave(self, ticket: object) -> None:
         with self._lock:

@@ -151,7 +151,8 @@ class Aws(Anywhere):
         return EventBridgeAnnouncements(self._events(), self.settings.needed("event_bus"))
 
     def _open_entrez(self) -> "Eutils":
-        from bio_mcp.adapters.aws.pace import DynamoPacer, budget_of, fleet_gap_s
+        from bio_mcp.adapters.aws.pace import DynamoPacer
+        from bio_mcp.adapters.pace import budget_of, fleet_gap_s
 
         to, key = self.settings, ncbi_key(self.settings)
         budget, gap = budget_of(key() if key else None), fleet_gap_s(key is not None, to.ncbi_delay_ms)

@@ -98,10 +98,16 @@ class Embedded(Anywhere):
         return LoggedAnnouncements()
 
     def _open_entrez(self) -> "Eutils":
-        from bio_mcp.adapters.pace import Pace, gap_s
+        from bio_mcp.adapters.embedded.pace import SqlitePacer
+        from bio_mcp.adapters.pace import Pace, budget_of, fleet_gap_s, gap_s
 
-        key = ncbi_key(self.settings)
-        return eutils(self.settings, Pace(gap_s(key is not None, self.settings.ncbi_delay_ms)), key, self._opened)
+        to, key = self.settings, ncbi_key(self.settings)
+        keyed = key is not None
+        alone = Pace(gap_s(keyed, to.ncbi_delay_ms))
+        shared = fleet_gap_s(keyed, to.ncbi_delay_ms)
+        pacer = SqlitePacer(to.home.expanduser(), budget_of(to.ncbi_api_key), shared, alone)
+        self._opened.callback(pacer.close)
+        return eutils(to, pacer, key, self._opened)
 
     def _open_cache(self) -> "Cache":
         from bio_mcp.adapters.embedded.cache import SqliteCache

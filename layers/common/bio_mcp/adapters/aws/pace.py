@@ -14,12 +14,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.batches import Item, pause
 from bio_mcp.adapters.aws.failures import BUSY, reaching
-from bio_mcp.adapters.pace import PER_SECOND, PER_SECOND_WITH_KEY
+from bio_mcp.adapters.pace import LATE_S, too_late
 from bio_mcp.deadline import Clock, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited, StoreFailed
 
@@ -27,22 +26,11 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 WHAT = "turns at NCBI"
-SHARE = 0.9
-LATE = 100_000  # microseconds
+LATE = int(LATE_S * 1_000_000)  # microseconds
 LONGEST_TRIP = 500_000
 NEVER = 10**18
 TRIES = 20
 MICRO = 1_000_000
-
-
-def fleet_gap_s(keyed: bool, delay_ms: int | None = None) -> float:
-    """Seconds between two turns; `delay_ms` can widen what NCBI allows, never narrow it."""
-    return max(1 / (SHARE * (PER_SECOND_WITH_KEY if keyed else PER_SECOND)), (delay_ms or 0) / 1000)
-
-
-def budget_of(api_key: str | None) -> str:
-    """Whose turns they are, without naming the key."""
-    return sha256(api_key.encode()).hexdigest()[:32] if api_key else "keyless"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +100,7 @@ class DynamoPacer:
         remaining = deadline.remaining
         hopeless = (self._asking - 1) * self._gap / MICRO >= remaining
         if hopeless or not self._turn.acquire(timeout=min(remaining, threading.TIMEOUT_MAX)):
-            raise _too_many(self._asking * self._gap / MICRO)
+            raise too_late(self._asking * self._gap / MICRO, cooling=False)
 
     def _reserve(self, deadline: Deadline) -> tuple[int, int]:
         """Take the next turn: when it comes, and what `pushed` was then."""
@@ -203,17 +191,4 @@ def _item(attributes: Item) -> _Item:
 
 
 def _too_late(item: _Item, now: int) -> DeadlineExceeded | NcbiRateLimited:
-    wait_s = round(max(0, item.tat - now) / MICRO, 3)
-    if now < item.cool:
-        return NcbiRateLimited(
-            "NCBI asked us to slow down, and the pause outlasts the time of this call; try again later",
-            retry_after_s=wait_s,
-        )
-    return _too_many(wait_s)
-
-
-def _too_many(wait_s: float) -> DeadlineExceeded:
-    return DeadlineExceeded(
-        "too many requests to NCBI are waiting for their turn; ask for less or try again",
-        retry_after_s=round(wait_s, 3),
-    )
+    return too_late(max(0, item.tat - now) / MICRO, cooling=now < item.cool)
