@@ -73,6 +73,20 @@ def test_a_cut_file_keeps_what_was_read_and_the_others_go_on(cli, tmp_path, ten)
     assert body["documents"] == sum(each["skipped"] for each in body["files"])
 
 
+@pytest.mark.parametrize("odd", [b'Version="1">../../x<', b'Version="99999999999999999999">17727691<'])
+def test_an_odd_record_is_named_and_left_out_and_the_next_file_is_imported(cli, tmp_path, odd):
+    path, last = tmp_path / "odd.xml", tmp_path / "last.xml"
+    path.write_bytes(xml(0, 5).replace(b'Version="1">17727691<', odd, 1))
+    last.write_bytes(xml(10, 12))
+    ran = cli("import", str(path), str(last))
+    assert ran.code == 1
+    assert ran.err.startswith("error: odd.xml: record 1: ")
+    assert ran.err.endswith("It was left out.\n")
+    body = cli("import", str(path), str(last), "--json").json
+    assert [(each["skipped"], each["odd"]) for each in body["files"]] == [(4, 1), (2, 0)]
+    assert (body["complete"], body["documents"]) == (False, 6)
+
+
 @pytest.mark.parametrize("content", [b"", b"not XML at all", b"<html></html>", b"\x1f\x8b\x08 torn"])
 def test_a_file_that_is_no_pubmed_xml_is_an_error_that_names_it(cli, tmp_path, content):
     path = tmp_path / "odd.xml"

@@ -57,3 +57,11 @@ def test_spans_are_ordered_apart_and_hold_every_character_that_is_no_space(text)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     covered = {at for start, end in spans for at in range(start, end)}
     assert {at for at, character in enumerate(text) if not character.isspace()} <= covered
+
+
+@pytest.mark.parametrize(
+    ("unit", "count"), [("a. B", 125_001), ("A. ", 1), ("....", 1), (" \u2003", 0), ("a.\n", 166_666), ("!?x", 1)]
+)
+def test_half_a_million_characters_take_no_longer_each_than_a_few(unit, count):
+    """Where the time grows with the square of the length, this one does not come back."""
+    assert len(sentences(unit * (500_000 // len(unit)))) == count

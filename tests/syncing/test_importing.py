@@ -5,7 +5,8 @@ from itertools import islice
 import pytest
 
 from bio_mcp.errors import NcbiUnreadable, StoreFailed
-from bio_mcp.literature.records import Deletion
+from bio_mcp.literature.medline import OddRecord
+from bio_mcp.literature.records import AbstractSection, Article, Deletion
 from bio_mcp.syncing.importing import corpus_size, import_records
 from tests.corpus import Corpus
 from tests.doors.command_line import sample
@@ -71,6 +72,29 @@ def test_what_stood_before_a_break_is_in_the_corpus(corpus):
     report = import_records(broken(), corpus, batch=5)
     assert (report.read, report.inserted, report.problem) == (7, 7, "the file is cut short")
     assert corpus_size(corpus).indexed == 7
+
+
+def test_odd_records_are_left_out_and_named_by_their_position(corpus):
+    first, *rest = records(7)
+    report = import_records([first, OddRecord("Odd."), *rest, *[OddRecord("Odd, too.")] * 9], corpus, batch=5)
+    assert (report.read, report.inserted, report.odd, report.problem) == (7, 7, 10, None)
+    assert report.reasons[:2] == ["record 2: Odd.", "record 9: Odd, too."]
+    assert len(report.reasons) == 5
+
+
+def test_a_record_that_is_too_large_to_be_read_is_named_by_its_position(corpus):
+    def too_large():
+        yield from records(7)
+        raise OddRecord("Too large.")
+
+    assert import_records(too_large(), corpus).problem == "record 8: Too large."
+
+
+def test_an_abstract_of_a_thousand_sentences_is_odd_and_is_never_embedded(corpus):
+    endless = Article("1", abstract=(AbstractSection(None, None, "a. B" * 5_000),))
+    report = import_records([endless, *records(1)], corpus)
+    assert (report.inserted, report.odd) == (1, 1)
+    assert "PMID 1 has more than" in report.reasons[0]
 
 
 def test_a_store_that_fails_ends_the_import_and_keeps_what_was_settled(corpus):

@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import os
 
 import pytest
 
@@ -48,6 +49,12 @@ def test_a_file_that_cannot_be_read_is_the_callers_to_mend(tmp_path, name):
     with pytest.raises(InvalidInput) as refused:
         list(open_records(tmp_path / name))
     assert str(tmp_path) not in str(refused.value)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InvalidInput, match="readable file"):
+        list(open_records(tmp_path / "pipe"))
 
 
 def test_an_empty_file_is_no_pubmed_xml(tmp_path):

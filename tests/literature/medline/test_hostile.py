@@ -2,11 +2,14 @@
 
 import io
 import socket
+from itertools import chain, repeat
 
 import pytest
 
 from bio_mcp.errors import NcbiUnreadable
-from bio_mcp.literature.medline import parse
+from bio_mcp.literature.medline import OddRecord, parse
+from bio_mcp.literature.medline.limits import LONGEST_RECORD, LONGEST_TEXT, MOST_TAGS
+from bio_mcp.literature.medline.stream import parse_each
 
 RECORD = (
     '<PubmedArticle><MedlineCitation><PMID Version="1">1</PMID><Article><ArticleTitle>{}</ArticleTitle></Article>'
@@ -104,3 +107,70 @@ def test_one_text_has_a_bound():
 def test_cdata_and_comments_inside_text_lose_nothing():
     (article,) = read(f"<PubmedArticleSet>{RECORD.format('a<!-- b --><![CDATA[ <c> ]]><?d e?>f')}</PubmedArticleSet>")
     assert article.title == "a <c> f"
+
+
+class Endless(io.RawIOBase):
+    """`start`, then `piece` without end; `given` counts the bytes that were asked for."""
+
+    def __init__(self, start, piece):
+        self._pieces, self.given = chain([start], repeat(piece * (32_768 // len(piece)))), 0
+
+    def read(self, size=-1):  # noqa: ARG002  the signature is a file's
+        assert self.given < 2 * LONGEST_RECORD, "it is read without end"
+        piece = next(self._pieces)
+        self.given += len(piece)
+        return piece
+
+
+ENDLESS = {
+    "elements": (b"<PubmedArticle><MedlineCitation>", b"<a/>"),
+    "a comment": (b"<PubmedArticle><!--", b" - "),
+    "attributes": (b"<PubmedArticle ", b"a='' "),
+    "space between records": (b"", b" \n"),
+    "texts": (b"<PubmedArticle>", b"<a>" + b"x" * 30_000 + b"</a>"),
+}
+
+
+@pytest.mark.parametrize("attribute", [b"", b" one-at-a-time=''"], ids=["in batches", "one at a time"])
+@pytest.mark.parametrize(("start", "piece"), ENDLESS.values(), ids=ENDLESS)
+def test_a_record_without_end_is_refused_before_it_fills_memory(attribute, start, piece):
+    first = RECORD.format("T.").encode()
+    stream = Endless(b"<PubmedArticleSet" + attribute + b">" + first + start, piece)
+    found = parse_each(stream)
+    assert next(found).pmid == "1"
+    with pytest.raises(NcbiUnreadable):
+        list(found)
+    assert stream.given <= LONGEST_RECORD + (1 << 17)
+
+
+def test_a_record_of_many_thousand_collaborators_is_read():
+    person = (
+        "<Investigator><LastName>L</LastName><ForeName>F</ForeName><Initials>F</Initials><AffiliationInfo>"
+        f"<Affiliation>{'Department of Surgery, ' * 9}</Affiliation></AffiliationInfo></Investigator>"
+    )
+    many = MOST_TAGS // 14
+    title = f"T.</ArticleTitle></Article><InvestigatorList>{person * many}</InvestigatorList><Article><ArticleTitle>T."
+    (article,) = read(f"<PubmedArticleSet>{RECORD.format(title)}</PubmedArticleSet>")
+    assert len(article.investigators) == many > 30_000
+
+
+ODD = {
+    "no PMID": RECORD.format("T.").replace(">1<", "><"),
+    "a path for a PMID": RECORD.format("T.").replace(">1<", ">../../x<"),
+    "a PMID of ten digits": RECORD.format("T.").replace(">1<", ">1234567890<"),
+    "a version of twenty digits": RECORD.format("T.").replace('"1"', f'"{"9" * 20}"'),
+    "a text without end": RECORD.format("a. B" * (LONGEST_TEXT // 4 + 1)),
+    "a deletion of what is no PMID": '<DeleteCitation><PMID Version="1">-1</PMID></DeleteCitation>',
+}
+
+
+@pytest.mark.parametrize("attribute", ["", " one-at-a-time=''"], ids=["in batches", "one at a time"])
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_an_odd_record_is_told_in_its_place_and_the_others_are_read(attribute, odd):
+    content = f"<PubmedArticleSet{attribute}>{RECORD.format('T.')}{odd}{RECORD.format('U.')}</PubmedArticleSet>"
+    first, between, last = parse_each(io.BytesIO(content.encode()))
+    assert (first.title, last.title) == ("T.", "U.")
+    assert isinstance(between, OddRecord)
+    assert len(str(between)) < 200
+    with pytest.raises(OddRecord):
+        read(content)

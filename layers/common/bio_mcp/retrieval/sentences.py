@@ -73,14 +73,15 @@ ABBREVIATIONS = frozenset(
     ]
 )
 
+# nowhere does a run of characters begin to match at more than one of them: the time is that of the text's length;
 # a full stop, with what closes the sentence after it; then either space and something that can begin a sentence
 # ("p53", "mRNA", "α-tubulin" too) or, as in texts whose sections were glued together, a capitalised word at once
 _END = re.compile(
     r"""(?:
-          [.!?]+ ['"”’)\]]* (?: \s+ (?= ['"“‘(\[]* (?: [^\W_a-z] | [a-z]{0,3}[A-Z0-9-]) )
+          (?<![.!?]) [.!?]++ ['"”’)\]]* (?: \s+ (?= ['"“‘(\[]* (?: [^\W_a-z] | [a-z]{0,3}[A-Z0-9-]) )
                               | (?<= [a-zα-ω0-9%)\]][.!?] ) (?= [A-Z][a-z]+ [\s,-] ) )
         | [。！？]+ \s*
-        | \s* \n \s*
+        | \n \s*
         )""",
     re.VERBOSE,
 )
@@ -113,8 +114,9 @@ def _ends(text: str, found: re.Match[str]) -> bool:
 
 
 def _begins_or_follows_initial(text: str, at: int) -> bool:
-    before = text[:at].rstrip()
-    return not before or before.endswith(".")
+    while at and text[at - 1].isspace():
+        at -= 1
+    return not at or text[at - 1] == "."
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

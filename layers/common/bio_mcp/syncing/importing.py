@@ -1,15 +1,22 @@
 """Bringing records from files into the corpus, in batches that stay whatever happens next."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
+from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import Backends
+from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.retrieval.sentences import sentence_spans
 from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.settling import settle
 
 BATCH = 200  # records compared with the corpus at once; bounds the memory of an import
+
+MOST_SENTENCES = 1_000  # of one abstract; PubMed's longest have forty
+LONG_TEXT = 10_000  # characters; sentences of shorter abstracts are not counted
+MOST_NAMED = 5  # odd records that a report names
 
 Progress = Callable[[int], None]
 
@@ -20,7 +27,7 @@ class ImportReport:
 
     `read` counts records, deletions and superseded versions included; the others count articles, `deleted` those that
     had been there. `problem` says why the records ended too early, None when they did not: everything before that is
-    in the corpus.
+    in the corpus. `odd` counts records that were left out, and `reasons` names the first of them.
     """
 
     read: int = 0
@@ -28,7 +35,15 @@ class ImportReport:
     updated: int = 0
     skipped: int = 0
     deleted: int = 0
+    odd: int = 0
+    reasons: list[str] = field(default_factory=list)
     problem: str | None = None
+
+    def leave_out(self, position: int, odd: OddRecord) -> None:
+        """Note the record at this position of the file, counted from 1."""
+        self.odd += 1
+        if len(self.reasons) < MOST_NAMED:
+            self.reasons.append(f"record {position}: {odd}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +61,7 @@ def corpus_size(backends: Backends) -> CorpusSize:
 
 
 def import_records(
-    records: Iterable[Article | Deletion],
+    records: Iterable[Article | Deletion | OddRecord],
     backends: Backends,
     progress: Progress = lambda _records: None,
     batch: int = BATCH,
@@ -54,7 +69,8 @@ def import_records(
     """Bring the corpus to the state that `records` describe, deletions included; doing it again changes nothing.
 
     `progress` is told how many records have been dealt with so far. A failure of `records` to be read ends them and
-    is reported; a failure of a port is raised, and what was settled before it stays.
+    is reported; an odd record is left out and reported; a failure of a port is raised, and what was settled before it
+    stays.
     """
     report = ImportReport()
     for part in _batches(records, batch, report):
@@ -76,16 +92,31 @@ def import_records(
 
 
 def _batches(
-    records: Iterable[Article | Deletion], size: int, report: ImportReport
+    records: Iterable[Article | Deletion | OddRecord], size: int, report: ImportReport
 ) -> Iterator[list[Article | Deletion]]:
     part: list[Article | Deletion] = []
+    position = 0
     try:
-        for record in records:
+        for position, record in enumerate(map(_odd_if_endless, records), 1):
+            if isinstance(record, OddRecord):
+                report.leave_out(position, record)
+                continue
             part.append(record)
             if len(part) == size:
                 yield part
                 part = []
+    except OddRecord as too_large:
+        report.problem = f"record {position + 1}: {too_large}"
     except (InvalidInput, NcbiUnreadable) as problem:
         report.problem = str(problem)
     if part:
         yield part
+
+
+def _odd_if_endless(record: Article | Deletion | OddRecord) -> Article | Deletion | OddRecord:
+    """An abstract of so many sentences that embedding it would hold up all others is odd."""
+    if isinstance(record, Article):
+        text = abstract_text(record)
+        if len(text) > LONG_TEXT and len(sentence_spans(text)) > MOST_SENTENCES:
+            return OddRecord(f"The abstract of PMID {record.pmid} has more than {MOST_SENTENCES:,} sentences.")
+    return record

@@ -37,6 +37,8 @@ class ImportedFile(Response):
     updated: int
     skipped: int
     deleted: int
+    odd: int
+    reasons: list[str]
     problem: str | None
 
 
@@ -49,7 +51,10 @@ class Imported(Response):
 
 @tool("corpus.import", family=BIO_MCP, timeout=24 * 3600, read_only=False)
 def import_files(request: ImportFiles, backends: Backends, context: Context) -> Imported:
-    """Import PubMed XML files one after the other. A file that breaks off keeps what was read; the others go on."""
+    """Import PubMed XML files one after the other. A file that breaks off keeps what was read; the others go on.
+
+    A record that cannot be PubMed's is left out and named; those after it are read.
+    """
     paths = [Path(name) for name in request.files]
     if request.if_empty and holds_more_than(paths, backends):
         return _imported([], backends)
@@ -96,7 +101,7 @@ class _Advance:
 def _imported(reports: list[tuple[Path, ImportReport]], backends: Backends) -> Imported:
     size = corpus_size(backends)
     return Imported(
-        complete=not any(report.problem for _, report in reports),
+        complete=not any(report.problem or report.odd for _, report in reports),
         files=[ImportedFile(file=path.name, **asdict(report)) for path, report in reports],
         documents=size.documents,
         chunks=size.chunks,
@@ -146,6 +151,10 @@ def render(body: Mapping[str, Any]) -> None:
     if rows:
         console.show(console.table(columns, rows, right=range(1, len(columns))))
     for each in body["files"]:
+        for reason in each["reasons"]:
+            console.fail(f"{each['file']}: {reason} It was left out.")
+        if each["odd"] > len(each["reasons"]):
+            console.fail(f"{each['file']}: {each['odd'] - len(each['reasons']):,} more records were left out.")
         if each["problem"]:
             console.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
     holds = f"corpus holds {console.many(body['documents'], 'paper')}, {console.many(body['chunks'], 'passage')}."

@@ -1,6 +1,7 @@
 """PubMed XML -> records. Streams, keeps memory flat, trusts nothing in the file."""
 
 from bio_mcp.literature.medline.archives import open_records
+from bio_mcp.literature.medline.limits import OddRecord
 from bio_mcp.literature.medline.stream import newest, parse
 
-__all__ = ["newest", "open_records", "parse"]
+__all__ = ["OddRecord", "newest", "open_records", "parse"]

@@ -8,28 +8,34 @@ from pathlib import Path
 from typing import IO, cast
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.literature.medline.stream import parse
+from bio_mcp.literature.medline.limits import OddRecord
+from bio_mcp.literature.medline.stream import parse_each
 from bio_mcp.literature.records import Article, Deletion
 
+UNREADABLE = "The file cannot be read; check that it exists and is a readable file."
 _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 
 
-def open_records(path: Path, read: Callable[[int], None] = lambda _bytes: None) -> Iterator[Article | Deletion]:
+def open_records(
+    path: Path, read: Callable[[int], None] = lambda _bytes: None
+) -> Iterator[Article | Deletion | OddRecord]:
     """The records of one file. Raises `InvalidInput` for a file that cannot be read or an archive that is damaged.
 
-    Decompression streams; a cut archive yields what stands whole before the cut, like `parse`. `read` is told, with
-    each record, how many bytes of the file have been consumed.
+    Decompression streams; a cut archive yields what stands whole before the cut, like `parse_each`. `read` is told,
+    with each record, how many bytes of the file have been consumed.
     """
+    if not path.is_file():  # a pipe would be waited for, and a device has no end
+        raise InvalidInput(UNREADABLE)
     try:
         with path.open("rb") as file:
-            for record in parse(_unpacked(file)):
+            for record in parse_each(_unpacked(file)):
                 read(file.tell())
                 yield record
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise NcbiUnreadable("The archive is damaged or cut short; download it again.", retryable=False) from error
     except OSError as error:
-        raise InvalidInput("The file cannot be read; check that it exists and is a readable file.") from error
+        raise InvalidInput(UNREADABLE) from error
 
 
 def _unpacked(file: IO[bytes]) -> IO[bytes]:

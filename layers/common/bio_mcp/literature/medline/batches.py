@@ -8,12 +8,13 @@ are those that a parser of the whole file finds. Any other batch is left, unread
 """
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import IO, cast
 
 from lxml import etree
 
 from bio_mcp.literature.medline.citations import article
+from bio_mcp.literature.medline.limits import OddRecord
 from bio_mcp.literature.medline.prolog import PLAIN_DOCTYPE, sealed_builder
 from bio_mcp.literature.records import Article
 
@@ -27,7 +28,7 @@ _SIZE = 1 << 16  # bytes; a tree is about ten times as large, and reading it is 
 _LONGEST = 1 << 22
 
 
-def in_batches(stream: IO[bytes], head: bytes) -> Generator[Article, None, bytes]:
+def in_batches(stream: IO[bytes], head: bytes) -> Generator[Article | OddRecord, None, bytes]:
     """Yield the articles of all plain batches; return what `stream` has to read in place of what was consumed.
 
     That is the file's opening with a line break for every line read, so that errors name the right line, and the
@@ -45,7 +46,7 @@ def in_batches(stream: IO[bytes], head: bytes) -> Generator[Article, None, bytes
             records, breaks = _records(parser, rest[:end])
             if not records:
                 break
-            yield from map(article, records)
+            yield from (read_or_odd(article, record) for record in records)
             lines += breaks
             rest = rest[end:]
         more = filled(stream, _SIZE)
@@ -62,6 +63,14 @@ def filled(stream: IO[bytes], size: int) -> bytes:
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)
+
+
+def read_or_odd(reader: Callable[[etree._Element], Article], element: etree._Element) -> Article | OddRecord:
+    """The record, or what is odd about it."""
+    try:
+        return reader(element)
+    except OddRecord as odd:
+        return odd
 
 
 def _records(parser: etree.XMLParser, batch: bytes) -> tuple[list[etree._Element], int]:

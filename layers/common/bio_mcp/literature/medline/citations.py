@@ -5,11 +5,11 @@ from typing import Any
 
 from lxml import etree
 
-from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.medline import indexing, linking, people
 from bio_mcp.literature.medline.abstracts import copyright_line, other_abstract, sections
 from bio_mcp.literature.medline.dates import calendar_day, printed, stamp
 from bio_mcp.literature.medline.journals import journal, journal_info
+from bio_mcp.literature.medline.limits import checked, version_of
 from bio_mcp.literature.medline.markup import leaf, plain
 from bio_mcp.literature.medline.standing import standing
 from bio_mcp.literature.records import Article
@@ -21,7 +21,7 @@ _HISTORY = {"pubmed": "edat", "entrez": "crdt", "medline": "mhda"}
 
 
 def article(element: etree._Element) -> Article:
-    """One PubmedArticle; a record without a PMID is no record."""
+    """One PubmedArticle. Raises `OddRecord` for one that PubMed cannot have made."""
     found = Article("")
     read(found, element, _RECORD)
     return settled(found)
@@ -37,8 +37,7 @@ def read(found: Article, element: etree._Element, readers: Readers) -> None:
 
 def settled(found: Article) -> Article:
     """The article with what only the whole record decides: its title and whether it stands."""
-    if not found.pmid:
-        raise NcbiUnreadable("A record in the PubMed XML has no PMID; fetch it again or take it out of the file.")
+    checked(found)
     if not found.title:
         found.title = found.vernacular_title
     found.retraction = standing(found.publication_types, found.corrections)
@@ -57,8 +56,7 @@ def below(readers: Readers) -> Reader:
 def pmid(found: Article, element: etree._Element) -> None:
     """The record's PMID and version."""
     found.pmid = leaf(element) or ""
-    version = element.get("Version") or "1"
-    found.pmid_version = int(version) if version.isascii() and version.isdigit() else 1
+    found.pmid_version = version_of(element.get("Version"))
 
 
 def set_to(name: str, value: Callable[[etree._Element], Any]) -> Reader:

@@ -4,15 +4,17 @@ Plain stretches are read in `batches`; here everything else is: books, deletions
 damaged or odd.
 """
 
-from collections.abc import Iterable, Iterator
+import io
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO
 
 from lxml import etree
 
 from bio_mcp.errors import NcbiUnreadable
-from bio_mcp.literature.medline.batches import filled, in_batches
+from bio_mcp.literature.medline.batches import filled, in_batches, read_or_odd
 from bio_mcp.literature.medline.books import chapter
 from bio_mcp.literature.medline.citations import article
+from bio_mcp.literature.medline.limits import OddRecord, RecordSize, checked_pmid
 from bio_mcp.literature.medline.prolog import HEAD, close, finished, judge, sealed_parser, unreadable
 from bio_mcp.literature.records import Article, Deletion
 
@@ -26,16 +28,26 @@ def parse(stream: IO[bytes]) -> Iterator[Article | Deletion]:
 
     Several versions of one PMID are all yielded (see `newest`); deletions come where they stand, at the end of an
     update file. A cut or broken file yields what stands whole before the break, then raises `NcbiUnreadable`: a
-    caller that must not act on half a file collects before acting.
+    caller that must not act on half a file collects before acting. An odd record is a break, too.
     """
+    for record in parse_each(stream):
+        if isinstance(record, OddRecord):
+            raise record
+        yield record
+
+
+def parse_each(stream: IO[bytes]) -> Iterator[Article | Deletion | OddRecord]:
+    """As `parse`, but what makes a record odd is yielded in its place. A record too large to be read is a break."""
     head = filled(stream, HEAD)
     judge(head)
-    chunk = yield from in_batches(stream, head)
-    parser = sealed_parser(*_RECORDS, *_DELETIONS)
-    while chunk:
+    rest = io.BytesIO((yield from in_batches(stream, head)))
+    parser, size = sealed_parser(*_RECORDS, *_DELETIONS), RecordSize()
+    while chunk := rest.read(_CHUNK) or stream.read(_CHUNK):
+        size.add(chunk)
         _feed(parser, chunk)
-        yield from _finished(parser)
-        chunk = stream.read(_CHUNK)
+        for record in _finished(parser):
+            yield record
+            size.start_again()
     close(parser)
     yield from _finished(parser)
 
@@ -53,21 +65,28 @@ def newest(records: Iterable[Article | Deletion]) -> dict[str, Article | Deletio
     return kept
 
 
-def _finished(parser: etree.XMLPullParser) -> Iterator[Article | Deletion]:
+def _finished(parser: etree.XMLPullParser) -> Iterator[Article | Deletion | OddRecord]:
     for element in finished(parser):
-        reader = _RECORDS.get(element.tag)
+        reader: Callable[[etree._Element], Article] | None = _RECORDS.get(element.tag)
         if reader is not None:
-            yield reader(element)
+            yield read_or_odd(reader, element)
         else:
             yield from _deleted(element)
         _forget(element)
 
 
-def _deleted(element: etree._Element) -> Iterator[Deletion]:
+def _deleted(element: etree._Element) -> Iterator[Deletion | OddRecord]:
     for child in element:
         pmid = child.text.strip() if child.tag == "PMID" and child.text else ""
         if pmid:
-            yield Deletion(pmid)
+            yield _deletion(pmid)
+
+
+def _deletion(pmid: str) -> Deletion | OddRecord:
+    try:
+        return Deletion(checked_pmid(pmid))
+    except OddRecord as odd:
+        return odd
 
 
 def _forget(element: etree._Element) -> None:

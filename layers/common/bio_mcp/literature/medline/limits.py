@@ -1,0 +1,68 @@
+"""What one record may be: a real PMID, and no larger than ten times what PubMed's largest records are.
+
+The largest records are lists of thousands of collaborators: some megabytes of XML, a quarter of a million tags. The
+longest abstracts have seven thousand characters.
+"""
+
+import re
+
+from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.records import Article
+
+LONGEST_RECORD = 16 << 20  # bytes of XML, comments included
+MOST_TAGS = 500_000  # a tag of four bytes becomes a node of over a hundred
+LONGEST_TEXT = 100_000  # characters of a title and an abstract
+SHOWN = 40  # characters of a PMID that is none
+_PMID = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+_VERSION = re.compile(r"[0-9]{1,4}", re.ASCII)
+
+
+class OddRecord(NcbiUnreadable):
+    """One record that cannot be taken for what it says it is; those around it can."""
+
+
+class RecordSize:
+    """What has been fed to a parser since it finished a record."""
+
+    def __init__(self) -> None:
+        self._bytes = self._tags = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Raises `OddRecord` for more than a record may have; nothing after it can be read."""
+        self._bytes += len(chunk)
+        self._tags += chunk.count(b"<")
+        if self._bytes > LONGEST_RECORD or self._tags > MOST_TAGS:
+            raise OddRecord(
+                f"It has more than {LONGEST_RECORD >> 20} MB or {MOST_TAGS:,} tags, as no record of PubMed has.",
+                retryable=False,
+            )
+
+    def start_again(self) -> None:
+        self._bytes = self._tags = 0
+
+
+def version_of(text: str | None) -> int:
+    """A PMID's Version; 1 where it is not a number. Raises `OddRecord` for a number that no version has."""
+    if not text or not (text.isascii() and text.isdigit()):
+        return 1
+    if not _VERSION.fullmatch(text):
+        raise OddRecord(f"Version {text[:SHOWN]} is none that PubMed counts to.")
+    return int(text)
+
+
+def checked(found: Article) -> Article:
+    """The article. Raises `OddRecord` for one that PubMed cannot have made."""
+    if not found.pmid:
+        raise OddRecord("A record in the PubMed XML has no PMID; fetch it again or take it out of the file.")
+    checked_pmid(found.pmid)
+    texts = (found.title or "", found.vernacular_title or "", *(section.text for section in found.abstract))
+    if sum(map(len, texts)) > LONGEST_TEXT:
+        raise OddRecord(f"Title and abstract of PMID {found.pmid} have more than {LONGEST_TEXT:,} characters.")
+    return found
+
+
+def checked_pmid(text: str) -> str:
+    """The PMID. Raises `OddRecord` for what is none."""
+    if not _PMID.fullmatch(text):
+        raise OddRecord(f"{text[:SHOWN]!r} is not a PMID: it has up to nine digits and no leading zero.")
+    return text
