@@ -13,6 +13,7 @@ NPM := .cache/npm
 OPENSEARCH := .cache/opensearch
 HF := .cache/hf
 ARCH ?= arm64
+CONFIG ?= default
 PYTHON313 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13) $(shell command -v python3.13))
 export SAM_CLI_TELEMETRY := 0
 SAM := .cache/sam
@@ -62,7 +63,8 @@ build: $(MODEL) $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86
 	@sed -i '/^  Arch:$$/,/^  [A-Z]/{s/^    Default: .*/    Default: $(ARCH)/;/^    - /{/ $(ARCH)$$/!d}}' .aws-sam/build/template.yaml
 
 deploy: build ## deploy it; the first time it asks what to sync and who may call, and keeps that in samconfig.toml
-	$(SAM)/bin/sam deploy $(if $(shell sed -n '/^.default.deploy/,/^$$/p' samconfig.toml | grep parameter_overrides),,--guided)
+	$(BIN)/python scripts/configure_stack.py $(CONFIG)
+	$(SAM)/bin/sam deploy --config-env $(CONFIG)
 
 deploy-local: setup $(VENV)/.dev $(STACK) ## deploy it into an emulator of AWS on this machine and test it end to end; KEEP=1: use it until Ctrl-C
 	$(BIN)/python -m $(if $(KEEP),tests.emulated,pytest -q tests/all/emulated)

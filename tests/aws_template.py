@@ -4,6 +4,7 @@ A value that a function of CloudFormation makes is read as text: `DocumentsTable
 Sub, both branches for an If.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,6 +41,37 @@ def text(value: Any) -> str:
         case {"Fn::Sub": template}:
             return str(template)
     return str(value)
+
+
+COMPUTED: dict[str, Any] = {
+    "Fn::Join": lambda by, parts: by.join(parts),
+    "Fn::Split": lambda by, whole: whole.split(by),
+    "Fn::Select": lambda index, several: several[int(index)],
+    "Fn::Equals": lambda one, other: one == other,
+    "Fn::Not": lambda one: not one,
+    "Fn::And": lambda *several: all(several),
+    "Fn::Or": lambda *several: any(several),
+}
+
+
+def rendered(value: Any, given: dict[str, str]) -> Any:
+    """A value as CloudFormation makes it of these parameters, pseudo parameters and names of resources."""
+    if isinstance(value, list):
+        return [rendered(each, given) for each in value]
+    match value:
+        case {"Ref": name}:
+            return given[name]
+        case {"Condition": name}:
+            return rendered(TEMPLATE["Conditions"][name], given)
+        case {"Fn::If": [name, yes, no]}:
+            return rendered(yes if rendered({"Condition": name}, given) else no, given)
+        case {"Fn::Sub": [template, more]}:
+            return rendered({"Fn::Sub": template}, given | {name: rendered(each, given) for name, each in more.items()})
+        case {"Fn::Sub": template}:
+            return re.sub(r"\$\{([\w:]+)\}", lambda found: given[found[1]], template)
+    if isinstance(value, dict) and len(value) == 1 and (function := COMPUTED.get(next(iter(value)))):
+        return function(*rendered(next(iter(value.values())), given))
+    return value
 
 
 def listed(value: Any) -> list[Any]:

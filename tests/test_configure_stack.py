@@ -1,0 +1,76 @@
+"""What `make deploy` asks the first time, and what it makes of the answers."""
+
+import tomllib
+
+import pytest
+
+from bio_mcp.doors.docs import ROOT
+from scripts.configure_stack import ASKED, ISSUER, asked, configured, parameters
+from tests.aws_template import TEMPLATE, rendered
+
+SAMCONFIG = (ROOT / "samconfig.toml").read_text()
+TERM = 'statins[tiab] AND "heart failure"[mesh]'
+
+
+class Person:
+    """Answers by the name that a question ends with, and remembers the questions."""
+
+    def __init__(self, **answers):
+        self.answers = {name: [answer] if isinstance(answer, str) else answer for name, answer in answers.items()}
+        self.heard = []
+
+    def __call__(self, question):
+        self.heard.append(question)
+        answers = self.answers.get(question.split()[-1].rstrip(":"), [""])
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+
+def test_it_asks_little_and_says_what_each_answer_is_for():
+    person = Person(AuthSecretName="bio-mcp/auth", Corpus1Term=TERM)
+    assert asked(parameters(), person) == {"AuthSecretName": "bio-mcp/auth", "Corpus1Term": TERM}
+    assert len(person.heard) == len(ASKED) < 10
+    assert all(
+        TEMPLATE["Parameters"][name]["Description"] in said for name, said in zip(ASKED, person.heard, strict=True)
+    )
+
+
+def test_who_names_no_secret_is_asked_for_an_issuer():
+    person = Person(AuthJwksUrl="https://id.example.org/keys", AuthIssuer="https://id.example.org")
+    assert set(asked(parameters(), person)) == set(ISSUER)
+
+
+def test_an_answer_that_the_template_would_refuse_is_asked_for_again(capsys):
+    person = Person(AuthSecretName="a", Corpus1Term=[r"\"heart failure\"", '"heart failure"'])
+    assert asked(parameters(), person)["Corpus1Term"] == '"heart failure"'
+    assert "no backslashes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("config", "stack"), [("default", "bio-mcp"), ("second", "bio-mcp-second")])
+def test_answers_become_parameters_of_a_stack_of_its_own(config, stack):
+    written = tomllib.loads(configured(SAMCONFIG, config, "eu-west-1", {"Corpus1Key": "k", "Corpus1Term": TERM}))
+    deploy = written[config]["deploy"]["parameters"]
+    assert written[config]["global"]["parameters"]["stack_name"] == stack
+    assert (deploy["region"], deploy["resolve_s3"], deploy["capabilities"]) == ("eu-west-1", True, "CAPABILITY_IAM")
+    assert deploy["parameter_overrides"] == [
+        'Corpus1Key="k"',
+        r'Corpus1Term="statins[tiab] AND \"heart failure\"[mesh]"',
+    ]
+    assert written["local"] == tomllib.loads(SAMCONFIG)["local"]
+
+
+def test_every_parameter_is_described_and_in_one_group():
+    groups = TEMPLATE["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    grouped = [name for group in groups for name in group["Parameters"]]
+    assert sorted(grouped) == sorted(TEMPLATE["Parameters"])
+    assert all(len(each["Description"]) > 20 for each in TEMPLATE["Parameters"].values())
+
+
+@pytest.mark.parametrize("number", "123")
+def test_a_corpus_is_not_deployed_without_an_address_for_ncbi(number):
+    rule, none = TEMPLATE["Rules"]["CorpusAndContact"], dict.fromkeys(TEMPLATE["Parameters"], "")
+    [contact] = rule["Assertions"]
+    assert rendered(rule["RuleCondition"], none | {f"Corpus{number}Key": "statins"})
+    assert not rendered(rule["RuleCondition"], none)
+    assert not rendered(contact["Assert"], none)
+    assert rendered(contact["Assert"], none | {"NcbiAdminEmail": "me@example.org"})
+    assert "retracted papers" in contact["AssertDescription"]
