@@ -26,6 +26,7 @@ ORDER = [
     "cache",
     "pubmed",
     "desk",
+    "checkpoints",
     "work",
     "ports",
     "syncing",

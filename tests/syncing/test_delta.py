@@ -5,9 +5,11 @@ from datetime import date
 
 import pytest
 
+from bio_mcp.call import call
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import Conflict, InvalidInput, NcbiFailed, NcbiQueryRejected, NotFound
 from bio_mcp.syncing.delta import lease_name, sync_delta
+from bio_mcp.tools.checkpoint import set_checkpoint
 from tests.corpus import Corpus
 
 EVERYTHING = "all[sb]"
@@ -279,14 +281,68 @@ def test_a_term_that_ncbi_rejects_fails_the_job_for_good(corpus, ncbi):
     assert corpus.jobs.get(caught.value.details["job_id"]).state == "failed"
 
 
-def test_the_watermark_moved_back_reads_again_and_a_changed_term_is_told(corpus, ncbi):
+def test_another_term_under_the_same_key_is_read_from_the_first_day_and_told(corpus, ncbi):
     run(corpus, "cancer")
     report = run(corpus, EVERYTHING)
-    assert any("changed" in warning for warning in report.warnings)
-    assert report.inserted == 0
-    corpus.checkpoints.set("k", "1900-01-01T05:00:00Z", dict.fromkeys(("edat", "crdt", "mdat"), "1900-01-01"))
-    assert run(corpus, EVERYTHING).inserted > 0
+    assert any("another term" in warning for warning in report.warnings)
     assert heads(corpus, ncbi).keys() == everything(ncbi)
+    assert run(corpus, "cancer", overlap=0).processed == 0
+
+
+def test_another_term_under_the_same_key_neither_ends_nor_skips_an_unfinished_load(corpus, ncbi):
+    assert run(corpus, deadline=Deadline(40, Ticking())).state == "continues"
+    assert run(corpus, "cancer").state == "complete"
+    report = run(corpus)
+    while report.state == "continues":
+        report = run(corpus)
+    assert (report.state, report.expected) == ("complete", len(everything(ncbi)))
+    assert heads(corpus, ncbi).keys() == everything(ncbi)
+    assert corpus.passages.count()[0] == len(everything(ncbi))
+
+
+def test_another_term_waits_for_the_one_that_runs(corpus):
+    others = []
+
+    def meanwhile(*_):
+        with pytest.raises(Conflict, match="another term") as caught:
+            run(corpus, "cancer")
+        others.append(caught.value.retryable)
+
+    sync_delta("k", EVERYTHING, 5, corpus, NEVER, meanwhile)
+    assert all(others)
+
+
+def test_a_watermark_from_before_terms_were_noted_is_the_last_ones_and_no_other_terms(corpus, ncbi):
+    run(corpus)
+    before = corpus.checkpoints.get("k")
+    corpus.checkpoints.remove("k")
+    corpus.checkpoints.set("k", before.last_edat, before.windows)
+    assert run(corpus, "cancer").processed > 0
+    assert corpus.checkpoints.get("k", EVERYTHING) == before
+    assert run(corpus, overlap=0).processed == 0
+
+
+def test_bringing_known_papers_up_to_date_moves_no_watermark(corpus, ncbi):
+    report = sync_delta("k", EVERYTHING, 5, corpus, NEVER, lambda *_: None, known_only=True)
+    assert (report.state, report.inserted) == ("complete", 0)
+    assert run(corpus).inserted == len(everything(ncbi))
+
+
+def test_moving_a_key_ends_the_unfinished_jobs_of_all_its_terms(corpus):
+    assert run(corpus, deadline=Deadline(40, Ticking())).state == "continues"
+    run(corpus, "cancer")
+    done = call(set_checkpoint, {"query_key": "k", "last_edat": "2025-01-01T12:00:00Z"}, corpus)
+    assert done.body == {"ok": True}
+    assert corpus.jobs.latest("sync", "k", EVERYTHING).state == "failed"
+    assert corpus.checkpoints.get("k", EVERYTHING).windows == {}
+
+
+def test_the_watermark_moved_back_reads_again(corpus, ncbi):
+    run(corpus)
+    corpus.documents.delete(sorted(everything(ncbi))[:3])
+    assert run(corpus, overlap=0).inserted == 0
+    corpus.checkpoints.set("k", "1900-01-01T05:00:00Z", dict.fromkeys(("edat", "crdt", "mdat"), "1900-01-01"))
+    assert run(corpus).inserted == 3
 
 
 def test_an_empty_answer_is_a_complete_sync(corpus):

@@ -23,7 +23,13 @@ def put(corpus, last_edat, key="glp1"):
 
 
 def test_a_query_that_was_never_synced_has_no_watermark(corpus):
-    assert get(corpus) == {"query_key": "glp1", "last_edat": None}
+    assert get(corpus) == {"query_key": "glp1", "last_edat": None, "term": None}
+
+
+def test_of_several_terms_the_one_synced_last_is_told(corpus):
+    corpus.checkpoints.advance("glp1", "semaglutide", "2025-08-17T15:59:02Z")
+    corpus.checkpoints.advance("glp1", "liraglutide", "2025-08-01T00:00:00Z")
+    assert get(corpus) == {"query_key": "glp1", "last_edat": "2025-08-01T00:00:00Z", "term": "liraglutide"}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
+from bio_mcp.checkpoints import Checkpoint as Checkpoint
+from bio_mcp.checkpoints import Checkpoints as Checkpoints
 from bio_mcp.deadline import Deadline
 from bio_mcp.desk import Desk
 from bio_mcp.literature.news import News
@@ -17,7 +19,6 @@ from bio_mcp.literature.records import Article, Deletion, Document, Head
 from bio_mcp.pubmed import Pubmed
 from bio_mcp.pubmed import SearchPage as SearchPage
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
-from bio_mcp.work import Checkpoint as Checkpoint
 from bio_mcp.work import Job as Job
 from bio_mcp.work import Project as Project
 
@@ -157,20 +158,6 @@ class Entrez(Protocol):
         ...
 
 
-class Checkpoints(Protocol):
-    def get(self, query_key: str) -> Checkpoint:
-        """The checkpoint; one with nothing in it when the query was never synced."""
-        ...
-
-    def advance(self, query_key: str, last_edat: str | None, windows: Mapping[str, str]) -> Checkpoint:
-        """Move forward each watermark that is later than the stored one; returns what stands now."""
-        ...
-
-    def set(self, query_key: str, last_edat: str, windows: Mapping[str, str]) -> Checkpoint:
-        """Move the watermarks anywhere, backwards too; returns what stood before."""
-        ...
-
-
 class Jobs(Protocol):
     def get(self, job_id: str) -> Job:
         """Raises `NotFound`."""
@@ -178,8 +165,11 @@ class Jobs(Protocol):
 
     def put(self, job: Job) -> None: ...
 
-    def latest(self, kind: str, query_key: str) -> Job | None:
-        """The newest job of this kind with this `request["query_key"]`, whatever its state."""
+    def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
+        """The newest job of this kind with this `request["query_key"]`, whatever its state.
+
+        With a term, the newest of those that have it as `request["term"]`.
+        """
         ...
 
 

@@ -127,12 +127,12 @@ def test_watermarks_that_are_moved_at_once_all_end_at_the_latest(ports):
     days = shuffled(DAYS)[:THREADS]
     at_once(
         *[
-            lambda day=day, name=name: checkpoints.advance("q", f"{day}T00:00:00Z", {name: day})
+            lambda day=day, name=name: checkpoints.advance("q", "t", f"{day}T00:00:00Z", {name: day})
             for day, name in zip(days, ["edat", "mdat"] * (THREADS // 2), strict=True)
         ]
     )
     wanted = {"edat": max(days[::2]), "mdat": max(days[1::2])}
-    assert checkpoints.get("q") == Checkpoint("q", f"{max(days)}T00:00:00Z", wanted)
+    assert checkpoints.get("q") == Checkpoint("q", f"{max(days)}T00:00:00Z", wanted, "t")
 
 
 def test_what_stood_before_a_change_by_hand_is_told_once_to_each(ports):
@@ -177,7 +177,7 @@ def test_a_checkpoint_that_is_sent_twice_tells_what_truly_stood_before(ports, re
     checkpoints.set("q", "2024-05-01", {})
     resending("PutItem")
     assert checkpoints.set("q", "2020-01-01", {}).last_edat == "2024-05-01"
-    assert checkpoints.advance("q", "2021-01-01", {"edat": "2021-01-01"}).last_edat == "2021-01-01"
+    assert checkpoints.advance("q", "t", "2021-01-01", {"edat": "2021-01-01"}).last_edat == "2021-01-01"
 
 
 def test_a_lease_and_a_record_that_are_sent_twice_are_there_once(ports, resending):

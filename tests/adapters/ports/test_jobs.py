@@ -44,3 +44,13 @@ def test_newest_goes_by_time_and_not_by_its_spelling(jobs):
     jobs.put(job("earlier", created=datetime(2024, 5, 1, 20, 59, tzinfo=east)))
     jobs.put(job("later", created=NOON))
     assert jobs.latest("sync", "q").job_id == "later"
+
+
+def test_the_latest_of_a_term_is_not_hidden_by_a_newer_job_of_another_one(jobs):
+    for name, term, minute in (("one", "t" * 5_000, 0), ("two", "u", 1), ("three", "u", 2)):
+        made = job(name, created=NOON + timedelta(minutes=minute))
+        made.request["term"] = term
+        jobs.put(made)
+    assert jobs.latest("sync", "q", "t" * 5_000).job_id == "one"
+    assert jobs.latest("sync", "q", "u").job_id == jobs.latest("sync", "q").job_id == "three"
+    assert jobs.latest("sync", "q", "v") is None

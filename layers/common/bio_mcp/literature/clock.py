@@ -32,6 +32,13 @@ def eastern_day(iso: str) -> date:
     return moment(iso).astimezone(EASTERN).date()
 
 
+def earlier(one: str | None, other: str | None) -> str | None:
+    """The earlier of two ISO 8601 times or days, in its own spelling; none at all is earlier than any."""
+    if one is None or other is None:
+        return None
+    return other if moment(other) < moment(one) else one
+
+
 def later(one: str | None, other: str | None) -> str | None:
     """The later of two ISO 8601 times or days, in its own spelling; `one` when they are the same moment."""
     if one is None or other is None:

@@ -86,17 +86,19 @@ def sync_delta(
         request["known_only"] = True
     holder = uuid4().hex
     if not backends.leases.acquire(lease_name(query_key), holder, LEASE_S):
-        return _already_running(query_key, backends)
+        return _already_running(request, backends)
     try:
         return _Run(request, holder, backends, deadline, progress).run()
     finally:
         backends.leases.release(lease_name(query_key), holder)
 
 
-def _already_running(query_key: str, backends: Backends) -> SyncReport:
-    job = backends.jobs.latest(KIND, query_key)
-    if job is None:
-        raise Conflict(f"a sync of {query_key!r} is just starting; ask again in a moment", retry_after_s=5)
+def _already_running(request: dict[str, Any], backends: Backends) -> SyncReport:
+    """The job that runs. Raises `Conflict` when it is another term's, or has no job yet: this call must come again."""
+    key = request["query_key"]
+    job = backends.jobs.latest(KIND, key, request["term"])
+    if job is None or job.state != "running":
+        raise Conflict(f"a sync of {key!r} is just starting, or runs by another term; ask again later", retry_after_s=5)
     return _report(job, Cursor.from_json(job.cursor), "running", f"{job.job_id} is still running; nothing was started")
 
 
@@ -231,32 +233,47 @@ class _Run:
             cursor.warn(f"PubMed lists but does not return, asked again next time: {named(cursor.missing)}")
         shortfalls = cursor.shortfalls()
         cursor.warn(*shortfalls)
-        if not shortfalls:
+        if not shortfalls and not self.request.get("known_only"):  # what that skipped is still to be read
             settled_day = str(cursor.end - timedelta(days=1))  # today is still open
             newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None
-            self.backends.checkpoints.advance(key, utc(newest) if newest else None, dict.fromkeys(FIELDS, settled_day))
+            days = dict.fromkeys(FIELDS, settled_day)
+            self.backends.checkpoints.advance(key, self.request["term"], utc(newest) if newest else None, days)
         self._save("failed" if shortfalls else "succeeded")
         return _report(self.job, cursor, "incomplete" if shortfalls else "complete")
 
 
 def _take_up(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
-    """The job to work on: the unfinished one of this request, or a new one."""
-    last = backends.jobs.latest(KIND, request["query_key"])
+    """The job to work on: the unfinished one of this request, or a new one. Other terms of its key are left alone."""
+    key, term = request["query_key"], request["term"]
+    _name_term(key, backends)
+    last = backends.jobs.latest(KIND, key, term)
     if last and last.state in UNFINISHED and last.request == request:
         return last, Cursor.from_json(last.cursor)
     abandon(last, backends)
+    before = backends.checkpoints.get(key).term
+    backends.checkpoints.advance(key, term)
     cursor = _plan(request, backends)
+    if before not in (term, None):
+        cursor.warn(f"until now {key!r} was synced by another term; what that one found stays in the corpus")
     if last:
         cursor.pmids = [pmid for pmid, misses in last.cursor.get("missing", {}).items() if misses < MISSES]
         cursor.missing = {pmid: last.cursor["missing"][pmid] for pmid in cursor.pmids}
-        if last.request["term"] != request["term"]:
-            cursor.warn(
-                f"the term of {request['query_key']!r} changed: records before its watermark were chosen by the old "
-                "one; move the watermark back with corpus.checkpoint.set, or use a new query_key"
-            )
     now = backends.now()
     job = Job(f"{KIND}_{instant(now)}_{uuid4().hex[:6]}", KIND, "running", now, now, request, cursor.to_json())
     return job, cursor
+
+
+def _name_term(query_key: str, backends: Backends) -> None:
+    """Give a watermark without a term, as older versions stored it, to the term that the key was synced by last."""
+    stands = backends.checkpoints.get(query_key)
+    if stands.term is None and stands.windows and (last := backends.jobs.latest(KIND, query_key)):
+        backends.checkpoints.advance(query_key, last.request["term"])
+
+
+def abandon_all(query_key: str, backends: Backends) -> None:
+    """End the unfinished jobs of every term of the key."""
+    for term in (None, *(each.term for each in backends.checkpoints.all(query_key))):
+        abandon(backends.jobs.latest(KIND, query_key, term), backends)
 
 
 def abandon(job: Job | None, backends: Backends) -> None:
@@ -270,7 +287,7 @@ def _plan(request: dict[str, Any], backends: Backends) -> Cursor:
     today = backends.today()
     if request.get("known_only"):  # the corpus may know more papers than it did when the watermark moved
         return Cursor(end=today, queue=windows({}, 0, today))
-    watermarks = _watermarks(backends.checkpoints.get(request["query_key"]))
+    watermarks = _watermarks(backends.checkpoints.get(request["query_key"], request["term"]))
     return Cursor(end=today, queue=windows(watermarks, request["overlap_days"], today))
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from bio_mcp.errors import Conflict, InvalidInput
 from bio_mcp.literature.clock import eastern_day, instant, moment
 from bio_mcp.ports import Backends
-from bio_mcp.syncing.delta import KIND, LEASE_S, abandon, lease_name
+from bio_mcp.syncing.delta import LEASE_S, abandon_all, lease_name
 from bio_mcp.syncing.windows import FIELDS
 from bio_mcp.tool import Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP
@@ -20,6 +20,7 @@ class CheckpointGet(Request):
 class CheckpointState(Response):
     query_key: str
     last_edat: str | None = Field(description="ISO8601 UTC or null")
+    term: str | None = Field(default=None, description="the term synced last")
 
 
 class CheckpointSet(Request):
@@ -33,9 +34,12 @@ class Done(Response):
 
 @tool("corpus.checkpoint.get", family=BIO_MCP, timeout=5)
 def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
-    """Tell how far a named query has been synced: the newest entry date that is in the corpus."""
+    """Tell how far a named query has been synced: the newest entry date that is in the corpus.
+
+    Each term of a key has a watermark of its own; this is the one of the term that was synced last.
+    """
     checkpoint = backends.checkpoints.get(request.query_key)
-    return CheckpointState(query_key=request.query_key, last_edat=checkpoint.last_edat)
+    return CheckpointState(query_key=request.query_key, last_edat=checkpoint.last_edat, term=checkpoint.term)
 
 
 @tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False, destructive=True)
@@ -48,7 +52,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends) -> Done:
     if not backends.leases.acquire(lease, holder, LEASE_S):
         raise Conflict(f"a sync of {request.query_key!r} is running; set the checkpoint when it is done")
     try:
-        abandon(backends.jobs.latest(KIND, request.query_key), backends)
+        abandon_all(request.query_key, backends)
         before = backends.checkpoints.set(request.query_key, last_edat, dict.fromkeys(FIELDS, str(day)))
         backends.audit.record("corpus.checkpoint.set", request.query_key, before.last_edat, last_edat)
     finally:

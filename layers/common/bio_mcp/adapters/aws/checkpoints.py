@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from bio_mcp.adapters.aws.batches import Item, Sleep, pause
 from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.checkpoints import NOWHERE, KeyCheckpoints
 from bio_mcp.errors import Conflict
 from bio_mcp.ports import Checkpoint
 
@@ -20,10 +21,11 @@ TRIES = 12
 
 
 class DynamoCheckpoints:
-    """`bio_mcp.ports.Checkpoints` over one table (key: query_key).
+    """`bio_mcp.ports.Checkpoints` over one table (key: query_key). Listing reads all of it: items are few and small.
 
     All watermarks of a query are one item, written only over the revision that was read: whatever others write in
-    between, no watermark moves that should not, and all of a call move together.
+    between, no watermark moves that should not, and all of a call move together. What an older version wrote has no
+    `terms`, and is a checkpoint without one.
     """
 
     def __init__(self, client: "DynamoDBClient", table: str, sleep: Sleep = time.sleep) -> None:
@@ -31,16 +33,37 @@ class DynamoCheckpoints:
         self._table = table
         self._sleep = sleep
 
-    def get(self, query_key: str) -> Checkpoint:
-        return self._read(query_key)[0]
+    def get(self, query_key: str, term: str | None = None) -> Checkpoint:
+        return self._read(query_key)[0].of(term)
 
-    def advance(self, query_key: str, last_edat: str | None, windows: Mapping[str, str]) -> Checkpoint:
-        return self._change(query_key, lambda stood: stood.advanced(last_edat, windows))[1]
+    def advance(
+        self, query_key: str, term: str, last_edat: str | None = None, windows: Mapping[str, str] = NOWHERE
+    ) -> Checkpoint:
+        return self._change(query_key, lambda stood: stood.advanced(term, last_edat, windows))[1].of(term)
 
-    def set(self, query_key: str, last_edat: str, windows: Mapping[str, str]) -> Checkpoint:
-        return self._change(query_key, lambda _: Checkpoint(query_key, last_edat, dict(windows)))[0]
+    def set(
+        self, query_key: str, last_edat: str | None, windows: Mapping[str, str], term: str | None = None
+    ) -> Checkpoint:
+        return self._change(query_key, lambda stood: stood.moved(term, last_edat, windows))[0].of(term)
 
-    def _change(self, query_key: str, change: Callable[[Checkpoint], Checkpoint]) -> tuple[Checkpoint, Checkpoint]:
+    def all(self, query_key: str | None = None) -> list[Checkpoint]:
+        if query_key is not None:
+            return list(self._read(query_key)[0].terms)
+        with reaching(WHAT):
+            pages = self._client.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
+            found = [_checkpoints(item) for page in pages for item in page["Items"]]
+        return [each for key in sorted(found, key=lambda key: key.query_key) for each in key.terms]
+
+    def remove(self, query_key: str) -> list[Checkpoint]:
+        with reaching(WHAT):
+            item = self._client.delete_item(
+                TableName=self._table, Key={"query_key": {"S": query_key}}, ReturnValues="ALL_OLD"
+            ).get("Attributes")
+        return list(_checkpoints(item).terms) if item else []
+
+    def _change(
+        self, query_key: str, change: Callable[[KeyCheckpoints], KeyCheckpoints]
+    ) -> tuple[KeyCheckpoints, KeyCheckpoints]:
         """What stood before and what stands now."""
         for attempt in range(TRIES):
             stood, seen = self._read(query_key)
@@ -50,31 +73,22 @@ class DynamoCheckpoints:
             pause(attempt, self._sleep)
         raise Conflict(f"the checkpoint of {query_key!r} is being moved by many at once; try again")
 
-    def _read(self, query_key: str) -> tuple[Checkpoint, str | None]:
-        """The checkpoint and its revision; None when there is none."""
+    def _read(self, query_key: str) -> tuple[KeyCheckpoints, str | None]:
+        """The checkpoints and their revision; None when there are none."""
         with reaching(WHAT):
             item = self._client.get_item(
                 TableName=self._table, Key={"query_key": {"S": query_key}}, ConsistentRead=True
             ).get("Item")
-        if item is None:
-            return Checkpoint(query_key), None
-        checkpoint = Checkpoint(query_key, item["last_edat"].get("S"), json.loads(item["windows"]["S"]))
-        return checkpoint, _revision(item)
+        return (_checkpoints(item), _revision(item)) if item else (KeyCheckpoints(query_key), None)
 
-    def _write(self, checkpoint: Checkpoint, seen: str | None) -> bool:
-        """Store the checkpoint unless it is no longer the revision that was seen; says whether it stands."""
+    def _write(self, checkpoints: KeyCheckpoints, seen: str | None) -> bool:
+        """Store the checkpoints unless they are no longer the revision that was seen; says whether they stand."""
         revision = uuid4().hex
-        last_edat: Any = {"S": checkpoint.last_edat} if checkpoint.last_edat else {"NULL": True}
         with reaching(WHAT):
             try:
                 self._client.put_item(
                     TableName=self._table,
-                    Item={
-                        "query_key": {"S": checkpoint.query_key},
-                        "last_edat": last_edat,
-                        "windows": {"S": json.dumps(dict(checkpoint.windows), sort_keys=True)},
-                        "revision": {"S": revision},
-                    },
+                    Item={**_attributes(checkpoints), "revision": {"S": revision}},
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",
                     **_only_over(seen),
                 )
@@ -83,6 +97,27 @@ class DynamoCheckpoints:
                 reply: Any = error.response
                 return _revision(reply.get("Item")) == revision
         return True
+
+
+def _attributes(checkpoints: KeyCheckpoints) -> dict[str, Any]:
+    """The item; `last_edat` and `windows` are those of the last term, for versions that know of no other."""
+    last = checkpoints.of(None)
+    terms = [[each.term, each.last_edat, dict(each.windows)] for each in checkpoints.terms]
+    return {
+        "query_key": {"S": checkpoints.query_key},
+        "last_edat": {"S": last.last_edat} if last.last_edat else {"NULL": True},
+        "windows": {"S": json.dumps(dict(last.windows), sort_keys=True)},
+        "terms": {"S": json.dumps(terms, ensure_ascii=False)},
+    }
+
+
+def _checkpoints(item: Item) -> KeyCheckpoints:
+    key = item["query_key"]["S"]
+    if "terms" not in item:
+        only = Checkpoint(key, item["last_edat"].get("S"), json.loads(item["windows"]["S"]))
+        return KeyCheckpoints(key, (only,))
+    terms = [Checkpoint(key, edat, windows, term) for term, edat, windows in json.loads(item["terms"]["S"])]
+    return KeyCheckpoints(key, tuple(terms))
 
 
 def _only_over(seen: str | None) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Long pieces of work, in a DynamoDB table.
 
-A job is one item; another item for each kind and query names the newest one. An index could do that, but it follows
-late: a continuation would miss the job that it continues.
+A job is one item; other items for each kind and query, and for each term of it, name the newest one. An index could
+do that, but it follows late: a continuation would miss the job that it continues.
 """
 
+import hashlib
 import json
 import time
 import zlib
@@ -58,12 +59,20 @@ class DynamoJobs:
                 TableName=self._table,
                 Item={"job": {"S": _key(job.job_id)}, **item, **kept, **self._bodies.attributes(body)},
             )
-            query_key = job.request.get("query_key")
+            query_key, term = job.request.get("query_key"), job.request.get("term")
             if query_key is not None:
-                self._name_newest(_newest(job.kind, query_key), created, job.job_id, kept)
+                for key in {_newest(job.kind, query_key), _newest(job.kind, query_key, term)}:
+                    self._name_newest(key, created, job.job_id, kept)
 
-    def latest(self, kind: str, query_key: str) -> Job | None:
-        newest = self._read(_newest(kind, query_key))
+    def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
+        found = self._named(_newest(kind, query_key, term))
+        if found is None and term is not None:  # an older version named no job by its term
+            found = self._named(_newest(kind, query_key))
+            return found if found and found.request.get("term") == term else None
+        return found
+
+    def _named(self, key: str) -> Job | None:
+        newest = self._read(key)
         item = self._read(_key(newest["job_id"]["S"])) if newest else None
         return self._job(item) if item else None
 
@@ -102,8 +111,10 @@ def _key(job_id: str) -> str:
     return f"job {job_id}"
 
 
-def _newest(kind: str, query_key: str) -> str:
-    return "newest " + json.dumps([kind, query_key])
+def _newest(kind: str, query_key: str, term: str | None = None) -> str:
+    """The key of the item that names the newest job; a term, which may be longer than a key, stands in it as a hash."""
+    hashed = [] if term is None else [hashlib.sha256(term.encode()).hexdigest()]
+    return "newest " + json.dumps([kind, query_key, *hashed])
 
 
 def _iso(moment: datetime) -> str:

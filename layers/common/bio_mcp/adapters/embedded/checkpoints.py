@@ -2,42 +2,71 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.checkpoints import NOWHERE, KeyCheckpoints
 from bio_mcp.ports import Checkpoint
+
+_SELECT = "SELECT query_key, last_edat, windows, term FROM checkpoints "
 
 
 class SqliteCheckpoints:
-    """`bio_mcp.ports.Checkpoints` over the corpus file."""
+    """`bio_mcp.ports.Checkpoints` over the corpus file; of the rows of a key, the last written is the last synced."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def get(self, query_key: str) -> Checkpoint:
+    def get(self, query_key: str, term: str | None = None) -> Checkpoint:
         with self._database.reading() as connection:
-            return _read(connection, query_key)
+            return _read(connection, query_key).of(term)
 
-    def advance(self, query_key: str, last_edat: str | None, windows: Mapping[str, str]) -> Checkpoint:
-        with self._database.writing() as connection:
-            stands = _read(connection, query_key).advanced(last_edat, windows)
-            _write(connection, stands)
-            return stands
+    def advance(
+        self, query_key: str, term: str, last_edat: str | None = None, windows: Mapping[str, str] = NOWHERE
+    ) -> Checkpoint:
+        return self._change(query_key, lambda stood: stood.advanced(term, last_edat, windows))[1].of(term)
 
-    def set(self, query_key: str, last_edat: str, windows: Mapping[str, str]) -> Checkpoint:
+    def set(
+        self, query_key: str, last_edat: str | None, windows: Mapping[str, str], term: str | None = None
+    ) -> Checkpoint:
+        return self._change(query_key, lambda stood: stood.moved(term, last_edat, windows))[0].of(term)
+
+    def all(self, query_key: str | None = None) -> list[Checkpoint]:
+        with self._database.reading() as connection:
+            if query_key is not None:
+                return list(_read(connection, query_key).terms)
+            return _checkpoints(connection.execute(_SELECT + "ORDER BY query_key, rowid"))
+
+    def remove(self, query_key: str) -> list[Checkpoint]:
+        return list(self._change(query_key, lambda _: KeyCheckpoints(query_key))[0].terms)
+
+    def _change(
+        self, query_key: str, change: Callable[[KeyCheckpoints], KeyCheckpoints]
+    ) -> tuple[KeyCheckpoints, KeyCheckpoints]:
+        """What stood before and what stands now."""
         with self._database.writing() as connection:
             stood = _read(connection, query_key)
-            _write(connection, Checkpoint(query_key, last_edat, windows))
-            return stood
+            stands = change(stood)
+            if stands != stood:
+                _write(connection, stands)
+        return stood, stands
 
 
-def _read(connection: sqlite3.Connection, query_key: str) -> Checkpoint:
-    row = connection.execute("SELECT last_edat, windows FROM checkpoints WHERE query_key = ?", (query_key,)).fetchone()
-    return Checkpoint(query_key, row[0], json.loads(row[1])) if row else Checkpoint(query_key)
+def _read(connection: sqlite3.Connection, query_key: str) -> KeyCheckpoints:
+    rows = connection.execute(_SELECT + "WHERE query_key = ? ORDER BY rowid", (query_key,))
+    return KeyCheckpoints(query_key, tuple(_checkpoints(rows)))
 
 
-def _write(connection: sqlite3.Connection, checkpoint: Checkpoint) -> None:
-    connection.execute(
-        "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?)",
-        (checkpoint.query_key, checkpoint.last_edat, json.dumps(dict(checkpoint.windows), sort_keys=True)),
+def _checkpoints(rows: sqlite3.Cursor) -> list[Checkpoint]:
+    return [Checkpoint(key, last_edat, json.loads(windows), term) for key, last_edat, windows, term in rows]
+
+
+def _write(connection: sqlite3.Connection, stands: KeyCheckpoints) -> None:
+    connection.execute("DELETE FROM checkpoints WHERE query_key = ?", (stands.query_key,))
+    connection.executemany(
+        "INSERT INTO checkpoints (query_key, last_edat, windows, term) VALUES (?, ?, ?, ?)",
+        [
+            (each.query_key, each.last_edat, json.dumps(dict(each.windows), sort_keys=True), each.term)
+            for each in stands.terms
+        ],
     )

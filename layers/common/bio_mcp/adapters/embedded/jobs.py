@@ -30,11 +30,12 @@ class SqliteJobs:
         with self._database.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row + rest)
 
-    def latest(self, kind: str, query_key: str) -> Job | None:
+    def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
         with self._database.reading() as connection:
             row = connection.execute(
-                _SELECT + "WHERE kind = ? AND query_key = ? ORDER BY created DESC, job_id DESC LIMIT 1",
-                (kind, query_key),
+                _SELECT + "WHERE kind = ? AND query_key = ? AND (? IS NULL OR json_extract(request, '$.term') = ?) "
+                "ORDER BY created DESC, job_id DESC LIMIT 1",
+                (kind, query_key, term, term),
             ).fetchone()
         return _job(row) if row else None
 

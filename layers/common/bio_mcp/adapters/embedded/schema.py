@@ -65,4 +65,16 @@ MIGRATIONS = (
         hybrid_enabled INTEGER NOT NULL, refs TEXT
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE checkpoints RENAME TO checkpoints_by_key;
+    CREATE TABLE checkpoints (
+        query_key TEXT NOT NULL, last_edat TEXT, windows TEXT NOT NULL, term TEXT, UNIQUE (query_key, term)
+    );
+    INSERT INTO checkpoints SELECT query_key, last_edat, windows, (
+        SELECT json_extract(request, '$.term') FROM jobs
+        WHERE kind = 'sync' AND jobs.query_key = checkpoints_by_key.query_key
+        ORDER BY created DESC, job_id DESC LIMIT 1
+    ) FROM checkpoints_by_key;
+    DROP TABLE checkpoints_by_key;
+    """,
 )

@@ -1,0 +1,28 @@
+import json
+from datetime import UTC, datetime
+
+from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.schema import MIGRATIONS
+from bio_mcp.ports import Checkpoint
+
+BY_KEY = 3  # steps of the last schema whose watermarks had no terms
+
+
+def test_watermarks_that_had_no_term_get_that_of_the_newest_sync_of_their_key(tmp_path):
+    old = Database(tmp_path, migrations=MIGRATIONS[:BY_KEY])
+    windows = {"edat": "2025-12-31"}
+    with old.writing() as connection:
+        for key in ("synced", "set by hand"):
+            row = (key, "2025-12-30T05:00:00Z", json.dumps(windows))
+            connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?)", row)
+        for day, term in ((2, "new"), (1, "old")):
+            at = datetime(2026, 1, day, tzinfo=UTC).isoformat(timespec="microseconds")
+            row = (f"j{day}", "sync", "succeeded", "synced", at, at, json.dumps({"term": term}), "{}", "{}")
+            connection.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    old.close()
+    checkpoints = SqliteCheckpoints(Database(tmp_path))
+    assert checkpoints.all() == [
+        Checkpoint("set by hand", "2025-12-30T05:00:00Z", windows),
+        Checkpoint("synced", "2025-12-30T05:00:00Z", windows, "new"),
+    ]
