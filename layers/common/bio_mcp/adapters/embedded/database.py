@@ -6,9 +6,11 @@ import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.failures import READ_ONLY, translated
+from bio_mcp.adapters.embedded.processes import Presence, presence_in
 from bio_mcp.adapters.embedded.schema import APPLICATION_ID, MIGRATIONS
 from bio_mcp.errors import Failure, StoreFailed
 
@@ -52,6 +54,11 @@ class Database:
         """A connection that holds the only write lock; the block is stored whole at its end, or not at all."""
         with self._transaction("BEGIN IMMEDIATE", failure) as connection:
             yield connection
+
+    @cached_property
+    def presence(self) -> Presence:
+        """This process among those that use the corpus."""
+        return presence_in(self.directory)
 
     def close(self) -> None:
         """Close the connections that nobody uses at the moment."""
