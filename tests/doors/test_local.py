@@ -37,6 +37,13 @@ def test_a_signal_ends_the_process_in_good_order(number):
         assert process.wait(20) == 0
 
 
+def test_a_signal_is_heard_as_soon_as_the_server_says_where_it_is():
+    with served() as (process, _):
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "closed what stands around the server\n"
+        assert process.wait(20) == 0
+
+
 def test_a_call_in_flight_is_answered_before_the_process_ends():
     params = {"name": "sample_walk", "arguments": {"steps": 500}, "_meta": {"progressToken": 1}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}

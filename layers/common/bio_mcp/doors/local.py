@@ -1,21 +1,26 @@
 """Serve an ASGI application on this machine until told to stop."""
 
+import asyncio
 import errno
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 import uvicorn
 from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp
 
 from bio_mcp.doors.auth.guard import UNLOCKED
+from bio_mcp.doors.connections import BoundedProtocol, Connections
 from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import InvalidInput
 
 GRACE_S = 10  # for the requests in flight when told to stop
+BACKLOG = 128  # connections that the system holds until they are accepted
 
 
 def serve_locally(app: ASGIApp, host: str, port: int, announce: Callable[[str], None], *, locked: bool = False) -> None:
@@ -27,11 +32,43 @@ def serve_locally(app: ASGIApp, host: str, port: int, announce: Callable[[str], 
     must_be_locked(host, locked)
     opened = _open(host, port)
     name = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=GRACE_S)
-    AppStatus.enable_automatic_graceful_drain = False  # or event streams are cut off as soon as the signal comes
-    with opened, _signals_end_quietly():
-        announce(f"http://{name}:{opened.getsockname()[1]}")
-        uvicorn.Server(config).run(sockets=[opened])
+    base = f"http://{name}:{opened.getsockname()[1]}"
+    server = Server(app, lambda: announce(base))
+    with opened, _signals_stop(server):
+        server.run(sockets=[opened])
+
+
+class Server(uvicorn.Server):
+    """uvicorn over bounded connections. `ready` is called once a signal stops it and connections are accepted."""
+
+    def __init__(self, app: ASGIApp, ready: Callable[[], None], connections: Connections | None = None) -> None:
+        self._ready = ready
+        self._connections = connections or Connections()
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=partial(BoundedProtocol, connections=self._connections),  # type: ignore[arg-type]  # makes one
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                timeout_graceful_shutdown=GRACE_S,
+                backlog=1,  # asyncio accepts as many at once, and complains as often when there are no files left
+            )
+        )
+        AppStatus.enable_automatic_graceful_drain = False  # or event streams are cut off as soon as the signal comes
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._complain)
+        await super().startup(sockets)
+        for each in sockets or []:
+            each.listen(BACKLOG)
+        self._ready()
+
+    def _complain(self, loop: asyncio.AbstractEventLoop, problem: dict[str, Any]) -> None:
+        if isinstance(problem.get("exception"), OSError) and "accept" in problem["message"]:
+            self._connections.warned.warn("connections cannot be accepted: %s", problem["exception"].strerror)
+        else:
+            loop.default_exception_handler(problem)
 
 
 def must_be_locked(host: str, locked: bool) -> None:
@@ -56,12 +93,17 @@ def _open(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def _signals_end_quietly() -> Iterator[None]:
-    """uvicorn raises the signal that stopped it once more: swallow it, so that what stands around us is closed."""
+def _signals_stop(server: uvicorn.Server) -> Iterator[None]:
+    """Stop `server` by a signal that comes before it runs too. uvicorn raises the one that stopped it once more in the
+    end: that is swallowed, so that what stands around us is closed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {each: signal.signal(each, lambda _number, _frame: None) for each in (signal.SIGTERM, signal.SIGINT)}
+
+    def stop(_number: int, _frame: object) -> None:
+        server.should_exit = True
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
