@@ -34,6 +34,7 @@ ORDER = [
     "answering",
     "evaluating",
     "browsing",
+    "schemas",
     "tool",
     "tools",
     "catalog",
@@ -50,7 +51,7 @@ FORBIDDEN = {
 
 # Who may import what we did not write. A layer or module not named for a package may not import it.
 THIRD_PARTIES = {
-    "pydantic": {"tool", "tools", "call", "adapters.caching", "doors.aws_lambda", "doors.cli"},
+    "pydantic": {"tool", "tools", "call", "schemas", "adapters.caching", "doors.aws_lambda", "doors.cli"},
     "pydantic_core": {"doors.cli"},
     "rfc8785": {"call", "literature"},
     "lxml": {"literature.jats", "literature.medline", "adapters.entrez"},

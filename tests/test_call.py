@@ -107,6 +107,41 @@ def test_any_argument_is_answered(odd):
     assert len(outcome.audit["out_hash"]) == 64
 
 
+def test_however_many_problems_there_are_ten_are_named_and_the_rest_counted():
+    outcome = ask(sample.echo, {"text": "x"} | {f"k{number}": 1 for number in range(40)})
+    error = outcome.body["error"]
+    assert error["message"].count("not a parameter") == len(error["details"]["problems"]) == 10
+    assert error["message"].endswith("and 30 more")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {f"key number {number}": number for number in range(380_000)},
+        {"text": "x" * 4_000_000},
+        {"x" * 4_000_000: 1},
+        {"text": ["x" * 100] * 40_000},
+        {"text": {str(number): 1 for number in range(40_000)}},
+    ],
+    ids=["unknown keys", "a text", "a key", "a list", "an object"],
+)
+def test_the_answer_to_bad_input_is_short_however_long_the_input_is(arguments):
+    outcome = ask(sample.echo, arguments)
+    assert outcome.failed
+    assert len(outcome.text) < 2_000
+
+
+def test_a_failure_never_carries_a_long_text_along():
+    @tool("sample.long", family=sample.PLAIN, timeout=1)
+    def fails(request: sample.Steps, backends: Backends) -> sample.Stepped:
+        """Fail at length."""
+        raise NotFound("there is no " + "x" * 10_000, term="y" * 10_000)
+
+    error = ask(fails, {}).body["error"]
+    assert len(error["message"]) < 3_100
+    assert len(error["details"]["term"]) < 300
+
+
 def test_a_failure_carries_what_helps_a_program():
     @tool("sample.slow_ncbi", family=PLAIN, timeout=1)
     def slow_ncbi(request: sample.Wait, backends: Backends) -> Response:

@@ -60,7 +60,7 @@ def answer(client):
     received = b""
     while more := client.recv(65_536):
         received += more
-        if received.endswith((b"\r\n\r\n", b"0\r\n\r\n")):
+        if received.endswith(b"0\r\n\r\n"):
             break
     return received
 

@@ -21,6 +21,10 @@ from bio_mcp.tool import Context, Resource, Tool
 
 log = logging.getLogger("bio_mcp.call")
 
+PROBLEMS = 10  # that a refusal of bad input names
+ECHOED = 200  # characters of what a client sent, at most, in an error
+LONGEST = 3_000  # characters of an error's message
+
 Progress = Callable[[int, int | None, str], None]
 
 
@@ -116,9 +120,24 @@ def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     try:
         return tool.input.model_validate(dict(arguments))
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        sentences = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_plain(each, tool)}" for each in problems]
-        raise InvalidInput("; ".join(sentences), problems=problems) from None
+        problems = [
+            _located(each) for each in error.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        shown = problems[:PROBLEMS]
+        sentences = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {_plain(each, tool)}" for each in shown]
+        more = [f"and {len(problems) - PROBLEMS} more"] if len(problems) > PROBLEMS else []
+        raise InvalidInput("; ".join(dict.fromkeys(sentences + more)), problems=shown) from None
+
+
+def _located(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """The problem, with the names of what it is about cut: a client may call an unknown parameter anything."""
+    loc = tuple(excerpt(each, 50) if isinstance(each, str) else each for each in problem["loc"])
+    return {**problem, "loc": loc, "msg": excerpt(problem["msg"].removeprefix("Value error, "))}
+
+
+def excerpt(text: str, most: int = ECHOED) -> str:
+    """`text`, or its beginning where it is long: what a client sent is not sent back whole."""
+    return text if len(text) <= most else f"{text[:most]} ... ({len(text)} characters)"
 
 
 def _plain(problem: Mapping[str, Any], tool: Tool) -> str:
@@ -131,10 +150,16 @@ def _plain(problem: Mapping[str, Any], tool: Tool) -> str:
 
 def envelope(failure: Failure, dialect: Dialect) -> dict[str, Any]:
     """The error envelope of `failure` in a family's codes."""
-    details = {"retryable": failure.retryable, **failure.details}
+    details = {"retryable": failure.retryable, **{name: _brief(each) for name, each in failure.details.items()}}
     if failure.retry_after_s is not None:
         details["retry_after_s"] = failure.retry_after_s
-    return {"error": {"code": code_for(failure, dialect), "message": str(failure), "details": details}}
+    return {
+        "error": {"code": code_for(failure, dialect), "message": excerpt(str(failure), LONGEST), "details": details}
+    }
+
+
+def _brief(value: Any) -> Any:
+    return excerpt(value) if isinstance(value, str) else value
 
 
 def bug(correlation_id: str) -> dict[str, Any]:

@@ -150,6 +150,9 @@ class Settings:
     auth_scopes: tuple[str, ...] = setting(
         "MCP_AUTH_REQUIRED_SCOPES", (), "scopes that a token must carry, all of them"
     )
+    max_request_kb: int = setting(
+        "MCP_MAX_REQUEST_KB", 256, "kilobytes of the largest HTTP request that is read; a longer one is answered 413"
+    )
     tool_names: str = setting("BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract")
     tool_families: tuple[str, ...] = setting("BIO_MCP_TOOLS", (), "families that tools/list shows; empty: all")
     log_level: str = setting("MCP_LOG_LEVEL", "info", "debug, info, warning or error")

@@ -7,7 +7,6 @@ the module it lives in (`bio_mcp.tools.search` -> functions/search). Every door,
 follow from the declaration.
 """
 
-import functools
 import inspect
 import re
 import typing
@@ -16,26 +15,11 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-
 from bio_mcp.deadline import Deadline
 from bio_mcp.dialects import Dialect
-
-
-class Request(BaseModel):
-    """Base of every input model: unknown keys are refused and values are not coerced.
-
-    An optional field is absent, never null: its default may be None, its type is the contract's.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Response(BaseModel):
-    """Base of every output model."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+from bio_mcp.schemas import Request as Request
+from bio_mcp.schemas import Response as Response
+from bio_mcp.schemas import schema_of, without_defaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,42 +58,6 @@ AUDIT_SCHEMA = {
 }
 
 
-class _ContractSchema(GenerateJsonSchema):
-    """JSON Schema in the contract's words: no titles, types in a list with null, no default of None."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the signature is pydantic's
-        return False
-
-    def default_schema(self, schema: Any) -> JsonSchemaValue:
-        shown = super().default_schema(schema)
-        if shown.get("default", ...) is None:
-            del shown["default"]
-        return shown
-
-    def nullable_schema(self, schema: Any) -> JsonSchemaValue:
-        shown = super().nullable_schema(schema)
-        value = shown.get("anyOf", [{}])[0]
-        return {**value, "type": [value["type"], "null"]} if isinstance(value.get("type"), str) else shown
-
-
-@functools.cache
-def _schema(model: type[BaseModel], mode: typing.Literal["validation", "serialization"]) -> dict[str, Any]:
-    schema = model.model_json_schema(schema_generator=_ContractSchema, mode=mode)
-    for part in (schema, *schema.get("$defs", {}).values()):
-        part.pop("title", None)
-        part.pop("description", None)
-    return schema
-
-
-def _without_defaults(schema: dict[str, Any]) -> dict[str, Any]:
-    """An answer has no defaults: what is not in it was not said."""
-    plain = {name: part for name, part in schema.items() if name != "default"}
-    for name in ("properties", "$defs"):
-        if name in plain:
-            plain[name] = {key: _without_defaults(part) for key, part in plain[name].items()}
-    return plain
-
-
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One public operation. `timeout` is in seconds; `function` is the Lambda that serves it.
@@ -145,11 +93,11 @@ class Tool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        return _schema(self.input, "validation")
+        return schema_of(self.input, "validation")
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        schema = _without_defaults(_schema(self.output, "validation"))
+        schema = without_defaults(schema_of(self.output, "validation"))
         if not self.family.audited:
             return schema
         required = [*schema.get("required", ()), "audit"]
@@ -180,8 +128,8 @@ class Resource:
         return tuple(re.findall(r"{(\w+)}", self.uri))
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The parameters in `uri`, or None. A value is non-empty and holds no slash, dot segment or percent sign."""
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[A-Za-z0-9][A-Za-z0-9._:-]*)", re.escape(self.uri))
+        """The parameters in `uri`, or None. A value has 1 to 100 characters; no slash, dot segment or percent sign."""
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[A-Za-z0-9][A-Za-z0-9._:-]{0,99})", re.escape(self.uri))
         found = re.fullmatch(pattern, uri, re.ASCII)
         return found.groupdict() if found else None
 

@@ -121,7 +121,8 @@ def test_pages_of_this_machine_are_refused_where_others_are_served(url):
 
 def test_an_issuers_tokens_open_it_and_metadata_lead_to_the_issuer(tmp_path):
     given = {"MCP_AUTH_ISSUER": ISSUER, "MCP_RESOURCE_URL": RESOURCE}
-    with publishing(jwk()) as keys, serving(tmp_path, MCP_AUTH_JWKS_URL=keys.url, **given) as (url, _, _):
+    with publishing(jwk()) as keys, serving(tmp_path, MCP_AUTH_JWKS_URL=keys.url, **given) as (url, _, said):
+        assert f"claude mcp add --transport http bio-mcp {RESOURCE} " in said
         assert post(url, "tools/list", authorization=f"Bearer {rs256()}", host="mcp.example.org").status_code == 200
         challenge = post(url, "tools/list").headers["www-authenticate"]
         named = re.search(r'resource_metadata="https://mcp.example.org(\S+)"', challenge)[1]

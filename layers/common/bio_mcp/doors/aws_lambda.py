@@ -13,7 +13,7 @@ from aws_lambda_powertools import Logger
 from pydantic import Field, ValidationError
 
 from bio_mcp import wiring
-from bio_mcp.call import Outcome, call, envelope, read
+from bio_mcp.call import Outcome, call, envelope, excerpt, read
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.queued import Queued, records_of
 from bio_mcp.errors import Failure, InvalidInput, NotFound
@@ -92,7 +92,7 @@ def _answer(
         return _read(event.resource, resources, backends, event.correlation_id)
     if (tool := tools.get(event.tool or "")) is None:
         known = ", ".join(dict.fromkeys(each.name for each in tools.values()))
-        raise NotFound(f"this function has no tool {event.tool}; it serves {known}")
+        raise NotFound(f"this function has no tool {excerpt(event.tool or '')}; it serves {known}")
     left = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
     deadline = Deadline(min(left, event.timeout_s or left))
     return call(tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id)

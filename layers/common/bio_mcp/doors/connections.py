@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE_S = 30.0  # for a whole request to arrive, and for an answer to be read on
@@ -138,7 +137,8 @@ class BoundedProtocol(H11Protocol):
         self._end(TIMED_OUT if self._heard else b"")
 
     def _end(self, answer: bytes) -> None:
-        if answer and self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or not cycle.response_started:
             self.transport.write(answer)
         self.transport.close()
 

@@ -43,9 +43,9 @@ class Listing:
         """The tools alone: describing them takes a while, and a start need not."""
         known = list(dict.fromkeys(each.family.name for each in self.tools))
         if unknown := [name for name in families if name not in known]:
-            raise InvalidInput(f"there is no tool family {unknown[0]!r}; tools takes {', '.join(known)}")
+            raise InvalidInput(f"there is no tool family {unknown[0][:50]!r}; tools takes {', '.join(known)}")
         if names not in ("portable", "contract"):
-            raise InvalidInput(f"names takes portable or contract, not {names!r}")
+            raise InvalidInput(f"names takes portable or contract, not {names[:50]!r}")
         return [each for each in self.tools if not families or each.family.name in families]
 
     async def list_tools(self, asked: Asked, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -22,7 +22,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from bio_mcp import __version__
-from bio_mcp.call import Outcome, call, read
+from bio_mcp.call import Outcome, call, excerpt, read
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.listing import META, Asked, Listing
 from bio_mcp.ports import Backends
@@ -107,8 +107,9 @@ class Calling:
     async def call_tool(self, asked: Asked, params: types.CallToolRequestParams) -> types.CallToolResult:
         if (tool := self.tools.get(params.name)) is None:
             known = list(dict.fromkeys(each.portable_name for each in self.tools.values()))
-            message = f"Unknown tool: {params.name}. Available tools: {', '.join(known)}"
-            raise MCPError(types.INVALID_PARAMS, message, {"tool": params.name, "available": known})
+            name = excerpt(params.name)
+            message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
+            raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
         outcome = await run(self.invoke, tool, params.arguments or {}, asked)
         return types.CallToolResult(
             content=[types.TextContent(text=outcome.text)],
@@ -153,7 +154,7 @@ class Reading:
                 return await self._read(resource, parameters, params.uri, asked)
         known = [each.uri for each in self.resources]
         message = f"Unknown resource. Available: {', '.join(known)}"
-        raise MCPError(types.INVALID_PARAMS, message, {"uri": params.uri, "available": known})
+        raise MCPError(types.INVALID_PARAMS, message, {"uri": excerpt(params.uri), "available": known})
 
     async def _read(
         self, resource: Resource, parameters: Mapping[str, str], uri: str, asked: Asked

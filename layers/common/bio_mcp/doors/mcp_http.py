@@ -22,15 +22,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bio_mcp import __version__
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors import mcp
+from bio_mcp.doors import jsonrpc, mcp
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.addressed import Addressed, Hosts, Origins
 from bio_mcp.doors.auth.guard import Closed, Locked, metadata_routes
+from bio_mcp.doors.landing import Landing
 from bio_mcp.doors.loopback import LOOPBACK_HOSTS, LOOPBACK_ORIGIN
 from bio_mcp.doors.mcp import Invoke
 from bio_mcp.settings import Settings
 
-MAX_BODY = 4 * 1024 * 1024  # bytes
+MAX_BODY = 256 * 1024  # bytes, unless the settings say another number
 REQUEST_HEADERS = (
     "accept",
     "authorization",
@@ -54,7 +55,8 @@ def application(settings: Settings, invoke: Invoke, access: Access | None = None
     )
     own = urlsplit(settings.resource_url)
     hosts = {*settings.allowed_hosts, own.netloc, own.hostname or ""} - {""}
-    return serving(served, hosts, settings.allowed_origins, access=access, public=public)
+    most = settings.max_request_kb * 1024
+    return serving(served, hosts, settings.allowed_origins, access=access, public=public, max_body=most)
 
 
 def serving(
@@ -64,11 +66,19 @@ def serving(
     *,
     access: Access | None = None,
     public: bool = False,
+    max_body: int = MAX_BODY,
 ) -> FastAPI:
     """`server` as an ASGI application for loopback's and the given Host headers, and for the given Origins; loopback's
     too unless it is `public`."""
     origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
-    app = FastAPI(title="bio-mcp", version=__version__, openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="bio-mcp",
+        version=__version__,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,  # a redirect would name whatever host the request names
+    )
     app.add_middleware(
         CORSMiddleware,
         allow_origins=origins.exact,
@@ -78,13 +88,18 @@ def serving(
         expose_headers=["www-authenticate"],
         max_age=600,
     )
-    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server), MAX_BODY)
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body), max_body)
     if access is not None:
         endpoint = Locked(endpoint, access)
-    endpoint = Addressed(endpoint, Hosts([*LOOPBACK_HOSTS, *allowed_hosts]), origins)
+    served_hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
+    endpoint = Addressed(endpoint, served_hosts, origins)
     if public and access is None:
         endpoint = Closed()
-    app.router.routes.append(Route("/mcp", endpoint, methods=["POST"]))
+    resource = access.resource if access else ""
+    for path in ("/mcp", "/mcp/"):
+        app.router.routes.append(Route(path, endpoint, methods=["POST"]))
+        app.router.routes.append(Route(path, Addressed(Landing(405, resource), served_hosts, origins), methods=["GET"]))
+    app.router.routes.append(Route("/", Addressed(Landing(200, resource), served_hosts, origins), methods=["GET"]))
     app.add_api_route("/health", _health, methods=["GET"])
     app.router.routes.extend(metadata_routes(access) if access else [])
     return app
@@ -98,17 +113,25 @@ async def _health() -> JSONResponse:
 class Endpoint:
     """One POST, one stateless session; it ends when the client hangs up."""
 
-    def __init__(self, server: Server[Any]) -> None:
+    def __init__(self, server: Server[Any], max_body: int) -> None:
         self._server = server
+        self._max_body = max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = await receive()
+        message = jsonrpc.parsed(request.get("body", b""))
+        if refused := jsonrpc.refusal(message):
+            await refused(scope, receive, send)
+        else:
+            await self._serve(scope, receive, send, request, message)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, request: Message, message: Any) -> None:
         manager = StreamableHTTPSessionManager(
             app=self._server,
-            json_response=not _wants_stream(Headers(scope=scope), request.get("body", b"")),
+            json_response=not (jsonrpc.wants_progress(message) and _reads_streams(Headers(scope=scope))),
             stateless=True,
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # `Addressed` does it
-            max_request_body_size=MAX_BODY,
+            max_request_body_size=self._max_body,
         )
         gone = anyio.Event()
         given = [request]
@@ -132,5 +155,5 @@ class Endpoint:
             group.cancel_scope.cancel()
 
 
-def _wants_stream(headers: Headers, body: bytes) -> bool:
-    return b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
+def _reads_streams(headers: Headers) -> bool:
+    return "text/event-stream" in headers.get("accept", "")

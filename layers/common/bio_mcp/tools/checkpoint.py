@@ -10,11 +10,11 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing.delta import LEASE_S, abandon_all, lease_name
 from bio_mcp.syncing.windows import FIELDS
 from bio_mcp.tool import Request, Response, tool
-from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.families import BIO_MCP, QueryKey
 
 
 class CheckpointGet(Request):
-    query_key: str = Field(min_length=1)
+    query_key: QueryKey
 
 
 class CheckpointState(Response):
@@ -24,7 +24,7 @@ class CheckpointState(Response):
 
 
 class CheckpointSet(Request):
-    query_key: str = Field(min_length=1)
+    query_key: QueryKey
     last_edat: str = Field(description="ISO8601 UTC")
 
 

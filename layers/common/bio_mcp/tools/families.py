@@ -1,7 +1,14 @@
-"""The contract families."""
+"""The contract families, and what inputs of several modules share."""
+
+from typing import Annotated
+
+from pydantic import Field
 
 from bio_mcp import dialects
+from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Family
+
+QueryKey = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra=unpublished)]
 
 BIO_MCP = Family("rag", dialects.BIO_MCP)
 PUBMED = Family("pubmed", dialects.PUBMED)

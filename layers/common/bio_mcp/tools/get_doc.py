@@ -10,6 +10,7 @@ from bio_mcp.literature.quality import QUALITY_VERSION, quality, year
 from bio_mcp.literature.records import Article, Author, Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Request, Response, resource, tool
 from bio_mcp.tools.families import BIO_MCP, TTM
 
@@ -17,7 +18,12 @@ DOC_ID = r"^pmid:[0-9]+$"
 
 
 class RagGet(Request):
-    doc_id: str = Field(pattern=DOC_ID, description='"pmid:" and the PMID, as pmid:384001')
+    doc_id: str = Field(
+        pattern=DOC_ID,
+        max_length=40,
+        json_schema_extra=unpublished,
+        description='"pmid:" and the PMID, as pmid:384001',
+    )
 
 
 class PaperQuality(Response):

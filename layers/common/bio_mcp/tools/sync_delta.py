@@ -8,13 +8,13 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.delta import sync_delta as sync
 from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.families import BIO_MCP, QueryKey
 
 log = logging.getLogger(__name__)
 
 
 class SyncDelta(Request):
-    query_key: str = Field(min_length=1)
+    query_key: QueryKey
     term: str = Field(min_length=1)
     overlap_days: int = Field(default=5, ge=0)
     known_only: bool = Field(default=False, description="add no paper: bring those up to date that the corpus has")

@@ -42,7 +42,8 @@ def serve_command(session: Session, host: str | None, port: int | None) -> None:
     papers = corpus_size(session.backends).documents
 
     def announce(base: str) -> None:
-        command = f"  claude mcp add --transport http bio-mcp {base}/mcp"
+        endpoint = settings.resource_url or f"{base}/mcp"
+        command = f"  claude mcp add --transport http bio-mcp {endpoint}"
         console.say(
             f"bio-mcp serves {console.many(papers, 'paper')} at {base}/mcp",
             *([command] if allowed is None else [f"{command} \\", BRINGING_ONE]),

@@ -15,6 +15,7 @@ from bio_mcp.literature.citing import cite
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.pubmed import CITED_IN, REFERENCES, SIMILAR, request_url
+from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from bio_mcp.tools.families import PUBMED
 from bio_mcp.tools.pubmed.details import ArticleDetails, cited, full
@@ -30,7 +31,7 @@ LINKS = {"pubmed_similar_articles": SIMILAR, "pubmed_citedin": CITED_IN, "pubmed
 _ABSENT: Any = None  # an optional input is absent, never null
 
 
-Pmid = Annotated[str, Field(pattern=PMID)]
+Pmid = Annotated[str, Field(pattern=PMID, max_length=40, json_schema_extra=unpublished)]
 
 
 class PubmedDates(Request):
@@ -92,7 +93,7 @@ class FetchedArticles(Response):
 
 
 class RelateArticles(Request):
-    sourcePmid: str = Field(pattern=PMID)
+    sourcePmid: Pmid
     relationshipType: Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"] = (
         "pubmed_similar_articles"
     )

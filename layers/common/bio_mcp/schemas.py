@@ -1,0 +1,89 @@
+"""What tools take and answer: the bases of their models, the bounds of every input, and their JSON Schemas."""
+
+import functools
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+MAX_TEXT = 10_000  # characters of a string, unless its field says another number
+MAX_ITEMS = 500  # of a list, unless its field says less
+MAX_KEYS = 64  # of an object
+MAX_NUMBER = 2**53  # what JSON carries exactly, and every store holds
+
+
+class Request(BaseModel):
+    """Base of every input model: unknown keys are refused, values are not coerced and all of them are bounded.
+
+    An optional field is absent, never null: its default may be None, its type is the contract's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_max_length=MAX_TEXT)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounded(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        if len(given) > MAX_KEYS:
+            raise ValueError(f"{len(given)} of them are more than any call takes")
+        for name, value in given.items():
+            if isinstance(value, list) and len(value) > MAX_ITEMS:
+                raise ValueError(f"{name} holds {len(value)} values; {MAX_ITEMS} are the most")
+            if isinstance(value, int) and abs(value) > MAX_NUMBER:
+                raise ValueError(f"{name} is beyond {MAX_NUMBER}")
+        return given
+
+
+def unpublished(schema: dict[str, Any]) -> None:
+    """For `Field(json_schema_extra=...)`: the limit on length holds, though the contract's schema does not name it."""
+    schema.pop("maxLength", None)
+
+
+class Response(BaseModel):
+    """Base of every output model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _ContractSchema(GenerateJsonSchema):
+    """JSON Schema in the contract's words: no titles, types in a list with null, no default of None, no `MAX_TEXT`."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the signature is pydantic's
+        return False
+
+    def str_schema(self, schema: Any) -> JsonSchemaValue:
+        shown = super().str_schema(schema)
+        if shown.get("maxLength") == MAX_TEXT:  # of every string, hence said nowhere
+            del shown["maxLength"]
+        return shown
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        shown = super().default_schema(schema)
+        if shown.get("default", ...) is None:
+            del shown["default"]
+        return shown
+
+    def nullable_schema(self, schema: Any) -> JsonSchemaValue:
+        shown = super().nullable_schema(schema)
+        value = shown.get("anyOf", [{}])[0]
+        return {**value, "type": [value["type"], "null"]} if isinstance(value.get("type"), str) else shown
+
+
+@functools.cache
+def schema_of(model: type[BaseModel], mode: Literal["validation", "serialization"]) -> dict[str, Any]:
+    """The JSON Schema of `model`, in the contract's words."""
+    schema = model.model_json_schema(schema_generator=_ContractSchema, mode=mode)
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("title", None)
+        part.pop("description", None)
+    return schema
+
+
+def without_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """An answer has no defaults: what is not in it was not said."""
+    plain = {name: part for name, part in schema.items() if name != "default"}
+    for name in ("properties", "$defs"):
+        if name in plain:
+            plain[name] = {key: without_defaults(part) for key, part in plain[name].items()}
+    return plain

@@ -1,0 +1,62 @@
+"""Every input of every tool is bounded, so that no argument costs more than a call is worth."""
+
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from bio_mcp.catalog import TOOLS
+from bio_mcp.schemas import MAX_ITEMS, MAX_KEYS, MAX_NUMBER, MAX_TEXT, Request
+
+TOO_LONG = {str: "1" * (MAX_TEXT + 1), int: MAX_NUMBER + 1, list: ["1"] * (MAX_ITEMS + 1)}
+
+
+def models():
+    """Every input model, and those within it."""
+    found, left = [], [each.input for each in TOOLS.values()]
+    while left:
+        model = left.pop()
+        if model not in found:
+            found.append(model)
+            left += [
+                part for field in model.model_fields.values() for part in kinds(field.annotation) if is_model(part)
+            ]
+    return found
+
+
+def kinds(annotation):
+    """What a value may be, and what its parts may be."""
+    inner = [each for part in get_args(annotation) if isinstance(part, type) or get_args(part) for each in kinds(part)]
+    return [get_origin(annotation) or annotation, *inner]
+
+
+def is_model(kind):
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+FIELDS = [(model, name) for model in models() for name in model.model_fields]
+
+
+@pytest.mark.parametrize(("model", "name"), FIELDS, ids=[f"{model.__name__}.{name}" for model, name in FIELDS])
+def test_no_field_takes_a_value_without_bounds(model, name):
+    kind, *inner = kinds(model.model_fields[name].annotation)
+    assert issubclass(model, Request)
+    assert kind not in (Any, dict, Union, UnionType)
+    tried = [TOO_LONG[kind]] if kind in TOO_LONG else []
+    tried += [[TOO_LONG[str]]] if kind is list and str in inner else []
+    for value in tried:
+        with pytest.raises(ValidationError) as refused:
+            model.model_validate({name: value})
+        assert any(each["type"] != "missing" for each in refused.value.errors())
+
+
+@pytest.mark.parametrize("model", models(), ids=lambda each: each.__name__)
+def test_no_object_takes_keys_without_number(model):
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate({f"k{number}": 1 for number in range(MAX_KEYS + 1)})
+    assert refused.value.error_count() == 1
+
+
+def test_a_general_limit_is_not_repeated_in_schemas():
+    assert str(MAX_TEXT) not in str([each.input_schema for each in TOOLS.values()])
