@@ -13,7 +13,7 @@ import argparse
 import json
 import lzma
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -116,9 +116,9 @@ def articles(name: str) -> Iterator[Article]:
         yield Article(pmid=pmid(each["id"]), title=each["title"] or None, abstract=sections)
 
 
-def fill(passages: SqlitePassages, name: str, model: KeptEmbeddings) -> None:
+def fill(passages: SqlitePassages, papers: Iterable[Article], model: KeptEmbeddings) -> None:
     passages.ensure_schema(model.fingerprint, model.dim)
-    left = articles(name)
+    left = iter(papers)
     while batch := list(islice(left, 256)):
         chunked = [chunks_of(article, model.count_tokens, model.max_tokens) for article in batch]
         vectors = iter(model.embed([chunk.embedded_text for chunks in chunked for chunk in chunks]))
@@ -200,7 +200,7 @@ def measure(name: str, model: KeptEmbeddings) -> None:
     questions = judged(name)
     with tempfile.TemporaryDirectory() as scratch:
         passages = SqlitePassages(Database(Path(scratch)), k1=BM25_K1, b=BM25_B)
-        fill(passages, name, model)
+        fill(passages, articles(name), model)
         model.embed(questions.questions)
         found = {
             how: [ranking(question) for question in questions.questions]

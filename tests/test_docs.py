@@ -32,6 +32,19 @@ def test_every_argument_of_every_tool_is_described():
     assert all(f"| `{name}` |" in page for each in TOOLS.values() for name in each.input.model_fields)
 
 
+def test_every_row_of_a_search_has_a_meaning():
+    section = GENERATED["docs/tools.md"].partition("## rag_get")[0]
+    rows = [line.split(" | ") for line in section.splitlines() if line.startswith(("| `results", "| `re", "| `warn"))]
+    assert len(rows) > 15
+    assert [row[0] for row in rows if not row[-1].strip(" |")] == []
+
+
+def test_every_error_code_has_a_meaning():
+    page = GENERATED["docs/tools.md"]
+    codes = {code for each in TOOLS.values() for code in each.family.dialect.values()}
+    assert [code for code in codes if f"| `{code}` | " not in page] == []
+
+
 def test_every_setting_is_described_and_no_default_names_this_machine():
     page = GENERATED["docs/settings.md"]
     assert all(f"| `{each.metadata['env']}` |" in page for each in fields(Settings))

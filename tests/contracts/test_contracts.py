@@ -26,8 +26,9 @@ DONE_RESOURCES += ["pubmed-connect://info", "pubmed-connect://stats/pubmed"]
 
 # Optional inputs that the contract does not have, and what each is for.
 MORE_INPUTS = {
-    ("rag.search", "filters"): "narrow a search to years, journals, publication types, tags or a project",
+    ("rag.search", "filters"): "narrow a search to years, journals or publication types",
     ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
+    ("rag.search", "max_characters"): "what a model reads, it pays for",
     ("rag.search", "synonyms"): "also look up MeSH synonyms of the words asked for",
     (
         "pubmed.sync_delta",

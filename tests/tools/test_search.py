@@ -110,12 +110,10 @@ def test_one_passage_a_paper_or_every_passage(corpus):
         ({"journals": ["2985213R"]}, {"11"}),
         ({"publication_types": ["Randomized Controlled Trial"]}, {"11"}),
         ({"publication_types": ["D016449"]}, {"11"}),
-        ({"project": "hearts"}, {"21"}),
-        ({"tags": ["a", "b"]}, {"21"}),
     ],
 )
 def test_filters_say_which_papers_may_be_returned(corpus, filters, pmids):
-    corpus.add(Document(article("21", "Statins.", "", 2010), "hash"), projects=("hearts",), tags=("a", "b", "c"))
+    corpus.add(Document(article("21", "Statins.", "", 2010), "hash"))
     assert set(found(corpus, "statins", filters=filters)) == {f"pmid:{pmid}" for pmid in pmids}
 
 
@@ -144,6 +142,9 @@ def test_synonyms_find_what_the_words_do_not():
         ({"query": "x", "quality_bias": "yes"}, "quality_bias"),
         ({"query": "x", "limit": 5}, "not a parameter"),
         ({"query": "x", "filters": None}, "filters"),
+        ({"query": "x", "filters": {"tags": ["a"]}}, "filters.tags"),
+        ({"query": "x", "filters": {"project": "hearts"}}, "filters.project"),
+        ({"query": "x", "max_characters": 999}, "max_characters"),
         ({"query": "x", "filters": {"year_from": 2020, "year_to": 2010}}, "year_from"),
         ({"query": "x", "filters": {"publication_types": ["poem"]}}, "randomized controlled trial"),
         ({}, "query"),
@@ -167,7 +168,55 @@ def test_filters_that_nothing_passes_are_named(corpus):
 
 
 def test_hits_by_meaning_alone_are_said_to_be(corpus):
-    assert "by meaning alone" in search(corpus, "สมุนไพร").body["warnings"][0]
+    assert "in the corpus: these papers were found by meaning alone" in search(corpus, "สมุนไพร").body["warnings"][0]
+    filtered = search(corpus, "สมุนไพร", filters={"year_to": 2000}).body["warnings"][0]
+    assert "in the papers that pass the filters" in filtered
+
+
+def test_a_question_that_nothing_fits_is_answered_with_a_warning_whatever_the_scores(corpus):
+    body = search(corpus, "quantum chromodynamics lattice").body
+    assert body["results"][0]["score"] >= 1
+    assert {hit["match"] for hit in body["results"]} == {"weak"}
+    assert "5 papers" in body["warnings"][-1]
+    assert "searchPubMedArticles" in body["warnings"][-1]
+
+
+def test_a_question_that_one_paper_fits_has_no_warning_and_the_others_a_mark(corpus):
+    body = search(corpus, "aspirin against headache").body
+    assert body["warnings"] == []
+    assert "match" not in body["results"][0]
+    assert {hit["match"] for hit in body["results"][1:]} == {"weak"}
+
+
+def test_what_fits_and_was_filtered_away_is_not_made_up_for(corpus):
+    body = search(corpus, "aspirin against headache", filters={"publication_types": ["D016449"]}).body
+    assert [hit["doc_id"] for hit in body["results"]] == ["pmid:11"]
+    assert "the papers that pass the filters" in body["warnings"][-1]
+
+
+def test_a_journal_of_which_there_is_no_paper_is_named(corpus):
+    def warnings(*journals):
+        return search(corpus, "statins survival", top_k=1, filters={"journals": list(journals)}).body["warnings"]
+
+    assert "'Nature' or 'Sonnets'" in warnings("Nature", "The Lancet", "Sonnets")[0]
+    assert "'Nature'" in warnings("Nature")[1]
+    assert warnings("The Lancet", "2985213r", "A journal") == []
+
+
+def test_an_answer_has_whole_hits_within_a_length_and_says_what_it_left_out(corpus):
+    whole = search(corpus, "statins")
+    short = search(corpus, "statins", max_characters=1500)
+    hits, shown = whole.body["results"], short.body["results"]
+    assert shown == hits[: len(shown)]
+    assert 0 < len(shown) < len(hits)
+    assert len(short.text) <= 1500 < len(whole.text)
+    assert short.body["status"] == "partial"
+    assert f"{len(hits) - len(shown)} more hits" in short.body["reasons"][0]
+
+
+def test_one_hit_is_given_however_long_it_is(corpus):
+    body = call(rag_search, {"query": "statins", "max_characters": 1000, "top_k": 1}, corpus).body
+    assert len(body["results"]) == 1
 
 
 def test_a_failed_model_is_an_error_and_never_a_worse_list():

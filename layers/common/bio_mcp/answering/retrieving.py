@@ -61,6 +61,20 @@ def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> 
     return Found(ranked, asked, vector, tuple(_warnings(candidates, question.filters, backends)))
 
 
+def called(journal: str) -> frozenset[str]:
+    """What the index may have for a journal that somebody names: an NLM id, or a title in lower case."""
+    return frozenset({journal.strip(), journal.strip().lower()})
+
+
+def absent(journals: Sequence[str], vector: "Vector", backends: Backends) -> list[str]:
+    """Those of `journals` of which the corpus has no paper."""
+
+    def held(journal: str) -> bool:
+        return bool(backends.passages.hybrid_search(PassageQuery((), vector, Filters(journals=called(journal)), 1)))
+
+    return [each for each in journals if not held(each)]
+
+
 def _readable(text: str) -> str:
     """`text` as valid Unicode. Raises `InvalidInput` when there is nothing in it to look for."""
     valid = text.encode("utf-8", "replace").decode()
@@ -87,8 +101,9 @@ def _with_feedback(
 def _warnings(candidates: Sequence[Candidate], filters: Filters, backends: Backends) -> list[str]:
     if not candidates:
         if backends.passages.count()[0] == 0:
-            return ["The corpus is empty. Sync a PubMed query (pubmed.sync_delta) or import PubMed XML files first."]
+            return ["The corpus is empty. Sync a PubMed query (pubmed_sync_delta) or import PubMed XML files first."]
         return ["No paper in the corpus passes the filters." if filters else "No paper in the corpus fits the query."]
     if all(each.bm25 is None for each in candidates):
-        return ["None of the query's words occurs in the corpus: these papers were found by meaning alone."]
+        where = "the papers that pass the filters" if filters else "the corpus"
+        return [f"None of the query's words occurs in {where}: these papers were found by meaning alone."]
     return []

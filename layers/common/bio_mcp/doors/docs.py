@@ -32,6 +32,23 @@ COMMANDS = {
     "getFullText": "bio-mcp desk text",
     "getBookRecord": "bio-mcp desk book",
 }
+CODES = {
+    "VALIDATION": "the arguments cannot be used; the message says what to change",
+    "NOT_FOUND": "there is no such paper, record or section",
+    "INVARIANT_FAILURE": "the corpus was embedded by another model than the one that is configured",
+    "STORE": "the database of the corpus failed, or another call is writing the same thing",
+    "WEAVIATE": "the index of passages failed; the contract calls it so, whatever engine it is",
+    "EMBEDDINGS": "the embedding model failed",
+    "RATE_LIMIT": "NCBI asks for fewer requests",
+    "ENTREZ": "NCBI failed, or refused the query",
+    "UPSTREAM": "another service failed, or the call took too long",
+    "NCBI_RATE_LIMIT_WARNING": "NCBI asks for fewer requests",
+    "NCBI_API_ERROR": "NCBI failed or could not be reached",
+    "NCBI_PARSING_ERROR": "NCBI's answer could not be read",
+    "NCBI_QUERY_ERROR": "NCBI refused the query",
+    "TIMEOUT": "the call took too long",
+    "UNKNOWN": "an error of this program, which its log has",
+}
 BOUNDS = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -81,7 +98,8 @@ def tools_page(tools: Iterable[Tool], resources: Iterable[Resource]) -> str:
         "whether the same call may work later."
     )
     sections = [f"# Tools\n\n{GENERATED}\n\n{intro}\n", *map(_tool_section, tools)]
-    return "\n".join([*sections, "## Resources\n", *map(_resource_section, resources)])
+    codes = table(("code", "meaning"), ((f"`{code}`", meaning) for code, meaning in CODES.items()))
+    return "\n".join([*sections, "## Resources\n", *map(_resource_section, resources), f"## Error codes\n\n{codes}"])
 
 
 def _tool_section(each: Tool) -> str:
@@ -140,6 +158,8 @@ def _resolved(field: Mapping[str, Any], defs: Mapping[str, Any]) -> dict[str, An
 
 
 def _type(field: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    if "const" in field:
+        return f"`{field['const']}`"
     if "enum" in field:
         return " or ".join(f"`{value}`" for value in field["enum"])
     if "anyOf" in field:

@@ -13,11 +13,7 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.tool import Tool
 
 META = "io.github.bio-mcp/"
-ERROR_SCHEMA = {
-    "type": "object",
-    "properties": {"code": {"type": "string"}, "message": {"type": "string"}, "details": {"type": "object"}},
-    "required": ["code", "message"],
-}
+ERROR_SCHEMA = {"type": "object", "required": ["code", "message"]}
 DEFS = "#/$defs/"
 
 Asked = ServerRequestContext[Any, Any]

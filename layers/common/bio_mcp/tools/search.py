@@ -1,25 +1,31 @@
 """Search the corpus."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
 
-from bio_mcp.answering.retrieving import Found, Question, find
+from bio_mcp.answering.retrieving import Found, Question, absent, called, find
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.quality import DESIGNS
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.retrieval.excerpts import best_chunk, snippet
+from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
 from bio_mcp.retrieval.passages import Filters, StoredChunk, chunk_uuid
 from bio_mcp.retrieval.ranking import Ranked
+from bio_mcp.retrieval.relevance import is_weak
 from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools import budget
 from bio_mcp.tools.families import BIO_MCP
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 _TYPES = {name: ui for ui, (_, name) in DESIGNS.items()}
+JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
+STANDINGS = (
+    "clear: none of these; notice: retracts another; concern: expression of concern; unknown: not told by PubMed"
+)
 
 
 class SearchFilters(Request):
@@ -32,8 +38,6 @@ class SearchFilters(Request):
         default_factory=list,
         description="any of these MeSH UIs or names, e.g. randomized controlled trial, meta-analysis",
     )
-    tags: list[str] = Field(default_factory=list, description="all of these")
-    project: str = Field(default=_ABSENT, min_length=1)
 
 
 class RagSearch(Request):
@@ -43,37 +47,43 @@ class RagSearch(Request):
     filters: SearchFilters = Field(default=_ABSENT, description="which papers may be returned")
     group_by_doc: bool = Field(default=True, description="one passage per paper; false: every passage")
     synonyms: bool = Field(default=True, description="also look up other names of diseases and drugs")
+    max_characters: int = Field(
+        default=budget.DEFAULT, ge=budget.LEAST, le=budget.MOST, description="of the answer; whole hits only"
+    )
 
 
 class SearchHit(Response):
-    doc_id: str = Field(pattern=r"^pmid:[0-9]+$")
-    uuid: str = Field(min_length=10)
-    sim: float | None = Field(default=None, description="cosine")
-    bm25: float | None = None
-    quality: float | None = Field(default=None, description="0 to 9")
-    score: float
-    title: str | None = None
-    snippet: str | None = None
-    year: int | None = None
-    journal: str | None = None
-    retraction: RetractionStatus = RetractionStatus.UNKNOWN
-    chunk_id: str | None = None
-    section: str | None = None
-    explanation: str | None = None
+    doc_id: str = Field(pattern=r"^pmid:[0-9]+$", description="for rag_get")
+    uuid: str = Field(min_length=10, description="of the passage")
+    sim: float | None = Field(default=None, description="cosine to the query")
+    bm25: float | None = Field(default=None, description="null: none of its words")
+    quality: float | None = Field(default=None, description="of the evidence, 0 to 9")
+    score: float = Field(description="orders this answer only: the best hit has about 1, or more by its quality")
+    title: str | None = Field(default=None, description="of the paper")
+    snippet: str | None = Field(default=None, description="of the passage")
+    year: int | None = Field(default=None, description="of publication")
+    journal: str | None = Field(default=None, description="its title")
+    retraction: RetractionStatus = Field(default=RetractionStatus.UNKNOWN, description=STANDINGS)
+    chunk_id: str | None = Field(default=None, description="the passage")
+    section: str | None = Field(default=None, description="of the abstract")
+    explanation: str | None = Field(default=None, description="of the score")
+    match: Literal["weak"] = Field(default=_ABSENT, description="if neither meaning nor words fit")
 
 
 class RagResults(Response):
-    results: list[SearchHit]
-    status: Literal["complete", "partial"] = "complete"
-    reasons: list[str] = Field(default_factory=list)
-    warnings: list[str] = Field(default_factory=list)
+    results: list[SearchHit] = Field(description="best first")
+    status: Literal["complete", "partial"] = Field(default="complete", description="partial: hits are missing")
+    reasons: list[str] = Field(default_factory=list, description="why partial")
+    warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
 @tool("rag.search", family=BIO_MCP, timeout=8)
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
-    """Find the passages of PubMed abstracts that best match a question, by words and by meaning together.
+    """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
 
-    Better evidence and newer papers rank higher unless quality_bias is false; retracted papers are flagged and sink.
+    By words and meaning together. `score` orders one answer and compares with no other; hits that do not fit have
+    match "weak". Better evidence and newer papers rank higher unless quality_bias is false; retracted papers are
+    flagged and sink.
     """
     question = Question(request.query, _filters(request.filters), request.quality_bias, request.synonyms)
     found = find(question, backends, context.deadline)
@@ -87,12 +97,44 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     hits = [hit for each in shown for hit in view.hits(each, documents, chunks)]
     hits.sort(key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id or ""))
     gone = [f"{len(places) - len(shown)} papers were deleted during the search"] if len(shown) < len(places) else []
-    return RagResults(
+    answer = RagResults(
         results=hits[: request.top_k],
         status="partial" if gone else "complete",
         reasons=gone,
-        warnings=list(found.warnings),
+        warnings=[*found.warnings, *_unknown(request, documents, found, backends), *_poor(request, hits, backends)],
     )
+    return _fitting(answer, request.max_characters)
+
+
+def _unknown(request: RagSearch, documents: Mapping[str, Document], found: Found, backends: Backends) -> list[str]:
+    """The warning that names journals of which the corpus has no paper."""
+    named = request.filters.journals[:JOURNALS_LOOKED_UP] if request.filters else []
+    journals = [each.article.journal for each in documents.values() if each.article.journal]
+    seen = {(name or "").lower() for each in journals for name in (each.title, each.nlm_id)}
+    lacking = absent([each for each in named if each.strip().lower() not in seen], found.vector, backends)
+    said = "The corpus has no paper of the journal {}: give its NLM id or its full title, as rag_get shows it."
+    return [said.format(" or ".join(map(repr, lacking)))] if lacking else []
+
+
+def _poor(request: RagSearch, hits: Sequence[SearchHit], backends: Backends) -> list[str]:
+    """The warning that nothing fits, whatever the scores look like."""
+    if not hits or not all(hit.match for hit in hits):
+        return []
+    best = max((hit.sim for hit in hits if hit.sim is not None), default=0.0)
+    filtered = " that pass the filters" if _filters(request.filters) else ""
+    return [
+        f"Probably none of the papers{filtered} fits the query (best cosine {best:.2f}); scores only order them. The "
+        f"corpus holds {backends.passages.count()[0]} papers: look in PubMed itself with searchPubMedArticles, or "
+        "bring a topic in with pubmed_sync_delta."
+    ]
+
+
+def _fitting(answer: RagResults, most: int) -> RagResults:
+    def without(hits: Sequence[SearchHit]) -> dict[str, Any]:
+        left = f"{len(hits)} more hits had no room in {most} characters; raise max_characters or lower top_k"
+        return {"status": "partial", "reasons": [*answer.reasons, left]}
+
+    return budget.within(answer, "results", most, without)
 
 
 def _filters(given: SearchFilters | None) -> Filters:
@@ -100,14 +142,11 @@ def _filters(given: SearchFilters | None) -> Filters:
         return Filters()
     if given.year_from and given.year_to and given.year_from > given.year_to:
         raise InvalidInput(f"filters.year_from: {given.year_from} is after year_to, {given.year_to}")
-    journals = [each.strip() for each in given.journals]
     return Filters(
         year_from=given.year_from,
         year_to=given.year_to,
-        journals=frozenset([*journals, *(each.lower() for each in journals)]),
+        journals=frozenset(name for each in given.journals for name in called(each)),
         publication_types=frozenset(_publication_type(each) for each in given.publication_types),
-        tags=frozenset(given.tags),
-        project=given.project,
     )
 
 
@@ -139,24 +178,30 @@ class _View:
         return [self._hit(place, document, chunk, share) for chunk, share in zip(own, shares, strict=True)]
 
     def _hit(self, place: Ranked, document: Document, chunk: StoredChunk, share: float = 1.0) -> SearchHit:
-        candidate, article = place.candidate, document.article
-        title = article.title or article.vernacular_title
+        candidate, article, terms = place.candidate, document.article, self.found.terms
+        title, sim = article.title or article.vernacular_title, candidate.sim if chunk.sim is None else chunk.sim
+        weak = is_weak(sim, lambda: overlap(f"{title or ''} {chunk.text}", terms) / len(terms))
         return SearchHit(
             doc_id=f"pmid:{candidate.pmid}",
             uuid=chunk_uuid(candidate.pmid, chunk.chunk_id, self.namespace),
-            sim=_rounded(candidate.sim if chunk.sim is None else chunk.sim),
+            sim=_rounded(sim),
             bm25=_rounded(candidate.bm25),
             quality=place.total,
             score=round(place.score * share, 6),
             title=title,
-            snippet=snippet(chunk.text, self.found.terms) or title,
+            snippet=snippet(chunk.text, terms) or title,
             year=candidate.year,
             journal=article.journal.title if article.journal else None,
             retraction=candidate.retraction,
             chunk_id=chunk.chunk_id,
             section=chunk.section,
             explanation=place.explanation,
+            **_match(weak),
         )
+
+
+def _match(weak: bool) -> dict[str, Any]:
+    return {"match": "weak"} if weak else {}
 
 
 def _rounded(score: float | None) -> float | None:

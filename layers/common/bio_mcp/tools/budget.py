@@ -1,0 +1,44 @@
+"""How long an answer may be: what a model reads, it pays for.
+
+An answer holds whole records, its first ones, and says how to get at the rest. The first is given however long it is:
+whoever asks again for what was left out comes to an end.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+DEFAULT = 60_000  # characters of an answer's JSON, some 15,000 tokens
+LEAST, MOST = 1_000, 1_500_000  # twice in one MCP result, and escaped, the most is 5 of Lambda's 6 MB
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+def length(answer: BaseModel) -> int:
+    """Characters of the JSON that a client is sent."""
+    return len(answer.model_dump_json(exclude_unset=True))
+
+
+def within(answer: Answer, field: str, most: int, without: Callable[[Sequence[Any]], dict[str, Any]]) -> Answer:
+    """`answer` with the first records of its list `field` that have room in `most` characters.
+
+    `without` gives the fields that change when the records that it is given are left out.
+    """
+    records: list[BaseModel] = getattr(answer, field)
+    if length(answer) <= most or not records:
+        return answer
+    room = most - length(answer.model_copy(update={field: [], **without(records)}))
+    fits = fitting([length(each) + 1 for each in records], room)
+    if fits == len(records):
+        return answer
+    return answer.model_copy(update={field: records[:fits], **without(records[fits:])})
+
+
+def fitting(lengths: Sequence[int], room: int) -> int:
+    """How many of the first have room; one at least."""
+    for place, each in enumerate(lengths):
+        room -= each
+        if room < 0 and place:
+            return place
+    return len(lengths)
