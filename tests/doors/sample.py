@@ -83,6 +83,21 @@ def wait(request: Wait, backends: Backends, context: Context) -> Stepped:
     raise AssertionError("the deadline let us pass")
 
 
+class Stalled:
+    """`sample.stall` counts itself in `begun` and waits until `over`, as a call of a service that does not answer."""
+
+    begun = threading.Semaphore(0)
+    over = threading.Event()
+
+
+@tool("sample.stall", family=PLAIN, timeout=60, open_world=True)
+def stall(request: Wait, backends: Backends) -> Stepped:
+    """Wait for a service that is not ours."""
+    Stalled.begun.release()
+    Stalled.over.wait(30)
+    return Stepped(steps=0)
+
+
 @tool("kept", family=AUDITED, timeout=5)
 def kept(request: Echo, backends: Backends) -> Echoed:
     """Answer with the audit record in the body."""

@@ -3,6 +3,8 @@
 import base64
 import json
 
+import anyio
+import anyio.to_thread
 import pytest
 from mangum import Mangum
 from mcp import MCPError
@@ -14,6 +16,7 @@ from bio_mcp.tool import resources_in, tools_in
 from tests.doors import sample
 from tests.doors.conftest import NO_BACKENDS
 from tests.doors.lambda_bridge import context, in_a_thread_with_a_loop
+from tests.doors.sample import Stalled
 
 pytestmark = pytest.mark.anyio
 ERAS = ["2026-07-28", "legacy"]
@@ -27,8 +30,22 @@ def era(request):
 async def test_the_official_client_lists_portable_names_with_the_contracts_in_title_and_meta(url, era):
     async with Client(url, mode=era) as client:
         tools = (await client.list_tools()).tools
-    assert [each.name for each in tools] == ["sample_echo", "sample_fail", "sample_walk", "sample_wait", "kept"]
-    assert [each.title for each in tools] == ["sample.echo", "sample.fail", "sample.walk", "sample.wait", None]
+    assert [each.name for each in tools] == [
+        "sample_echo",
+        "sample_fail",
+        "sample_walk",
+        "sample_wait",
+        "sample_stall",
+        "kept",
+    ]
+    assert [each.title for each in tools] == [
+        "sample.echo",
+        "sample.fail",
+        "sample.walk",
+        "sample.wait",
+        "sample.stall",
+        None,
+    ]
     assert tools[0].meta["io.github.bio-mcp/name"] == "sample.echo"
 
 
@@ -138,7 +155,7 @@ def sample_server(**listed):
 async def test_settings_choose_what_is_listed(era):
     async with Client(sample_server(names="contract", families=["plain"]), mode=era) as client:
         listed = [each.name for each in (await client.list_tools()).tools]
-        assert listed == ["sample.echo", "sample.fail", "sample.walk", "sample.wait"]
+        assert listed == ["sample.echo", "sample.fail", "sample.walk", "sample.wait", "sample.stall"]
         assert not (await client.call_tool("kept", {"text": "x"})).is_error
 
 
@@ -185,3 +202,15 @@ def test_the_lambda_handler_reads_the_events_of_other_front_ends(made):
     for answer in answers:
         assert answer["statusCode"] == 200
         assert json.loads(answer["body"])["result"]["tools"][0]["name"] == "sample.echo"
+
+
+async def test_calls_that_wait_for_others_leave_the_tools_of_the_corpus_their_threads():
+    Stalled.over.clear()
+    async with Client(sample_server()) as client, anyio.create_task_group() as calls:
+        for _ in range(mcp.THREADS + 5):
+            calls.start_soon(client.call_tool, "sample_stall", {})
+        for _ in range(mcp.THREADS):
+            await anyio.to_thread.run_sync(Stalled.begun.acquire)
+        echoed = await client.call_tool("sample_echo", {"text": "x"})
+        Stalled.over.set()
+    assert echoed.structured_content["texts"] == ["x"]

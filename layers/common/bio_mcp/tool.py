@@ -108,7 +108,7 @@ class Tool:
 class Resource:
     """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1).
 
-    `blob`: MCP carries it as base64 of its JSON instead of as text.
+    `open_world`: as of a tool. `blob`: MCP carries it as base64 of its JSON instead of as text.
     """
 
     uri: str
@@ -120,6 +120,7 @@ class Resource:
     mime_type: str
     output: type[Response]
     run: Callable[..., Response] = field(repr=False)
+    open_world: bool = False
     blob: bool = False
     wants_context: bool = False
 
@@ -170,7 +171,14 @@ def tool(
 
 
 def resource(
-    uri: str, *, name: str, family: Family, timeout: float, mime_type: str = "application/json", blob: bool = False
+    uri: str,
+    *,
+    name: str,
+    family: Family,
+    timeout: float,
+    mime_type: str = "application/json",
+    open_world: bool = False,
+    blob: bool = False,
 ) -> Callable[[Callable[..., Any]], Resource]:
     """Declare the decorated function as the resource at the template `uri`."""
 
@@ -186,6 +194,7 @@ def resource(
             mime_type=mime_type,
             output=types["return"],
             run=run,
+            open_world=open_world,
             blob=blob,
             wants_context="context" in types,
         )

@@ -38,6 +38,7 @@ INSTRUCTIONS = (
 )
 CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
 PATIENCE_S = 1.0  # with a client that asked for progress and does not read it
+THREADS = 40  # of each kind: tools that wait for NCBI, and tools of the corpus, which must not wait for those
 LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
 
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
@@ -72,8 +73,9 @@ def server(
     """An MCP server, without a transport. `names` (portable or contract) and `families` are what is listed unless the
     endpoint's query says otherwise. Raises `InvalidInput` when a family does not exist."""
     listing = Listing(tuple(tools), names, tuple(families))
-    reading = Reading(tuple(resources), invoke)
-    calling = Calling(by_any_name(listing.tools), invoke)
+    running = Running(invoke)
+    reading = Reading(tuple(resources), running)
+    calling = Calling(by_any_name(listing.tools), running)
     return Server(
         "bio-mcp",
         version=__version__,
@@ -94,12 +96,31 @@ def server(
     )
 
 
+class Running:
+    """Invokes in worker threads, those that wait for services that are not ours apart from the others."""
+
+    def __init__(self, invoke: Invoke) -> None:
+        self._invoke = invoke
+        self._threads = {open_world: anyio.CapacityLimiter(THREADS) for open_world in (False, True)}
+
+    async def run(self, what: Tool | Resource, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
+        """The outcome. When the caller goes away, the call's deadline is over at once."""
+        deadline = Deadline(what.timeout)
+        context = Context(uuid4().hex, deadline, _progress(asked, deadline))
+        invoke, threads = partial(self._invoke, what, arguments, context), self._threads[what.open_world]
+        try:
+            return await anyio.to_thread.run_sync(invoke, abandon_on_cancel=True, limiter=threads)
+        except anyio.get_cancelled_exc_class():
+            deadline.expire()
+            raise
+
+
 @dataclass(frozen=True)
 class Calling:
     """`tools/call`, in a worker thread."""
 
     tools: Mapping[str, Tool]
-    invoke: Invoke
+    running: Running
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         return self.tools[name].input_schema if name in self.tools else None
@@ -110,7 +131,7 @@ class Calling:
             name = excerpt(params.name)
             message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
             raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
-        outcome = await run(self.invoke, tool, params.arguments or {}, asked)
+        outcome = await self.running.run(tool, params.arguments or {}, asked)
         return types.CallToolResult(
             content=[types.TextContent(text=outcome.text)],
             structured_content=outcome.body,
@@ -124,7 +145,7 @@ class Reading:
     """`resources/list`, `resources/templates/list` and `resources/read`."""
 
     resources: tuple[Resource, ...]
-    invoke: Invoke
+    running: Running
 
     async def list_resources(
         self, _asked: Asked, _params: types.PaginatedRequestParams | None
@@ -159,7 +180,7 @@ class Reading:
     async def _read(
         self, resource: Resource, parameters: Mapping[str, str], uri: str, asked: Asked
     ) -> types.ReadResourceResult:
-        outcome = await run(self.invoke, resource, parameters, asked)
+        outcome = await self.running.run(resource, parameters, asked)
         if outcome.failed:
             error = outcome.body["error"]
             code = types.INVALID_PARAMS if error["code"] in CALLERS_FAULT else types.INTERNAL_ERROR
@@ -175,17 +196,6 @@ def contents(resource: Resource, uri: str, text: str) -> types.TextResourceConte
         blob = base64.b64encode(text.encode()).decode()
         return types.BlobResourceContents(uri=uri, mime_type=resource.mime_type, blob=blob)
     return types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=text)
-
-
-async def run(invoke: Invoke, what: Tool | Resource, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
-    """Invoke in a worker thread. When the caller goes away, the call's deadline is over at once."""
-    deadline = Deadline(what.timeout)
-    context = Context(uuid4().hex, deadline, _progress(asked, deadline))
-    try:
-        return await anyio.to_thread.run_sync(partial(invoke, what, arguments, context), abandon_on_cancel=True)
-    except anyio.get_cancelled_exc_class():
-        deadline.expire()
-        raise
 
 
 def _progress(asked: Asked, deadline: Deadline) -> Callable[[int, int | None, str], None]:

@@ -267,7 +267,7 @@ def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline:
     )
 
 
-@resource("pubmed-connect://info", name="pubmed-info", family=PUBMED, timeout=10, blob=True)
+@resource("pubmed-connect://info", name="pubmed-info", family=PUBMED, timeout=10, open_world=True, blob=True)
 def pubmed_info(backends: Backends, context: Context) -> ServerStanding:
     """This server, and how it stands with NCBI at this moment."""
     last = backends.pubmed.contact().last
@@ -277,7 +277,7 @@ def pubmed_info(backends: Backends, context: Context) -> ServerStanding:
     return server_standing(backends.pubmed.contact())
 
 
-@resource("pubmed-connect://stats/pubmed", name="pubmed-stats", family=PUBMED, timeout=20, blob=True)
+@resource("pubmed-connect://stats/pubmed", name="pubmed-stats", family=PUBMED, timeout=20, open_world=True, blob=True)
 def pubmed_stats(backends: Backends, context: Context) -> PubmedStatistics:
     """PubMed's size, last update, search fields and link names, as EInfo gives them."""
     with answered_or_told_why():
