@@ -50,6 +50,9 @@ def test_each_kind_of_value_is_read():
         ("BIO_MCP_MODE", "cloud", "BIO_MCP_MODE is 'cloud'; it takes aws, embedded"),
         ("BIO_MCP_EMBEDDINGS", "bert", "it takes hf, onnx, openai"),
         ("BIO_MCP_TOOL_NAMES", "dotted", "it takes contract, portable"),
+        ("MCP_AUTH_SECRET_KEY", "s" * 40 + "\udcff", "MCP_AUTH_SECRET_KEY is not UTF-8"),
+        ("NCBI_TOOL_IDENTIFIER", "\udce4", "NCBI_TOOL_IDENTIFIER is not UTF-8"),
+        ("MCP_ALLOWED_HOSTS", "a.example,\udce4", "MCP_ALLOWED_HOSTS is not UTF-8"),
         ("MCP_LOG_LEVEL", "loud", "it takes debug, error, info, warning"),
     ],
 )

@@ -50,6 +50,12 @@ def nobody(monkeypatch):
         monkeypatch.setenv(name, value)
 
 
+def test_a_mode_whose_library_is_not_installed_is_said_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    with pytest.raises(InvalidInput, match=r"takes boto3; install bio-mcp\[aws\]"):
+        wiring.MODES["aws"](Settings(**NAMED))
+
+
 def test_every_port_is_made_and_what_connects_is_made_once():
     backends = Aws(Settings(**NAMED))
     for port in PORTS:

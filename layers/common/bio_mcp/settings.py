@@ -194,6 +194,8 @@ def _value(of: Field[Any], text: str) -> Any:
     if of.name in CHOICES and text not in CHOICES[of.name]:
         raise InvalidInput(f"{name} is {text!r}; it takes {', '.join(sorted(CHOICES[of.name]))}")
     kind: Any = Path if isinstance(of.default, Path) else type(of.default)
+    if kind is not Path and not _is_text(text):
+        raise InvalidInput(f"{name} is not UTF-8")
     if kind is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if kind is int and not text.isdecimal():
@@ -202,3 +204,12 @@ def _value(of: Field[Any], text: str) -> Any:
         return kind(text)
     except ValueError:
         raise InvalidInput(f"{name} is not a valid {kind.__name__}") from None
+
+
+def _is_text(value: str) -> bool:
+    """Whether the bytes of the environment were UTF-8: Python puts half surrogates for those that were not."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -13,7 +13,7 @@ def published(*keys):
     return json.dumps({"keys": list(keys)}).encode()
 
 
-@pytest.mark.parametrize("secret", ["", "x" * 31, "é" * 15])
+@pytest.mark.parametrize("secret", ["", "x" * 31, "é" * 15, " \t" * 20])
 def test_a_short_secret_is_refused(secret):
     with pytest.raises(InvalidInput, match="too short; it takes 32 random bytes or more") as refused:
         hmac_keys([secret])

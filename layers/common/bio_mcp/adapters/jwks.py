@@ -2,6 +2,7 @@
 
 import httpx
 
+from bio_mcp.adapters.http import http_client
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
 
@@ -17,7 +18,7 @@ def fetch(url: str, *, timeout_s: float = TIMEOUT_S, max_bytes: int = MAX_BYTES)
     """
     deadline = Deadline(timeout_s)
     try:
-        with httpx.stream("GET", url, timeout=timeout_s, headers=ASKING) as response:
+        with http_client(timeout=timeout_s) as client, client.stream("GET", url, headers=ASKING) as response:
             if response.status_code == httpx.codes.OK:
                 return _body(response, deadline, max_bytes)
             problem = f"status {response.status_code}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from bio_mcp.errors import InvalidInput
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 
 def _aws(settings: Settings) -> "Aws":
+    if find_spec("boto3") is None:
+        raise InvalidInput("BIO_MCP_MODE is aws, which takes boto3; install bio-mcp[aws]")
     from bio_mcp.wiring.aws import Aws
 
     return Aws(settings)

@@ -6,6 +6,7 @@ import httpx
 
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.faults import AnswerTooLarge, Refused
+from bio_mcp.adapters.http import http_client
 from bio_mcp.adapters.pace import PER_SECOND, PER_SECOND_WITH_KEY
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, InvalidInput, NcbiFailed
@@ -38,7 +39,7 @@ class Wire:
         self._base_url = base_url.rstrip("/") + "/"
         self._identity = identity
         self._max_bytes = max_bytes
-        self._client = httpx.Client(
+        self._client = http_client(
             transport=transport,
             follow_redirects=False,
             headers={"User-Agent": identity.get("tool", "")},

@@ -35,7 +35,7 @@ def hmac_keys(secrets: Sequence[str]) -> Keys:
 def _unfit(secret: str) -> str:
     if secret.lstrip().startswith(NOT_SECRET):
         return "MCP_AUTH_SECRET_KEY holds a public or private key; it takes a random secret"
-    if len(secret.encode()) < LEAST_BYTES:
+    if len(secret.strip().encode()) < LEAST_BYTES:
         return f"the secret of MCP_AUTH_SECRET_KEY is too short; it takes {LEAST_BYTES} random bytes or more"
     return ""
 

@@ -1,0 +1,22 @@
+"""What the environment tells HTTP clients, and gets wrong."""
+
+import pytest
+
+from bio_mcp.adapters.http import http_client
+from bio_mcp.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9", "names a SOCKS proxy"),
+        ("HTTPS_PROXY", "gopher://127.0.0.1:9", "is not the address of a proxy"),
+        ("HTTP_PROXY", "http://[::1", "is not the address of a proxy"),
+        ("SSL_CERT_FILE", "/nonexistent/certificates.pem", "names no certificates that can be read"),
+        ("SSL_CERT_FILE", "/dev/null", "names no certificates that can be read"),
+    ],
+)
+def test_an_environment_that_cannot_be_followed_is_explained(monkeypatch, variable, value, says):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InvalidInput, match=says):
+        http_client()
