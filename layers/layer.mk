@@ -9,7 +9,7 @@ ARCH ?= arm64
 PLATFORM_arm64 := aarch64-manylinux_2_28
 PLATFORM_x86_64 := x86_64-manylinux_2_28
 PLATFORM := $(or $(PLATFORM_$(ARCH)),$(error ARCH is arm64 or x86_64, not $(ARCH)))
-PYTHON313 ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13) $(shell command -v python3.13))
+PYTHON313 ?= $(shell $(ROOT)/scripts/find_python313)
 INTO = $(ARTIFACTS_DIR)/python
 
 # What Lambda never reads: scripts, tests, type stubs, sources of compiled modules.

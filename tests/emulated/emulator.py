@@ -53,6 +53,8 @@ class Emulator:
 @contextmanager
 def emulator(host: str = "127.0.0.1", port: int = 0, **settings: str) -> Iterator[Emulator]:
     """An emulator on `host`; port 0 takes a free one. Raises `Unusable`."""
+    if not host:
+        raise Unusable("the emulator needs an address to listen on: without one it would take all, for everybody")
     if not PROGRAM.exists():
         raise Unusable("the emulator is not installed in .cache/ministack; make deploy-local installs it")
     scratch = Path(tempfile.mkdtemp(prefix="emulated-"))  # every unpacked function and layer is left there

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.sam_local.image import ensure
 from tests.sam_local.invoking import Local, logical_id
 
 FUNCTIONS = sorted(path.name for path in (ROOT / "functions").iterdir() if (path / "app.py").exists())
-GATEWAY = "{{(index .IPAM.Config 0).Gateway}}"
+ADDRESSES = "{{json .IPAM.Config}}"
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,20 @@ class SamLocal:
         return self.local.invoke(function, event)
 
 
+def host_of(addresses: str) -> str:
+    """This machine's address on a Docker network. An engine that has just made the network names only the subnet, of
+    which it takes the first address itself."""
+    [first, *_] = json.loads(addresses)
+    return str(first.get("Gateway") or next(ip_network(first["Subnet"]).hosts()))
+
+
 @contextmanager
 def sam_local() -> Iterator[SamLocal]:
     """Functions in containers, over the stores of a stack deployed into an emulator on Docker's bridge."""
     with engine() as env:
         ensure(env)
-        bridge = run(env, "docker", "network", "inspect", "bridge", "--format", GATEWAY).strip()
-        with cloud(host=bridge, enforcing=False) as up:
+        bridge = run(env, "docker", "network", "inspect", "bridge", "--format", ADDRESSES)
+        with cloud(host=host_of(bridge), enforcing=False) as up:
             yield SamLocal(Local(env, {logical_id(name): _variables(up, name) for name in FUNCTIONS}), up)
             run(env, "docker", "image", "prune", "--force")
 
