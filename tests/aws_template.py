@@ -71,7 +71,7 @@ def rendered(value: Any, given: dict[str, str]) -> Any:
             return re.sub(r"\$\{([\w:]+)\}", lambda found: given[found[1]], template)
     if isinstance(value, dict) and len(value) == 1 and (function := COMPUTED.get(next(iter(value)))):
         return function(*rendered(next(iter(value.values())), given))
-    return value
+    return {name: rendered(each, given) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def listed(value: Any) -> list[Any]:

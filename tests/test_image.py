@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bio_mcp.adapters.embedders import TELEMETRY_OFF
 from bio_mcp.settings import Settings
 from tests.aws_template import FUNCTIONS, TEMPLATE
 
@@ -41,11 +42,16 @@ def test_it_runs_the_python_and_the_handler_of_the_template():
 
 
 def test_it_is_told_what_the_settings_know():
-    [variables] = [dict(each.split("=") for each in line.split()) for line in given("ENV")]
+    variables = dict(each.split("=") for line in given("ENV") for each in line.split())
     known = {each.metadata["env"]: each for each in fields(Settings)}
     assert Settings.from_env({name: value for name, value in variables.items() if name in known}).embeddings == "hf"
-    assert set(variables) - set(known) == {"HF_HUB_OFFLINE"}
+    assert {name: value for name, value in variables.items() if name not in known} == TELEMETRY_OFF
     assert any(f"--into {variables['BIO_MCP_MODELS']}/{Settings().embedding_model}" in line for line in given("RUN"))
+
+
+def test_it_reports_to_nobody_while_it_is_built_either():
+    before = RECIPE[: RECIPE.index("\nRUN ")]
+    assert all(f"{name}={value}" in before for name, value in TELEMETRY_OFF.items() if name != "HF_HUB_OFFLINE")
 
 
 def test_what_it_installs_is_locked_and_leaves_out_what_lambda_brings():

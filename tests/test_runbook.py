@@ -34,3 +34,31 @@ def test_the_columns_of_costs_add_up():
     for column in range(3):
         added = sum(dollars(row[column]) for row in rows[:total])
         assert round(added) == dollars(rows[total][column])
+
+
+def section(title):
+    return RUNBOOK.partition(f"# {title}\n")[2].partition("\n#")[0]
+
+
+def test_what_outlives_the_stack_is_named_where_it_is_taken_down():
+    kept = {name: each for name, each in TEMPLATE["Resources"].items() if "Retain" in each.get("DeletionPolicy", "")}
+    deleted = {"AWS::OpenSearchService::Domain": "delete-domain", "AWS::DynamoDB::Table": "delete-table"}
+    deleted["AWS::S3::Bucket"] = "aws s3 rb"
+    assert {each["Type"] for each in kept.values()} == deleted.keys()
+    assert all(command in section("Take it down") for command in deleted.values())
+    tables = {name for name, each in TEMPLATE["Resources"].items() if each["Type"] == "AWS::DynamoDB::Table"}
+    assert f"every table but `{''.join(tables - kept.keys())}`" in section("Take it down")
+
+
+def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted():
+    alarms = {name: each["Properties"] for name, each in TEMPLATE["Resources"].items() if name.endswith("Alarm")}
+    charged = [each for name, each in alarms.items() if name not in {"Corpus2SyncAgeAlarm", "Corpus3SyncAgeAlarm"}]
+    [summed] = [each["Metrics"] for each in charged if "Metrics" in each]
+    counted = re.findall(r"\| (\d+) alarms and one over (\d+) metrics × 0.10", RUNBOOK)
+    assert counted == [(str(len(charged) - 1), str(len(summed) - 1))]
+
+
+def test_costs_are_those_of_the_defaults():
+    instance = TEMPLATE["Parameters"]["OpenSearchInstanceType"]["Default"].removesuffix(".search")
+    assert f"| OpenSearch: instances × price × 730 h | {instance} × " in RUNBOOK
+    assert f"| its disk: GiB × 0.122 | {TEMPLATE['Parameters']['OpenSearchVolumeGiB']['Default']}: " in RUNBOOK

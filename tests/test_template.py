@@ -75,9 +75,14 @@ def test_a_function_is_traced_and_logs_json_into_a_group_that_forgets(function):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_variable_is_a_setting(function):
-    known = {each.metadata["env"] for each in fields(Settings)} | {"AWS_ENDPOINT_URL"}
+    known = {each.metadata["env"] for each in fields(Settings)} | {"AWS_ENDPOINT_URL", "ORT_DISABLE_TELEMETRY"}
     assert set(variables(function)) <= known
     assert variables(function)["BIO_MCP_MODE"] == "aws"
+
+
+@pytest.mark.parametrize("function", EMBED)
+def test_a_function_that_embeds_reports_to_nobody(function):
+    assert variables(function)["ORT_DISABLE_TELEMETRY"] == "1"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -93,9 +98,48 @@ def test_a_change_of_the_layers_publishes_the_endpoint_anew_and_the_api_calls_wh
     own = FUNCTIONS["mcp_http"][1]
     assert own["AutoPublishAlias"] == "live"
     assert own["AutoPublishAliasAllProperties"] is True
-    assert own["SnapStart"] == {"ApplyOn": "PublishedVersions"}
+    assert rendered(own["SnapStart"], {"SnapStart": "on"}) == {"ApplyOn": "PublishedVersions"}
     assert MADE["ApiToMcpHttp"]["Properties"]["IntegrationUri"] == {"Ref": "McpHttpFunction.Alias"}
     assert MADE["ApiMayCallMcpHttp"]["Properties"]["FunctionName"] == {"Ref": "McpHttpFunction.Alias"}
+
+
+def test_an_older_version_ends_with_its_snapshot_when_a_newer_one_is_published():
+    assert FUNCTIONS["mcp_http"][1]["VersionDeletionPolicy"] == "Delete"
+
+
+def test_snapshots_can_be_switched_off():
+    off = rendered(FUNCTIONS["mcp_http"][1]["SnapStart"], {"SnapStart": "off"})
+    assert off == {"ApplyOn": "None"}
+
+
+# ---- two stacks in one account ----
+
+NAMES = {"FunctionName", "LogGroupName", "DashboardName", "DomainName", "TableName", "BucketName", "QueueName", "Name"}
+ELSEWHERE = {"ApiDomain"}  # its name is a domain of one's own
+UUID = "01234567-89ab-cdef-0123-"
+
+
+@pytest.mark.parametrize("logical_id", [name for name in MADE if name not in ELSEWHERE])
+def test_what_has_a_name_has_it_from_its_own_stack(logical_id):
+    one, other = (named(logical_id, stack) for stack in (f"bio-mcp/{UUID}0a1b2c3d4e5f", f"other/{UUID}5f4e3d2c1b0a"))
+    assert all(one[key] != other[key] for key in one)
+
+
+def named(logical_id, stack):
+    """Property -> name that the resource is given there; those of other resources are left out."""
+    properties = MADE[logical_id].get("Properties", {})
+    defaults = {name: str(each["Default"]) for name, each in PARAMETERS.items()}
+    own = {
+        "AWS::StackId": f"arn:aws:cloudformation:eu-central-1:1234:stack/{stack}",
+        "AWS::StackName": stack.split("/")[0],
+    }
+    given = {key: value for key in NAMES & properties.keys() if not refers(value := properties[key])}
+    return {key: rendered(value, defaults | own) for key, value in given.items()}
+
+
+def refers(value):
+    """Whether it is another resource."""
+    return isinstance(value, dict) and value.get("Ref", "").split(".")[0] in MADE
 
 
 # ---- the HTTP API ----

@@ -12,7 +12,7 @@ from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors import aws_lambda
 from bio_mcp.errors import Failure, InvalidInput, NotFound
 from bio_mcp.syncing import retractions
-from tests.aws_template import ALARM, FUNCTIONS, TEMPLATE, of, text, timeout_ms
+from tests.aws_template import ALARM, FUNCTIONS, TEMPLATE, of, rendered, text, timeout_ms
 from tests.corpus import Corpus
 
 OFFERED = [*TOOLS.values(), *RESOURCES.values()]
@@ -22,11 +22,19 @@ FILTERS = of("AWS::Logs::MetricFilter")
 
 
 def watched():
-    return {(text(each["Namespace"]), each["MetricName"], text(listed_dimension(each))) for each in ALARMS.values()}
+    return {(text(each["Namespace"]), each["MetricName"], text(dimension(each))) for each in metrics()}
 
 
-def listed_dimension(alarm):
-    return next((each["Value"] for each in alarm.get("Dimensions", [])), "")
+def metrics():
+    """What the alarms look at: one metric each, or the several of a sum."""
+    for alarm in ALARMS.values():
+        yield from [each["MetricStat"]["Metric"] for each in alarm.get("Metrics", []) if "MetricStat" in each] or [
+            alarm
+        ]
+
+
+def dimension(metric):
+    return next((each["Value"] for each in metric.get("Dimensions", [])), "")
 
 
 LOGICAL = [name for name, _ in FUNCTIONS.values()]
@@ -35,10 +43,18 @@ MUST = {
     *(("AWS/Lambda", "Duration", name) for name in LOGICAL if name != "SyncDeltaFunction"),  # it fills its time
     ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "DeadLetters.QueueName"),
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "WorkQueue.QueueName"),
+    ("AWS/ApiGateway", "4xx", "Api"),
     ("AWS/ApiGateway", "5xx", "Api"),
+    *(
+        ("AWS/DynamoDB", f"{kind}ThrottleEvents", f"{table}Table")
+        for kind in ("Read", "Write")
+        for table in ("Documents", "Jobs", "Pace", "Cache")
+    ),
     ("AWS/ES", "ClusterStatus.red", "SearchDomain"),
     ("AWS/ES", "ClusterIndexWritesBlocked", "SearchDomain"),
     ("AWS/ES", "FreeStorageSpace", "SearchDomain"),
+    ("AWS/ES", "JVMMemoryPressure", "SearchDomain"),
+    ("AWS/ES", "CPUUtilization", "SearchDomain"),
     ("AWS::StackName", "ToolFailures", ""),
     *(("AWS::StackName", "CompleteSyncs", f"Corpus{number}Key") for number in "123"),
     ("AWS::StackName", "CompleteSyncs", retractions.QUERY_KEY),
@@ -47,7 +63,7 @@ MUST = {
 
 def test_everything_that_must_be_watched_is_and_nothing_else():
     assert watched() == MUST
-    assert len(ALARMS) == len(MUST)
+    assert len(list(metrics())) == len(MUST)
 
 
 @pytest.mark.parametrize("name", ALARMS)
@@ -59,13 +75,13 @@ def test_an_alarm_says_what_is_wrong_and_tells_whoever_is_named(name):
 
 @pytest.mark.parametrize("function", [each for each in FUNCTIONS if each != "sync_delta"])
 def test_an_alarm_rings_before_a_function_times_out_but_not_while_it_may_still_work(function):
-    [alarm] = [each for each in ALARMS.values() if each["MetricName"] == "Duration" and uses(each, function)]
+    [alarm] = [each for each in ALARMS.values() if each.get("MetricName") == "Duration" and uses(each, function)]
     longest = max([each.timeout for each in OFFERED if each.function == function] or [25]) * 1000
     assert longest <= alarm["Threshold"] < timeout_ms(function)
 
 
 def uses(alarm, function):
-    return text(listed_dimension(alarm)) == FUNCTIONS[function][0]
+    return text(dimension(alarm)) == FUNCTIONS[function][0]
 
 
 @pytest.mark.parametrize("synced", ["Corpus1", "Corpus2", "Corpus3", "Retractions"])
@@ -136,12 +152,26 @@ def test_a_sync_that_came_to_its_end_is_counted_for_its_corpus(tmp_path, ncbi):
     arguments = {"query_key": "statins", "term": f"{one}[uid]"}
     with Corpus(tmp_path, ncbi.base_url) as corpus:
         lines = logged(lambda: call(TOOLS["pubmed.sync_delta"], arguments, corpus))
-    complete = FILTERS["CompleteSyncsMetric"]
-    [line] = [each for each in lines if matches(complete["FilterPattern"], each)]
-    [metric] = complete["MetricTransformations"]
-    assert metric["Dimensions"] == [{"Key": "query_key", "Value": "$.query_key"}]
+    complete = counting_syncs("Corpus1", "statins")
+    [line] = [each for each in lines if matches(complete, each)]
     assert line["query_key"] == "statins"
-    assert not matches(complete["FilterPattern"], {**line, "state": "continues"})
+    assert not matches(complete, {**line, "state": "continues"})
+
+
+def counting_syncs(name, key=""):
+    """The pattern that counts complete syncs, where `key` is the corpus's."""
+    counted = FILTERS[f"{name}CompleteSyncsMetric"]
+    [metric] = counted["MetricTransformations"]
+    assert metric["Dimensions"] == [{"Key": "query_key", "Value": "$.query_key"}]
+    return rendered(counted["FilterPattern"], {f"{name}Key": key})
+
+
+@pytest.mark.parametrize("name", ["Corpus1", "Corpus2", "Corpus3", "Retractions"])
+def test_a_key_that_a_client_made_up_becomes_no_metric(name):
+    own = retractions.QUERY_KEY if name == "Retractions" else "own"
+    complete = {"message": "synced", "state": "complete"}
+    assert matches(counting_syncs(name, "own"), {**complete, "query_key": own})
+    assert not matches(counting_syncs(name, "own"), {**complete, "query_key": "made-up"})
 
 
 def test_failures_are_counted_in_the_log_of_every_function_that_runs_tools():

@@ -6,11 +6,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.aws_template import FUNCTIONS, RESOURCES, ROLE, allowed, allowed_by, documents_of, of, statements, variables
+from tests.aws_template import (
+    FUNCTIONS,
+    RESOURCES,
+    ROLE,
+    allowed,
+    allowed_by,
+    documents_of,
+    of,
+    rendered,
+    statements,
+    variables,
+)
 
 ADAPTERS = Path(__file__).parents[1] / "layers/common/bio_mcp/adapters/aws"
 INDEX = "${OpenSearchArn}/${OpenSearchIndex}*"
-DOMAIN = "arn:${AWS::Partition}:es:${AWS::Region}:${AWS::AccountId}:domain/${OpenSearchDomainName}/${OpenSearchIndex}*"
+STACK = {
+    "AWS::Partition": "aws",
+    "AWS::Region": "eu-central-1",
+    "AWS::AccountId": "123456789012",
+    "AWS::StackId": "arn:aws:cloudformation:eu-central-1:123456789012:stack/a-b/01234567-89ab-cdef-0123-456789abcdef",
+    "OpenSearchIndex": "pubmed_chunk",
+}
 HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
@@ -126,15 +143,19 @@ def test_only_functions_and_schedules_may_take_a_role():
         assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
 
 
-def test_the_domain_lets_in_the_two_roles_that_use_it_and_an_operator_if_there_is_one():
-    domain = RESOURCES["SearchDomain"]["Properties"]["AccessPolicies"]
-    [*functions, operator] = statements(domain)
-    let_in = {each["Principal"]["AWS"]["Fn::GetAtt"]: allowed_by([{"Statement": [each]}]) for each in functions}
+@pytest.mark.parametrize(("given", "name"), [("", "bio-mcp-456789abcdef"), ("papers", "papers")])
+def test_the_domain_lets_in_the_two_roles_that_use_it_and_an_operator_if_there_is_one(given, name):
+    properties, stack = RESOURCES["SearchDomain"]["Properties"], {**STACK, "OpenSearchDomainName": given}
+    arn = f"arn:aws:es:eu-central-1:123456789012:domain/{name}"
+    [*functions, operator] = statements(properties["AccessPolicies"])
+    let_in = {each["Principal"]["AWS"]["Fn::GetAtt"]: (each["Action"], each["Resource"]) for each in functions}
+    assert rendered(properties["DomainName"], stack) == name
     assert operator["Principal"] == {"AWS": {"Ref": "OperatorArn"}}
-    assert domain["Statement"][-1]["Fn::If"][0] == "HasOperator"
-    assert let_in == {
-        "SearchRole.Arn": {("es:ESHttpGet", DOMAIN)},
-        "SyncDeltaRole.Arn": {(f"es:ESHttp{method}", DOMAIN) for method in ("Get", "Post", "Put")},
+    assert rendered(operator["Resource"], stack) == f"{arn}/*"
+    assert properties["AccessPolicies"]["Statement"][-1]["Fn::If"][0] == "HasOperator"
+    assert {role: (action, rendered(resource, stack)) for role, (action, resource) in let_in.items()} == {
+        "SearchRole.Arn": ("es:ESHttpGet", f"{arn}/pubmed_chunk*"),
+        "SyncDeltaRole.Arn": ([f"es:ESHttp{method}" for method in ("Get", "Post", "Put")], f"{arn}/pubmed_chunk*"),
     }
 
 

@@ -56,6 +56,12 @@ def test_a_mode_whose_library_is_not_installed_is_said_so(monkeypatch):
         wiring.MODES["aws"](Settings(**NAMED))
 
 
+def test_an_index_is_made_of_as_many_shards_as_are_set():
+    with_four = Aws(Settings(**NAMED, opensearch_shards=4))
+    assert with_four.passages.alias.layout.shards == 4
+    with_four.close()
+
+
 def test_every_port_is_made_and_what_connects_is_made_once():
     backends = Aws(Settings(**NAMED))
     for port in PORTS:

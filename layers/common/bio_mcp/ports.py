@@ -206,7 +206,7 @@ class Audit(Protocol):
 
 
 class Blobs(Protocol):
-    """Bytes that are too many for a table: PDFs, reports, raw records. What a key stands for never changes."""
+    """Bytes that are too many for a table, as a long article. What a key stands for never changes."""
 
     def put(self, folder: str, content: bytes, suffix: str = "") -> str:
         """Keep `content`; returns its key, `folder/<SHA-256 in hex><suffix>`: equal bytes have one key.

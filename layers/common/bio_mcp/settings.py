@@ -93,13 +93,18 @@ class Settings:
     table_cache: str = setting("BIO_MCP_TABLE_CACHE", "", "mode aws: DynamoDB table of NCBI's answers kept for a while")
     table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "mode aws: DynamoDB table of the projects")
     queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "mode aws: URL of the SQS queue of calls to be made later")
-    bucket: str = setting("BIO_MCP_BUCKET", "", "mode aws: S3 bucket of PDFs, reports and raw records")
+    bucket: str = setting("BIO_MCP_BUCKET", "", "mode aws: S3 bucket of papers and jobs that are too large for a table")
     event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "mode aws: EventBridge bus that is told of changes")
     opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "", "mode aws: https address of the OpenSearch endpoint")
     opensearch_service: str = setting(
         "BIO_MCP_OPENSEARCH_SERVICE",
         "es",
         "what requests to OpenSearch are signed for: es (a domain), aoss (Serverless) or none (a node of one's own)",
+    )
+    opensearch_shards: int = setting(
+        "BIO_MCP_OPENSEARCH_SHARDS",
+        1,
+        "mode aws: shards of the index where OpenSearch makes a new one; one for each 500,000 papers",
     )
     functions: tuple[str, ...] = setting(
         "BIO_MCP_FUNCTIONS",

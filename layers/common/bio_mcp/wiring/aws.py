@@ -143,7 +143,8 @@ class Aws(Anywhere):
         from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
         to = self.settings
-        return connected(to.needed("opensearch_url"), to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B)
+        url, shards = to.needed("opensearch_url"), to.opensearch_shards
+        return connected(url, to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B, shards=shards)
 
     def _open_announcements(self) -> "Announcements":
         from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
