@@ -34,6 +34,7 @@ MORE_INPUTS = {
         "pubmed.sync_delta",
         "known_only",
     ): "bring up to date what the corpus holds, as what was retracted, and add nothing",
+    ("pubmed.sync_delta", "job_id"): "follow one job, and never start another by asking for its result",
     ("getArticleRelationships", "moreStyles"): "citation styles that the contract's list does not have",
 }
 

@@ -8,6 +8,7 @@ from bio_mcp.adapters.embedded.database import FILE
 from bio_mcp.doors.cli import checks
 from bio_mcp.doors.cli.checks import FAIL, OK, WARN, examine
 from bio_mcp.errors import StoreFailed
+from bio_mcp.ports import Job
 from bio_mcp.settings import Settings
 
 
@@ -118,3 +119,22 @@ def test_a_failure_of_a_port_is_a_finding():
         raise StoreFailed("the disk is gone; bring it back")
 
     assert examine(fails) == checks.Finding(FAIL, "the disk is gone; bring it back")
+
+
+def test_a_sync_that_the_queue_has_given_up_is_a_warning_until_it_is_taken_up(cli):
+    cli.fill(20)
+    event = {"tool": "pubmed.sync_delta", "arguments": {"query_key": "mine", "term": "x", "job_id": "sync_1"}}
+    with cli.corpus() as corpus:
+        job = Job("sync_1", "sync", "stalled", corpus.now(), corpus.now(), {"query_key": "mine", "term": "x"})
+        corpus.jobs.put(job)
+        corpus.continuations.send(event)
+        receipt, _ = corpus.continuations.receive(60)
+        corpus.continuations.fail(receipt, "NCBI could not be reached", retryable=False)
+    state, said = found(cli("doctor", "--json"))["queue"]
+    assert state == WARN
+    assert "mine: NCBI could not be reached" in said
+    assert "Run the sync again" in said
+    with cli.corpus() as corpus:
+        job.state = "succeeded"
+        corpus.jobs.put(job)
+    assert found(cli("doctor", "--json"))["queue"][0] == OK

@@ -55,9 +55,11 @@ def call(
     deadline: Deadline | None = None,
     correlation_id: str | None = None,
     progress: Progress | None = None,
+    unattended: bool = False,
 ) -> Outcome:
     """Call `tool` with JSON `arguments`; never raises. The deadline is the tool's own time-out unless given."""
-    context = Context(correlation_id or uuid4().hex, deadline or Deadline(tool.timeout), progress or _silent)
+    deadline = deadline or Deadline(tool.timeout)
+    context = Context(correlation_id or uuid4().hex, deadline, progress or _silent, unattended)
 
     def run() -> BaseModel:
         request = _parse(tool, arguments)

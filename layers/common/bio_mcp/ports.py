@@ -163,7 +163,17 @@ class Jobs(Protocol):
         """Raises `NotFound`."""
         ...
 
-    def put(self, job: Job) -> None: ...
+    def put(self, job: Job) -> None:
+        """Store the job, in place of what it was; one that was cancelled stays as it is."""
+        ...
+
+    def is_cancelled(self, job_id: str) -> bool:
+        """Whether the job is there and was cancelled."""
+        ...
+
+    def remove(self, job: Job) -> None:
+        """Forget the job, finished or not."""
+        ...
 
     def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
         """The newest job of this kind with this `request["query_key"]`, whatever its state.

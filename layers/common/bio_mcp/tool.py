@@ -37,11 +37,13 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a running call knows of itself. `progress(done, total, message)` tells whoever waits."""
+    """What a running call knows of itself. `progress(done, total, message)` tells whoever waits; of a call that is
+    `unattended`, as a queue's, nobody reads the answer."""
 
     correlation_id: str
     deadline: Deadline
     progress: Callable[[int, int | None, str], None] = lambda _done, _total, _message: None
+    unattended: bool = False
 
 
 _HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}

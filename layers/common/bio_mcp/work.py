@@ -9,7 +9,9 @@ from typing import Any
 class Job:
     """A long piece of work. `cursor` is what a later run needs to go on; `progress` is for people.
 
-    `state`: running, waiting (will be continued), succeeded, failed.
+    `state`: running, waiting (will be continued), stalled (until somebody asks for it anew), succeeded, failed,
+    cancelled. `progress` of a sync: processed, expected, error (why its last run ended early), reported (somebody has
+    been given its result).
     """
 
     job_id: str
@@ -20,6 +22,11 @@ class Job:
     request: dict[str, Any] = field(default_factory=dict)
     cursor: dict[str, Any] = field(default_factory=dict)
     progress: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is work left that somebody may take up."""
+        return self.state in {"running", "waiting", "stalled"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,12 @@
 """What the queue in the corpus file promises beyond its port: order, no doubles, and leases by a clock of one's own."""
 
+import subprocess
+import sys
+from dataclasses import replace
+
 import pytest
 
-from bio_mcp.adapters.embedded.continuations import SqliteContinuations
+from bio_mcp.adapters.embedded.continuations import BACKOFF, MAX_UNANSWERED, SqliteContinuations
 from bio_mcp.adapters.embedded.database import Database
 from tests.adapters.clocks import Clock
 
@@ -62,9 +66,47 @@ def test_a_failed_event_is_tried_again_later_and_buried_after_the_last_attempt(c
     assert continuations.dead() == [(EVENT, "reason 2")]
 
 
-def test_an_event_that_kills_every_receiver_is_buried(continuations, clock):
+def test_a_call_that_may_work_later_is_tried_for_a_day_with_pauses_that_grow_to_a_quarter_of_an_hour(tmp_path, clock):
+    database = Database(tmp_path)
+    continuations = SqliteContinuations(database, clock, backoff=replace(BACKOFF, rng=lambda: 0.5))
     continuations.send(EVENT)
-    for _ in range(3):
+    began, waits = clock.now, []
+    while waits[-1:] != [None]:
+        receipt, _ = continuations.receive(60)
+        waits.append(continuations.fail(receipt, "NCBI is down"))
+        clock.now += waits[-1] or 0
+    assert waits[:4] == [2, 4, 8, 16]
+    assert max(wait for wait in waits if wait) == 900
+    assert clock.now - began > 24 * 3600
+    assert continuations.dead() == [(EVENT, "NCBI is down")]
+    database.close()
+
+
+def test_a_call_that_cannot_work_later_is_buried_at_once_and_comes_back_when_it_is_sent_anew(continuations):
+    continuations.send(EVENT)
+    receipt, _ = continuations.receive(60)
+    assert continuations.fail(receipt, "refused", retryable=False) is None
+    assert continuations.dead() == [(EVENT, "refused")]
+    continuations.send(EVENT)
+    assert continuations.dead() == []
+    assert continuations.receive(60)[1] == EVENT
+
+
+def test_what_a_process_that_has_ended_received_is_due_at_once(tmp_path, continuations):
+    received = "from pathlib import Path; import sys; "
+    received += "from bio_mcp.adapters.embedded.database import Database; "
+    received += "from bio_mcp.adapters.embedded.continuations import SqliteContinuations; "
+    received += "print(SqliteContinuations(Database(Path(sys.argv[1]))).receive(600))"
+    SqliteContinuations(Database(tmp_path)).send(EVENT)
+    command = [sys.executable, "-c", received, str(tmp_path)]
+    assert "sync_delta" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert SqliteContinuations(Database(tmp_path)).receive(60)[1] == EVENT
+
+
+def test_an_event_that_kills_every_receiver_is_buried(tmp_path, clock):
+    continuations = SqliteContinuations(Database(tmp_path), clock)
+    continuations.send(EVENT)
+    for _ in range(MAX_UNANSWERED):
         assert continuations.receive(60) is not None
         clock.now += 61
     assert continuations.receive(60) is None

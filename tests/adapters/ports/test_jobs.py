@@ -54,3 +54,24 @@ def test_the_latest_of_a_term_is_not_hidden_by_a_newer_job_of_another_one(jobs):
     assert jobs.latest("sync", "q", "t" * 5_000).job_id == "one"
     assert jobs.latest("sync", "q", "u").job_id == jobs.latest("sync", "q").job_id == "three"
     assert jobs.latest("sync", "q", "v") is None
+
+
+def test_a_job_that_was_cancelled_stays_so(jobs):
+    jobs.put(job("a"))
+    assert not jobs.is_cancelled("a")
+    jobs.put(job("a", "cancelled"))
+    jobs.put(job("a", "running"))
+    assert jobs.is_cancelled("a")
+    assert jobs.get("a").state == jobs.latest("sync", "q").state == "cancelled"
+    assert not jobs.is_cancelled("none")
+
+
+def test_a_job_that_was_removed_is_gone(jobs):
+    jobs.put(job("a"))
+    jobs.put(job("b", query_key="r"))
+    jobs.remove(job("a"))
+    jobs.remove(job("a"))
+    assert jobs.latest("sync", "q") is None
+    with pytest.raises(NotFound):
+        jobs.get("a")
+    assert jobs.latest("sync", "r").job_id == "b"

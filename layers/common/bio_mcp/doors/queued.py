@@ -99,9 +99,8 @@ class Queued:
         if early := waiting.early_s(record.get("messageAttributes", {})):
             waiting.send(again, early)
             return True
-        deadline = Deadline(self._left_s)
-        outcome = call(tool, event.arguments, self._backends(), deadline=deadline, correlation_id=record["messageId"])
-        if isinstance(outcome.failure, Conflict) or outcome.body.get("state") == RUNNING:
+        outcome = self._called(tool, event.arguments, record["messageId"])
+        if is_busy(outcome):
             log.info("busy, tried again later", extra={"message_id": record["messageId"], "tool": tool.name})
             waiting.send(again, BUSY_S)
             return True
@@ -110,6 +109,11 @@ class Queued:
             _log_failure(record, tool.name, error["code"], error["message"])
             _ask(waiting.fail, receipt, error["code"], _wait_s(outcome, _receives(record)))
         return not outcome.failed
+
+    def _called(self, tool: Tool, arguments: Mapping[str, Any], correlation_id: str) -> Outcome:
+        deadline = Deadline(self._left_s)
+        backends = self._backends()
+        return call(tool, arguments, backends, deadline=deadline, correlation_id=correlation_id, unattended=True)
 
     def _tool(self, event: Event) -> Tool:
         if event.tool is None:
@@ -121,6 +125,11 @@ class Queued:
     @property
     def _left_s(self) -> float:
         return max(0.0, self._remaining_ms() / 1000 - MARGIN_S)
+
+
+def is_busy(outcome: Outcome) -> bool:
+    """Whether somebody else is at work on what the call was to do."""
+    return isinstance(outcome.failure, Conflict) or outcome.body.get("state") == RUNNING
 
 
 def _ask(change: Callable[..., None], *what: Any) -> None:

@@ -5,10 +5,10 @@ the next one. The checkpoint moves last, and only when every record that NCBI co
 run per query key: it holds a lease and renews it at each step.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -27,35 +27,20 @@ from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import Backends, Checkpoint, Job
 from bio_mcp.syncing.cursor import MISSES, Cursor, named
 from bio_mcp.syncing.pace import Pace
+from bio_mcp.syncing.reports import SyncReport, already_running, ended, history, report_of, unreported
 from bio_mcp.syncing.settling import settle
 from bio_mcp.syncing.windows import FIELDS, check_term, windows
 
 TOOL = "pubmed.sync_delta"
 KIND = "sync"
-UNFINISHED = ("running", "waiting")
 BATCH = 200  # records that an EFetch returns reliably
 SMALLEST = 25  # an unreadable answer is halved to this, and to single records on the last try
 LEASE_S = 300
+SAVE_S = 5.0  # between two looks of others at how far a batch has come
 PATIENCE = 3  # batches in a row that may fail before NCBI is taken to be down
 
 Progress = Callable[[int, int | None, str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """Where the job stands. `state`: complete, incomplete (the watermark stays), continues (later, by itself), running
-    (by somebody else)."""
-
-    job_id: str
-    state: str
-    inserted: int
-    updated: int
-    skipped: int
-    failed: int
-    processed: int
-    expected: int
-    max_edat: str | None
-    warnings: tuple[str, ...]
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def lease_name(query_key: str) -> str:
@@ -72,56 +57,54 @@ def sync_delta(
     progress: Progress,
     *,
     known_only: bool = False,
+    job_id: str | None = None,
+    unattended: bool = False,
 ) -> SyncReport:
     """Run, or take up, the sync of `query_key` until it is done or the deadline is near.
 
     With `known_only` nothing is added: of all that matches, whatever the watermark, the papers that the corpus holds
-    are brought up to date, and the others count as skipped.
+    are brought up to date, and the others count as skipped. With `job_id` that job goes on, or its result is given,
+    and no other is started. A job that ended `unattended` keeps its result for whoever asks next.
 
     Raises `InvalidInput` for a term whose brackets do not close, `NcbiQueryRejected` for one that NCBI cannot run,
     and the kinds of failure of its ports; the job then waits with its cursor for the next call.
     """
-    request = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
+    request: dict[str, Any] = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
     if known_only:
         request["known_only"] = True
     holder = uuid4().hex
     if not backends.leases.acquire(lease_name(query_key), holder, LEASE_S):
-        return _already_running(request, backends)
+        return already_running(backends.jobs.latest(KIND, query_key, request["term"]), query_key)
     try:
-        return _Run(request, holder, backends, deadline, progress).run()
+        last = backends.jobs.latest(KIND, query_key, request["term"])
+        if job_id and not (last and last.unfinished and last.job_id == job_id):
+            return ended(job_id, backends, unattended)
+        if not unattended and (result := unreported(last, request, backends)):
+            return result
+        run = _Run(request, holder, backends, deadline, progress, unattended)
+        run.cursor.warn(*([] if unattended else history(last)))
+        return run.run()
     finally:
         backends.leases.release(lease_name(query_key), holder)
 
 
-def _already_running(request: dict[str, Any], backends: Backends) -> SyncReport:
-    """The job that runs. Raises `Conflict` when it is another term's, or has no job yet: this call must come again."""
-    key = request["query_key"]
-    job = backends.jobs.latest(KIND, key, request["term"])
-    if job is None or job.state != "running":
-        raise Conflict(f"a sync of {key!r} is just starting, or runs by another term; ask again later", retry_after_s=5)
-    return _report(job, Cursor.from_json(job.cursor), "running", f"{job.job_id} is still running; nothing was started")
-
-
-def _report(job: Job, cursor: Cursor, state: str, *more: str) -> SyncReport:
-    return SyncReport(
-        job_id=job.job_id,
-        state=state,
-        **cursor.counts,
-        failed=len(cursor.failed),
-        processed=cursor.processed,
-        expected=cursor.total,
-        max_edat=utc(cursor.max_edat) if cursor.max_edat else None,
-        warnings=(*cursor.warnings, *more),
-    )
+class _Cancelled(Exception):
+    """Somebody cancelled the job."""
 
 
 class _Run:
     """One call's share of a job."""
 
     def __init__(
-        self, request: dict[str, Any], holder: str, backends: Backends, deadline: Deadline, progress: Progress
+        self,
+        request: dict[str, Any],
+        holder: str,
+        backends: Backends,
+        deadline: Deadline,
+        progress: Progress,
+        unattended: bool,
     ) -> None:
-        self.request, self.holder, self.backends = request, holder, backends
+        self.request, self.holder, self.backends, self.unattended = request, holder, backends, unattended
         self.deadline, self.progress, self.pace = deadline, progress, Pace()
         self.job, self.cursor = _take_up(request, backends)
         self.failures_in_a_row = 0
@@ -135,8 +118,10 @@ class _Run:
                 self._save("running")
         except DeadlineExceeded:
             return self._continue_later()
+        except _Cancelled:
+            return report_of(self.job, self.cursor, "cancelled", f"{self.job.job_id} was cancelled")
         except Failure as failure:
-            self._save("waiting" if failure.retryable else "failed")
+            self._save("waiting" if failure.retryable else "failed", str(failure))
             failure.details.setdefault("job_id", self.job.job_id)
             raise
         return self._finish()
@@ -204,26 +189,35 @@ class _Run:
         if self.failures_in_a_row >= PATIENCE:
             raise self.last_failure
 
-    def _may_go_on(self, in_batch: int = 0) -> bool:
+    def _may_go_on(self, in_batch: Mapping[str, str] = NOTHING) -> bool:
         """Renew the lease, tell who waits, and say whether there is time for one more slice.
 
         Raises `Conflict` when the lease was lost: somebody else is at work now, and nothing more may be written.
         """
         if not self.backends.leases.acquire(lease_name(self.request["query_key"]), self.holder, LEASE_S):
             raise Conflict(f"another run took over the sync of {self.request['query_key']!r}", job_id=self.job.job_id)
-        self.progress(self.cursor.processed + in_batch, self.cursor.total, self.job.job_id)
+        if self.backends.jobs.is_cancelled(self.job.job_id):
+            raise _Cancelled
+        cursor = self.cursor
+        done, total = cursor.processed + len(in_batch), cursor.total
+        if in_batch and (self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
+            cursor.partial = {**in_batch, **cursor.partial}
+            self._save("running")
+        self.progress(done, total, f"{done:,} of {total:,} records")
         return self.pace.allows(self.deadline)
 
-    def _save(self, state: str) -> None:
+    def _save(self, state: str, error: str | None = None) -> None:
         job, cursor = self.job, self.cursor
         job.state, job.updated, job.cursor = state, self.backends.now(), cursor.to_json()
-        job.progress = {"processed": cursor.processed, "expected": cursor.total}
+        job.progress = {"processed": cursor.processed + len(cursor.partial), "expected": cursor.total}
+        job.progress |= {"error": error, "reported": not self.unattended}
         self.backends.jobs.put(job)
 
     def _continue_later(self) -> SyncReport:
         self._save("waiting")
-        self.backends.continuations.send({"tool": TOOL, "arguments": self.request})
-        return _report(
+        arguments = {**self.request, "job_id": self.job.job_id}
+        self.backends.continuations.send({"tool": TOOL, "arguments": arguments})
+        return report_of(
             self.job, self.cursor, "continues", f"{self.job.job_id} goes on by itself; ask again for its result"
         )
 
@@ -239,7 +233,7 @@ class _Run:
             days = dict.fromkeys(FIELDS, settled_day)
             self.backends.checkpoints.advance(key, self.request["term"], utc(newest) if newest else None, days)
         self._save("failed" if shortfalls else "succeeded")
-        return _report(self.job, cursor, "incomplete" if shortfalls else "complete")
+        return report_of(self.job, cursor, "incomplete" if shortfalls else "complete")
 
 
 def _take_up(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
@@ -247,7 +241,7 @@ def _take_up(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
     key, term = request["query_key"], request["term"]
     _name_term(key, backends)
     last = backends.jobs.latest(KIND, key, term)
-    if last and last.state in UNFINISHED and last.request == request:
+    if last and last.unfinished and last.request == request:
         return last, Cursor.from_json(last.cursor)
     abandon(last, backends)
     before = backends.checkpoints.get(key).term
@@ -278,7 +272,7 @@ def abandon_all(query_key: str, backends: Backends) -> None:
 
 def abandon(job: Job | None, backends: Backends) -> None:
     """End an unfinished job: its windows no longer hold."""
-    if job and job.state in UNFINISHED:
+    if job and job.unfinished:
         job.state, job.updated = "failed", backends.now()
         backends.jobs.put(job)
 

@@ -1,6 +1,6 @@
 """Bringing records from files into the corpus, in batches that stay whatever happens next."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
@@ -75,8 +75,8 @@ def import_records(
     report = ImportReport()
     for part in _batches(records, batch, report):
 
-        def tell(done: int, before: int = report.read) -> bool:
-            progress(before + done)
+        def tell(done: Mapping[str, str], before: int = report.read) -> bool:
+            progress(before + len(done))
             return True
 
         withdrawn = [record.pmid for record in part if isinstance(record, Deletion)]

@@ -34,12 +34,12 @@ def settle(
     records: Iterable[Article | Deletion],
     backends: Backends,
     *,
-    before_slice: Callable[[int], bool] = lambda _done: True,
+    before_slice: Callable[[Mapping[str, str]], bool] = lambda _changes: True,
 ) -> Settled:
     """Bring the corpus to the state that `records` describe; of several versions of a PMID the last one wins.
 
-    Stops early, leaving a consistent corpus, when `before_slice` says False: it is told how many records are settled
-    and asked before each slice of documents that must be embedded. What is stored but not yet indexed is healed by
+    Stops early, leaving a consistent corpus, when `before_slice` says False: it is told what became of the records so
+    far and asked before each slice of documents that must be embedded. What is stored but not yet indexed is healed by
     the next `settle` of the record.
     """
     articles, deletions = _last_word(records)
@@ -52,7 +52,7 @@ def settle(
         backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
         backends.documents.put([document for _, document in changed.values()])
     for part in slices(changed.items()):
-        if not before_slice(len(settled.changes)):
+        if not before_slice(settled.changes):
             break
         index([document for _, (_, document) in part], backends, [each for pmid, _ in part for each in news[pmid]])
         settled.changes.update((pmid, change) for pmid, (change, _) in part)

@@ -1,16 +1,20 @@
 """Bring a corpus up to date with PubMed."""
 
 import logging
+from typing import Any
 
 from pydantic import Field
 
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.delta import sync_delta as sync
+from bio_mcp.syncing.reports import SyncReport
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP, QueryKey
 
 log = logging.getLogger(__name__)
+
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 
 
 class SyncDelta(Request):
@@ -18,6 +22,9 @@ class SyncDelta(Request):
     term: str = Field(min_length=1)
     overlap_days: int = Field(default=5, ge=0)
     known_only: bool = Field(default=False, description="add no paper: bring those up to date that the corpus has")
+    job_id: str = Field(
+        default=_ABSENT, min_length=1, description="go on with this job, or tell its result; start no other"
+    )
 
 
 class SyncResult(Response):
@@ -30,7 +37,10 @@ class SyncResult(Response):
     warnings: list[str] = Field(default_factory=list)
     failed: int = Field(default=0, ge=0)
     expected: int = Field(default=0, ge=0)
-    state: str = Field(default="complete", description="complete, incomplete, continues or running")
+    state: str = Field(default="complete", description="complete, incomplete, continues, running or cancelled")
+    ended: str | None = Field(
+        default=None, description="when the job ended whose result is given; nothing was done now"
+    )
 
 
 @tool(TOOL, family=BIO_MCP, timeout=25, read_only=False, open_world=True)
@@ -38,7 +48,8 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
     """Bring the corpus up to date with everything in PubMed that matches a term.
 
     Finds records that are new, were created late or were revised since the last sync of this query_key, and stores
-    and indexes them. Safe to repeat. Large syncs go on by themselves: `state` is then "continues".
+    and indexes them. Safe to repeat. Large syncs go on by themselves: `state` is then "continues", and the same call
+    again tells how far it is or what became of it.
     """
     report = sync(
         request.query_key,
@@ -48,9 +59,11 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
         context.deadline,
         context.progress,
         known_only=request.known_only,
+        job_id=request.job_id,
+        unattended=context.unattended,
     )
-    log.info("synced", extra={"query_key": request.query_key, "state": report.state, "job_id": report.job_id})
-    return SyncResult(
+    _log(request.query_key, report)
+    result = SyncResult(
         job_id=report.job_id,
         inserted=report.inserted,
         updated=report.updated,
@@ -62,3 +75,13 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
         expected=report.expected,
         state=report.state,
     )
+    return result.model_copy(update={"ended": report.ended}) if report.ended else result
+
+
+def _log(query_key: str, report: SyncReport) -> None:
+    """That the job came so far; and its warnings, once it has come to its end."""
+    named = {"query_key": query_key, "state": report.state, "job_id": report.job_id}
+    log.info("synced", extra=named)
+    if report.state in ("complete", "incomplete") and not report.ended:
+        for warning in report.warnings:
+            log.warning("sync: %s", warning, extra=named)

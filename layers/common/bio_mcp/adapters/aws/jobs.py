@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WHAT = "jobs"
 KEPT_S = 180 * 86_400  # after its last change a job is forgotten
 FOLDER = "jobs"
+CANCELLED = "cancelled"
 
 
 class DynamoJobs:
@@ -55,14 +56,25 @@ class DynamoJobs:
         body = zlib.compress(json.dumps([job.request, job.cursor, job.progress]).encode())
         item = {name: {"S": text} for name, text in texts.items()}
         with reaching(WHAT):
-            self._client.put_item(
-                TableName=self._table,
-                Item={"job": {"S": _key(job.job_id)}, **item, **kept, **self._bodies.attributes(body)},
-            )
-            query_key, term = job.request.get("query_key"), job.request.get("term")
-            if query_key is not None:
-                for key in {_newest(job.kind, query_key), _newest(job.kind, query_key, term)}:
+            if self._write({"job": {"S": _key(job.job_id)}, **item, **kept, **self._bodies.attributes(body)}):
+                for key in _names(job):
                     self._name_newest(key, created, job.job_id, kept)
+
+    def is_cancelled(self, job_id: str) -> bool:
+        with reaching(WHAT):
+            item = self._client.get_item(
+                TableName=self._table,
+                Key={"job": {"S": _key(job_id)}},
+                ProjectionExpression="#state",
+                ExpressionAttributeNames={"#state": "state"},
+            ).get("Item", {})
+        return item.get("state") == {"S": CANCELLED}
+
+    def remove(self, job: Job) -> None:
+        """What names the job goes with it, although an older one might be named then: nobody asks for that one."""
+        with reaching(WHAT):
+            for key in (*_names(job), _key(job.job_id)):
+                self._client.delete_item(TableName=self._table, Key={"job": {"S": key}})
 
     def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
         found = self._named(_newest(kind, query_key, term))
@@ -81,6 +93,20 @@ class DynamoJobs:
             return self._client.get_item(TableName=self._table, Key={"job": {"S": key}}, ConsistentRead=True).get(
                 "Item"
             )
+
+    def _write(self, item: Item) -> bool:
+        """Store the item unless the job was cancelled; says whether it was stored."""
+        try:
+            self._client.put_item(
+                TableName=self._table,
+                Item=item,
+                ConditionExpression="attribute_not_exists(#state) OR #state <> :cancelled",
+                ExpressionAttributeNames={"#state": "state"},
+                ExpressionAttributeValues={":cancelled": {"S": CANCELLED}},
+            )
+        except self._client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
 
     def _name_newest(self, key: str, created: str, job_id: str, kept: dict[str, Any]) -> None:
         try:
@@ -109,6 +135,12 @@ class DynamoJobs:
 
 def _key(job_id: str) -> str:
     return f"job {job_id}"
+
+
+def _names(job: Job) -> set[str]:
+    """The keys of the items that may name the job as the newest."""
+    query_key, term = job.request.get("query_key"), job.request.get("term")
+    return set() if query_key is None else {_newest(job.kind, query_key), _newest(job.kind, query_key, term)}
 
 
 def _newest(kind: str, query_key: str, term: str | None = None) -> str:

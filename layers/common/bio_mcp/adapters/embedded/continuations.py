@@ -7,29 +7,42 @@ from collections.abc import Callable
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.processes import Presence
+from bio_mcp.adapters.retry import Backoff
 
-BACKOFF_S = 2.0
+MAX_ATTEMPTS = 105  # with the pauses of `BACKOFF`, over some 24 hours
+MAX_UNANSWERED = 10  # receivers that ended without a word; the event may be what kills them
+BACKOFF = Backoff(first_s=2.0, cap_s=900.0)
 
 
 class SqliteContinuations:
     """`bio_mcp.ports.Continuations` over the corpus file, and the receiving end for the local worker.
 
-    An event that is received and neither acknowledged nor failed comes back when its lease ends. After
-    `max_attempts` it is dead: kept with its last reason, never received again. Until then a failed one waits
-    2, 4, 8, ... seconds. `clock` gives seconds, the same for every process.
+    An event that is received and neither acknowledged nor failed comes back when its lease ends, or as soon as the
+    process that received it has ended. After `max_attempts` it is dead: stored with its last reason, never received
+    again until it is sent anew. `clock` gives seconds, the same for every process.
     """
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time, max_attempts: int = 5) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], float] = time.time,
+        max_attempts: int = MAX_ATTEMPTS,
+        backoff: Backoff = BACKOFF,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._max_attempts = max_attempts
+        self._backoff = backoff
 
     def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
+        text = _canonical(event)
         with self._database.writing() as connection:
+            connection.execute("DELETE FROM continuations WHERE event = ? AND state = 'dead'", (text,))
             connection.execute(
                 "INSERT INTO continuations (event, state, due, attempts) VALUES (?1, 'waiting', ?2, 0) "
                 "ON CONFLICT (event) WHERE state = 'waiting' DO UPDATE SET due = min(due, ?2)",
-                (_canonical(event), self._clock() + delay_s),
+                (text, self._clock() + delay_s),
             )
 
     def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None:
@@ -37,14 +50,16 @@ class SqliteContinuations:
 
         The id names this receipt: after the lease has ended and another one received the event, it does nothing.
         """
-        now = self._clock()
+        now, presence = self._clock(), self._database.presence
         with self._database.writing() as connection:
+            self._release(connection, now, presence)
             self._bury(connection, now)
             row = connection.execute(
-                "UPDATE continuations SET state = 'leased', due = ?, attempts = attempts + 1 WHERE id = ("
+                "UPDATE continuations SET unanswered = unanswered + (state = 'leased'), state = 'leased', due = ?, "
+                "attempts = attempts + 1, process = ? WHERE id = ("
                 "SELECT id FROM continuations WHERE state <> 'dead' AND due <= ? ORDER BY due, id LIMIT 1) "
                 "RETURNING id, attempts, event",
-                (now + lease_s, now),
+                (now + lease_s, presence.mark, now),
             ).fetchone()
         return (f"{row[0]}.{row[1]}", json.loads(row[2])) if row else None
 
@@ -55,25 +70,29 @@ class SqliteContinuations:
                 "DELETE FROM continuations WHERE id = ? AND attempts = ? AND state = 'leased'", _ids(receipt)
             )
 
-    def fail(self, receipt: str, reason: str) -> None:
-        """The event could not be handled: try it again later, or bury it after the last attempt."""
+    def fail(self, receipt: str, reason: str, *, retryable: bool = True) -> float | None:
+        """The event could not be handled: try it again later, or bury it after the last attempt, or at once where
+        another one is of no use. Seconds until it is tried again; None when it is dead."""
         with self._database.writing() as connection:
             row = connection.execute(
                 "SELECT id, event, attempts FROM continuations WHERE id = ? AND attempts = ? AND state = 'leased'",
                 _ids(receipt),
             ).fetchone()
             if row is None:
-                return
+                return 0.0
             found, event, attempts = row
-            if attempts >= self._max_attempts:
+            if attempts >= self._max_attempts or not retryable:
                 connection.execute("UPDATE continuations SET state = 'dead', reason = ? WHERE id = ?", (reason, found))
-            elif _waiting(connection, event):
+                return None
+            wait_s = self._backoff.pause_s(attempts)
+            if _waiting(connection, event):
                 connection.execute("DELETE FROM continuations WHERE id = ?", (found,))
             else:
-                due = self._clock() + BACKOFF_S**attempts
                 connection.execute(
-                    "UPDATE continuations SET state = 'waiting', due = ?, reason = ? WHERE id = ?", (due, reason, found)
+                    "UPDATE continuations SET state = 'waiting', due = ?, reason = ?, unanswered = 0 WHERE id = ?",
+                    (self._clock() + wait_s, reason, found),
                 )
+            return wait_s
 
     def dead(self) -> list[tuple[dict[str, Any], str]]:
         """The events that were given up, oldest first, each with the reason of its last failure."""
@@ -83,12 +102,20 @@ class SqliteContinuations:
             ).fetchall()
         return [(json.loads(event), reason) for event, reason in rows]
 
+    def _release(self, connection: sqlite3.Connection, now: float, presence: Presence) -> None:
+        """What a process that has ended had received is due again."""
+        query = "SELECT DISTINCT process FROM continuations WHERE state = 'leased' AND due > ?"
+        for (mark,) in connection.execute(query, (now,)).fetchall():
+            if not presence.is_running(mark):
+                change = "UPDATE continuations SET due = ? WHERE state = 'leased' AND process = ?"
+                connection.execute(change, (now, mark))
+
     def _bury(self, connection: sqlite3.Connection, now: float) -> None:
-        """Give up what its last receiver never answered for: it may be what kills the receivers."""
+        """Give up what its last receivers never answered for: it may be what kills the receivers."""
         connection.execute(
             "UPDATE continuations SET state = 'dead', reason = 'the receiver never answered' "
-            "WHERE state = 'leased' AND due <= ? AND attempts >= ?",
-            (now, self._max_attempts),
+            "WHERE state = 'leased' AND due <= ? AND (unanswered + 1 >= ? OR attempts >= ?)",
+            (now, MAX_UNANSWERED, self._max_attempts),
         )
 
 

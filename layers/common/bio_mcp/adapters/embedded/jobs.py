@@ -28,7 +28,21 @@ class SqliteJobs:
         row = (job.job_id, job.kind, job.state, job.request.get("query_key"), _iso(job.created), _iso(job.updated))
         rest = (json.dumps(job.request), json.dumps(job.cursor), json.dumps(job.progress))
         with self._database.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row + rest)
+            connection.execute(
+                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job_id) DO UPDATE SET "
+                "state = excluded.state, updated = excluded.updated, request = excluded.request, "
+                "cursor = excluded.cursor, progress = excluded.progress WHERE state <> 'cancelled'",
+                row + rest,
+            )
+
+    def is_cancelled(self, job_id: str) -> bool:
+        with self._database.reading() as connection:
+            query = "SELECT 1 FROM jobs WHERE job_id = ? AND state = 'cancelled'"
+            return connection.execute(query, (job_id,)).fetchone() is not None
+
+    def remove(self, job: Job) -> None:
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM jobs WHERE job_id = ?", (job.job_id,))
 
     def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
         with self._database.reading() as connection:

@@ -77,4 +77,8 @@ MIGRATIONS = (
     ) FROM checkpoints_by_key;
     DROP TABLE checkpoints_by_key;
     """,
+    """
+    ALTER TABLE continuations ADD COLUMN process TEXT NOT NULL DEFAULT '';
+    ALTER TABLE continuations ADD COLUMN unanswered INTEGER NOT NULL DEFAULT 0;
+    """,
 )

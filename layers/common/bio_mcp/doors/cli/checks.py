@@ -12,7 +12,7 @@ from typing import cast
 
 from bio_mcp import __version__
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Failure
+from bio_mcp.errors import Failure, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
@@ -113,6 +113,27 @@ def database(_settings: Settings, backends: Backends) -> Finding:
     return Finding(FAIL, "; ".join(problems), "Put back a copy of the file, or move it away, import and sync again.")
 
 
+def queue(_settings: Settings, backends: Backends) -> Finding:
+    """What the queue has given up and nobody has taken up since."""
+    from bio_mcp.wiring.embedded import Embedded
+
+    lost = [
+        f"{event['arguments'].get('query_key', event['tool'])}: {reason}"
+        for event, reason in cast(Embedded, backends).continuations.dead()
+        if _is_lost(event["arguments"].get("job_id"), backends)
+    ]
+    if not lost:
+        return Finding(OK, "nothing was given up")
+    return Finding(WARN, f"given up: {'; '.join(lost)}", "Run the sync again: it goes on where it stopped.")
+
+
+def _is_lost(job_id: str | None, backends: Backends) -> bool:
+    try:
+        return job_id is None or backends.jobs.get(job_id).state == "stalled"
+    except NotFound:
+        return False
+
+
 def model(_settings: Settings, backends: Backends) -> Finding:
     vectors = backends.embeddings.embed(["Is the embedding model at work?"])
     if vectors.shape == (1, backends.embeddings.dim):
@@ -138,7 +159,7 @@ def ncbi(_settings: Settings, backends: Backends) -> Finding:
 
 def checks_of(mode: str) -> dict[str, Check]:
     """The checks of a mode, in the order in which they are told."""
-    kept: dict[str, Check] = {"data directory": data_directory, "database": database}
+    kept: dict[str, Check] = {"data directory": data_directory, "database": database, "queue": queue}
     if mode == "aws":
         from bio_mcp.doors.cli.aws_checks import STACK
 

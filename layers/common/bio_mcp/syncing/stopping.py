@@ -1,0 +1,56 @@
+"""Syncs that stop before their end: given up by the queue, cancelled or forgotten by hand."""
+
+from uuid import uuid4
+
+from bio_mcp.errors import Conflict
+from bio_mcp.ports import Backends, Checkpoint, Job
+from bio_mcp.syncing.delta import KIND, LEASE_S, lease_name
+
+
+def stall(query_key: str, job_id: str, reason: str, backends: Backends) -> None:
+    """Note that nothing goes on with the job any more; somebody else's turn with it is left alone."""
+    lease, holder = lease_name(query_key), uuid4().hex
+    if not backends.leases.acquire(lease, holder, LEASE_S):
+        return
+    try:
+        for job in jobs_of(query_key, backends):
+            if job.job_id == job_id and job.unfinished:
+                job.state, job.progress = "stalled", {**job.progress, "error": reason}
+                backends.jobs.put(job)
+    finally:
+        backends.leases.release(lease, holder)
+
+
+def stop(query_key: str, backends: Backends) -> list[Job]:
+    """Cancel the unfinished jobs of a query, which are returned: a running one ends at its next slice, and what is
+    queued of them does nothing."""
+    unfinished = [job for job in jobs_of(query_key, backends) if job.unfinished]
+    for job in unfinished:
+        job.state, job.updated = "cancelled", backends.now()
+        backends.jobs.put(job)
+    return unfinished
+
+
+def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
+    """Forget the watermarks and the jobs of a query; its papers stay. Raises `Conflict` while it is synced."""
+    lease, holder = lease_name(query_key), uuid4().hex
+    if not backends.leases.acquire(lease, holder, LEASE_S):
+        raise Conflict(f"a sync of {query_key!r} is running; stop it first, with `bio-mcp queries stop`")
+    try:
+        while jobs := jobs_of(query_key, backends):
+            for job in jobs:
+                backends.jobs.remove(job)
+        stood = backends.checkpoints.remove(query_key)
+        if stood:
+            before = [[each.term, each.last_edat] for each in stood]
+            backends.audit.record("corpus.queries.remove", query_key, before, None)
+        return stood
+    finally:
+        backends.leases.release(lease, holder)
+
+
+def jobs_of(query_key: str, backends: Backends) -> list[Job]:
+    """The newest job of each term of a query, the newest first."""
+    terms = (None, *(each.term for each in backends.checkpoints.all(query_key)))
+    found = {job.job_id: job for term in terms if (job := backends.jobs.latest(KIND, query_key, term))}
+    return sorted(found.values(), key=lambda job: job.created, reverse=True)

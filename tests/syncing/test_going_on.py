@@ -1,0 +1,209 @@
+"""Syncs that go on by themselves: what is told of them meanwhile and afterwards, and how they are stopped."""
+
+import logging
+import time
+from datetime import date, timedelta
+
+import pytest
+
+from bio_mcp.adapters.embedded.continuations import SqliteContinuations
+from bio_mcp.call import call
+from bio_mcp.catalog import TOOLS
+from bio_mcp.deadline import Deadline
+from bio_mcp.doors.worker import work_once
+from bio_mcp.syncing import delta
+from bio_mcp.syncing.stopping import remove, stop
+from tests.adapters.clocks import Clock
+from tests.corpus import Corpus
+
+SYNC = TOOLS[delta.TOOL]
+ASKED = {"query_key": "k", "term": "cancer"}
+COUNTS = ("inserted", "updated", "skipped", "failed")
+
+
+@pytest.fixture
+def corpus(tmp_path, ncbi):
+    ncbi.control.set_today("2026/01/01")
+    with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as it:
+        yield it
+
+
+@pytest.fixture
+def clock():
+    return Clock(time.time() + 60)
+
+
+@pytest.fixture
+def queue(corpus, clock):
+    return SqliteContinuations(corpus.database, clock, max_attempts=3)
+
+
+def ask(corpus, deadline=None, progress=None, **more):
+    return call(SYNC, {**ASKED, **more}, corpus, deadline=deadline, progress=progress).body
+
+
+def interrupted(corpus, slices=2):
+    """A sync whose time is over after so many slices of its first batch; its answer, and the last it told meanwhile."""
+    deadline, told = Deadline(1_000), []
+
+    def progress(done, total, message):
+        told.append((done, total, message))
+        if sum(each[0] > 0 for each in told) == slices:
+            deadline.expire()
+
+    return ask(corpus, deadline, progress), told[-1]
+
+
+def work_off(queue, corpus, clock):
+    while work_once(queue, TOOLS, corpus):
+        clock.now += 1_000
+
+
+def done(body):
+    return sum(body[name] for name in COUNTS)
+
+
+def test_a_sync_that_goes_on_answers_with_the_counts_that_its_progress_told(corpus):
+    body, (told, total, message) = interrupted(corpus)
+    assert body["state"] == "continues"
+    assert done(body) == body["pmids_processed"] == body["inserted"] == told > 0
+    assert body["expected"] == total
+    assert message == f"{told} of {total} records"
+
+
+def test_whoever_asks_meanwhile_is_told_how_far_it_is(corpus, monkeypatch):
+    monkeypatch.setattr(delta, "SAVE_S", 0)
+    answers = []
+
+    def progress(told, _total, _message):
+        if told:
+            answers.append((told, ask(corpus)))
+
+    first = ask(corpus, progress=progress)
+    assert len(answers) > 2
+    for told, meanwhile in answers[1:]:
+        assert (meanwhile["state"], meanwhile["job_id"]) == ("running", first["job_id"])
+        assert done(meanwhile) == told
+
+
+def test_the_result_of_a_sync_that_went_on_by_itself_is_given_once_to_whoever_asks_next(corpus, queue, clock):
+    began, _ = interrupted(corpus)
+    work_off(queue, corpus, clock)
+    result, anew = ask(corpus), ask(corpus)
+    assert (result["state"], result["job_id"]) == ("complete", began["job_id"])
+    assert result["inserted"] == corpus.documents.count() > began["inserted"] > 0
+    assert "ended" in result
+    assert (anew["job_id"] == result["job_id"], anew["inserted"], "ended" in anew) == (False, 0, False)
+
+
+def test_a_result_that_nobody_asked_for_in_an_hour_stands_in_the_next_answer(corpus, queue, clock, monkeypatch):
+    began, _ = interrupted(corpus)
+    work_off(queue, corpus, clock)
+    later = corpus.now() + timedelta(hours=2)
+    monkeypatch.setattr(corpus, "now", lambda: later)
+    anew = ask(corpus)
+    assert anew["job_id"] != began["job_id"]
+    assert f"{corpus.documents.count()} inserted" in " ".join(anew["warnings"])
+
+
+def test_a_job_that_is_named_is_told_of_and_no_other_is_started(corpus, queue, clock):
+    began, _ = interrupted(corpus)
+    work_off(queue, corpus, clock)
+    for _ in range(2):
+        again = ask(corpus, job_id=began["job_id"])
+        assert (again["state"], again["job_id"]) == ("complete", began["job_id"])
+    assert ask(corpus, job_id="none")["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_call_of_the_queue_that_comes_twice_starts_nothing_and_takes_no_result(corpus, queue, clock):
+    began, _ = interrupted(corpus)
+    event = {"tool": SYNC.name, "arguments": {**ASKED, "overlap_days": 5, "job_id": began["job_id"]}}
+    work_off(queue, corpus, clock)
+    queue.send(event)
+    clock.now += 1
+    work_off(queue, corpus, clock)
+    assert corpus.jobs.latest(delta.KIND, "k").job_id == began["job_id"]
+    assert ask(corpus)["job_id"] == began["job_id"]
+
+
+def test_an_outage_is_logged_at_each_try_and_at_its_end_and_the_next_sync_goes_on(corpus, queue, clock, ncbi, caplog):
+    began, _ = interrupted(corpus)
+    ncbi.control.fault(status=503, times=10_000)
+    with caplog.at_level(logging.WARNING, "bio_mcp.worker"):
+        work_off(queue, corpus, clock)
+    logged = [each for each in caplog.records if each.name == "bio_mcp.worker"]
+    assert [each.levelname for each in logged] == ["WARNING", "WARNING", "ERROR"]
+    assert {(each.query_key, each.job_id) for each in logged} == {("k", began["job_id"])}
+    assert all("NCBI" in each.getMessage() for each in logged)
+    assert corpus.jobs.latest(delta.KIND, "k").state == "stalled"
+    ncbi.control.clear_faults()
+    after = ask(corpus)
+    assert (after["state"], after["job_id"]) == ("complete", began["job_id"])
+    assert "had stopped going on by itself: NCBI" in " ".join(after["warnings"])
+
+
+def test_an_outage_that_ends_costs_nothing(corpus, queue, clock, ncbi):
+    interrupted(corpus)
+    ncbi.control.fault(status=503, times=10)
+    work_off(queue, corpus, clock)
+    assert corpus.jobs.latest(delta.KIND, "k").state == "succeeded"
+    assert queue.dead() == []
+
+
+def test_what_waits_for_somebody_elses_work_stays_in_the_queue(corpus, queue, clock):
+    interrupted(corpus)
+    corpus.leases.acquire(delta.lease_name("k"), "somebody", 600)
+    assert work_once(queue, TOOLS, corpus)
+    corpus.leases.release(delta.lease_name("k"), "somebody")
+    clock.now += 60
+    work_off(queue, corpus, clock)
+    assert corpus.jobs.latest(delta.KIND, "k").state == "succeeded"
+
+
+def test_a_sync_that_was_stopped_does_not_go_on_and_a_later_one_starts_from_the_watermark(corpus, queue, clock):
+    began, _ = interrupted(corpus)
+    assert [job.job_id for job in stop("k", corpus)] == [began["job_id"]]
+    assert stop("k", corpus) == []
+    stored = corpus.documents.count()
+    work_off(queue, corpus, clock)
+    assert corpus.documents.count() == stored
+    assert queue.dead() == []
+    after = ask(corpus)
+    assert after["job_id"] != began["job_id"]
+    assert after["state"] == "complete"
+
+
+def test_a_running_sync_that_is_stopped_ends_at_the_next_slice(corpus):
+    seen = []
+
+    def progress(told, _total, _message):
+        seen.append(told)
+        if told:
+            stop("k", corpus)
+
+    body = ask(corpus, progress=progress)
+    assert body["state"] == "cancelled"
+    assert sum(told > 0 for told in seen) == 1
+    assert corpus.jobs.latest(delta.KIND, "k").state == "cancelled"
+    assert corpus.checkpoints.get("k").last_edat is None
+
+
+def test_a_query_that_was_removed_leaves_its_papers_and_nothing_that_goes_on(corpus, queue, clock):
+    ask(corpus)
+    stored = corpus.documents.count()
+    interrupted_again = ask(corpus, Deadline(0))
+    assert interrupted_again["state"] == "continues"
+    assert [each.term for each in remove("k", corpus)] == ["cancer"]
+    work_off(queue, corpus, clock)
+    assert queue.dead() == []
+    assert corpus.jobs.latest(delta.KIND, "k") is None
+    assert corpus.checkpoints.all("k") == []
+    assert corpus.documents.count() == stored
+
+
+def test_the_warnings_of_a_sync_are_logged_at_its_end(corpus, caplog):
+    with caplog.at_level(logging.WARNING, "bio_mcp.tools.sync_delta"):
+        call(SYNC, {"query_key": "odd", "term": "cancer OR zzyzzyva"}, corpus, unattended=True)
+    [warning] = [each for each in caplog.records if each.levelname == "WARNING"]
+    assert "zzyzzyva" in warning.getMessage()
+    assert (warning.query_key, warning.state) == ("odd", "complete")
