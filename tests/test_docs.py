@@ -9,7 +9,8 @@ import pytest
 from benchmarks.__main__ import names, recorded
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.cli.program import COMMANDS as COMMAND_LINE
-from bio_mcp.doors.docs import COMMANDS, ROOT, filled, pages
+from bio_mcp.doors.cli.wording import COMMANDS
+from bio_mcp.doors.docs import ROOT, filled, pages
 from bio_mcp.settings import Settings
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])

@@ -23,6 +23,9 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 SCRIPTS = [text for language, text in BLOCKS if language == "sh" and not text.startswith("make ")]
 CONFIGURATIONS = [json.loads(text) for language, text in BLOCKS if language == "json"]
 SAMPLE = "layers/common/bio_mcp/samples/pubmed.xml.gz"
+SEARCHES = [line for text in SCRIPTS for line in text.splitlines() if "bio-mcp search " in line]
+FIT = {"34093119": "acupuncture", "34097036": "vitamin D", "33406518": "risk factors"}  # the topic of the best hit
+READ = "27602157"
 IN_TESTS_ALL = {"make run", "make test"}
 BIN = Path(sys.executable).parent
 INITIALIZE = {
@@ -46,8 +49,8 @@ def home(tmp_path_factory):
     """A data directory as `make run` leaves it, with fewer papers."""
     made = tmp_path_factory.mktemp("readme")
     start, *records = gzip.decompress((ROOT / SAMPLE).read_bytes()).decode().split("<PubmedArticle>")
-    asked_for = [each for each in records if re.search(r"<PMID[^>]*>(27602157|34093119)</PMID>", each)]
-    few = "<PubmedArticle>".join([start, *asked_for, *records[:38]])
+    wanted = [each for each in records if re.search(f"<PMID[^>]*>({'|'.join([*FIT, READ])})</PMID>|COVID-19", each)]
+    few = "<PubmedArticle>".join([start, *dict.fromkeys([*wanted, *records[:20]])])
     (made / "sample.xml").write_text(few + "</PubmedArticleSet>", encoding="utf-8")
     assert run_block(f".venv/bin/bio-mcp import --if-empty {SAMPLE}", made).returncode == 0
     return made
@@ -60,10 +63,19 @@ def test_a_block_of_commands_runs(script, home, ncbi):
     assert "error" not in ran.stderr
 
 
-def test_the_example_question_finds_the_paper_on_it(home):
-    command = next(line for script in SCRIPTS for line in script.splitlines() if "acupuncture" in line)
-    hits = json.loads(run_block(f"{command} --json", home).stdout)["results"]
-    assert "Acupuncture on Migraine" in hits[0]["title"]
+@pytest.mark.parametrize("command", SEARCHES)
+def test_an_example_of_a_search_finds_what_it_asks_for(command, home):
+    best, *_ = json.loads(run_block(f"{command.removesuffix(' --json')} --json", home).stdout)["results"]
+    pmid = best["doc_id"].removeprefix("pmid:")
+    assert re.search(FIT[pmid], command)
+    assert re.search(FIT[pmid], f"{best['title']} {best['snippet']}", re.IGNORECASE)
+
+
+def test_a_search_prints_the_reason_of_each_hit(home):
+    hits = run_block(SEARCHES[0], home).stdout.split("\n\n")[:-1]
+    reason = r"\n   score [\d.]+: meaning [\d.]+ \+ words [\d.]+, times [\d.]+ for quality \d: \w"
+    assert hits
+    assert all(re.search(reason, hit) for hit in hits)
 
 
 def test_the_second_sync_brings_nothing_twice(home, ncbi):
@@ -75,10 +87,8 @@ def test_the_second_sync_brings_nothing_twice(home, ncbi):
 
 
 def test_every_make_command_is_run_by_the_whole_suite():
-    named = {
-        line.partition("#")[0].strip() for language, text in BLOCKS if language == "sh" for line in text.splitlines()
-    }
-    assert {line for line in named if line.startswith("make ")} == IN_TESTS_ALL
+    start = README.partition("## Start")[2].partition("## ")[0]
+    assert set(re.findall(r"^make \w+|(?<=`)make \w+(?=`)", start, re.MULTILINE)) == IN_TESTS_ALL
 
 
 def test_client_configurations_name_the_endpoint_or_the_program():

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from itertools import islice
@@ -23,6 +24,11 @@ class Ran:
     code: int
     out: str
     err: str
+
+    @property
+    def shown(self):
+        """Stdout as a terminal shows it, without the escape sequences that colour it."""
+        return re.sub(r"\x1b\[[0-9;]*m", "", self.out)
 
     @property
     def json(self):
@@ -59,6 +65,17 @@ def sample():
     """The records of the bundled sample, in its order: the retracted ones are early."""
     with as_file(files("bio_mcp") / "samples/pubmed.xml.gz") as path:
         yield from open_records(path)
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Makes stdout and stderr a terminal of that many columns."""
+
+    def columns(width):
+        for name, value in {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": str(width)}.items():
+            monkeypatch.setenv(name, value)
+
+    return columns
 
 
 @pytest.fixture

@@ -23,19 +23,19 @@ ANSWERING = [
     ["tools"],
 ]
 FAILING = [
-    (["search", ""], 1, "VALIDATION"),
-    (["search", "x", "--top-k", "0"], 1, "VALIDATION"),
-    (["search", "x", "--top-k", "101"], 1, "VALIDATION"),
-    (["search", "x", "--year-from", "2020", "--year-to", "2010"], 1, "VALIDATION"),
-    (["search", "x", "--publication-types", "sonnet"], 1, "VALIDATION"),
+    (["search", ""], 2, "VALIDATION"),
+    (["search", "x", "--top-k", "0"], 2, "VALIDATION"),
+    (["search", "x", "--top-k", "101"], 2, "VALIDATION"),
+    (["search", "x", "--year-from", "2020", "--year-to", "2010"], 2, "VALIDATION"),
+    (["search", "x", "--publication-types", "sonnet"], 2, "VALIDATION"),
     (["search", "x", "--top-k", "many"], 2, "VALIDATION"),
     (["search"], 2, "VALIDATION"),
     (["get", "1"], 1, "NOT_FOUND"),
-    (["get", "abc"], 1, "VALIDATION"),
-    (["checkpoint", "get", ""], 1, "VALIDATION"),
-    (["checkpoint", "set", "migraine", "yesterday"], 1, "VALIDATION"),
-    (["sync", "migraine", ""], 1, "VALIDATION"),
-    (["sync", "migraine", "(migraine"], 1, "VALIDATION"),
+    (["get", "abc"], 2, "VALIDATION"),
+    (["checkpoint", "get", ""], 2, "VALIDATION"),
+    (["checkpoint", "set", "migraine", "yesterday"], 2, "VALIDATION"),
+    (["sync", "migraine", ""], 2, "VALIDATION"),
+    (["sync", "migraine", "(migraine"], 2, "VALIDATION"),
     (["sync", "migraine", "migraine"], 1, "ENTREZ"),
     (["import"], 2, "VALIDATION"),
     (["import", "no-such-file.xml"], 2, "VALIDATION"),
@@ -106,7 +106,7 @@ def test_a_failure_is_one_sentence_on_stderr(cli, argv, code, error):
 
 
 def test_wrong_use_names_the_help(cli):
-    assert cli("search").err == "error: Missing argument 'QUERY'. See `bio-mcp search --help`.\n"
+    assert cli("search").err == "error: Missing argument 'QUERY...'. See `bio-mcp search --help`.\n"
 
 
 def test_a_setting_that_cannot_be_read_is_named(capsys):

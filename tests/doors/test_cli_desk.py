@@ -52,7 +52,7 @@ def test_a_full_text_is_printed_by_sections_with_its_licence(desk, in_pmc):
 def test_a_reference_is_matched(desk):
     ran = desk("match", "--journal", "fake journal", "--year", "2000", "--volume", "1")
     assert "not_found" in ran.out
-    assert "INVALID_JOURNAL" in ran.out
+    assert "invalid journal" in ran.out
 
 
 def test_a_book_is_printed_with_its_contents(desk, ncbi):

@@ -159,5 +159,5 @@ def test_without_a_region_the_variable_is_named(monkeypatch, tmp_path, capsys):
         monkeypatch.delenv(name, raising=False)
     settings = Settings(mode="aws", table_checkpoints="c", home=tmp_path)
     code = run(["checkpoint", "get", "k", "--json"], configure=lambda: settings)
-    assert code == 1
+    assert code == 2
     assert "AWS_REGION" in json.loads(capsys.readouterr().out)["error"]["message"]

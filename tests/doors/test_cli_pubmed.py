@@ -46,7 +46,7 @@ def test_ncbis_own_text_comes_as_it_is(pubmed):
 
 def test_related_articles_are_listed(pubmed):
     ran = pubmed("related", "25760099", "--kind", "citedin", "--max", "2")
-    assert ran.out.startswith("1 of 1 article\n29232834")
+    assert ran.out.startswith("1 of 1 article\n\n29232834")
     assert pubmed("related", "25760099", "--json").json["score_kind"] == "relative"
 
 
@@ -66,15 +66,33 @@ def test_a_citation_is_printed_in_its_style(pubmed, style, part):
 
 
 def test_a_failure_is_one_sentence_and_exit_code_one(pubmed, ncbi):
-    assert pubmed("search", "cancer", "--from", "2020/13").code == 1
+    assert pubmed("search", "cancer", "--from", "2020/13").code == 2
     ran = pubmed("cite", "999999999")
     assert ran.code == 1
     assert "PubMed has no record 999999999" in ran.err
     assert pubmed("cite", "999999999", "--json").json["error"]["code"] == "NOT_FOUND"
 
 
+def test_several_are_cited_at_once(pubmed, ncbi):
+    another = str(ncbi.control.pmids()[-1])
+    ran = pubmed("cite", "77", another, "--style", "ris")
+    assert ran.out.count("ER  -") == 2
+    assert len(pubmed("cite", "77", another, "--json").json["citations"]) == 2
+
+
+def test_hits_stand_apart_and_say_their_date_once(pubmed):
+    ran = pubmed("search", "cancer", "OR", "asthma", "--max", "20")
+    summaries = pubmed("search", "cancer OR asthma", "--json").json["briefSummaries"]
+    _, *hits = ran.out.split("\n\n")
+    assert [hit.split()[0] for hit in hits] == [each["pmid"] for each in summaries]
+    assert any(each["authors"].endswith("et al.") for each in summaries)
+    assert "et al.." not in ran.out
+    for hit, each in zip(hits, summaries, strict=True):
+        assert hit.count(each["pubDate"][:4]) == 1 or each["pubDate"][:4] in each["title"]
+
+
 @pytest.mark.parametrize("width", [60, 120])
-def test_no_line_is_wider_than_the_terminal(pubmed, monkeypatch, width):
-    monkeypatch.setenv("COLUMNS", str(width))
+def test_no_line_is_wider_than_the_terminal(pubmed, terminal, width):
+    terminal(width)
     for argv in (("search", "cancer"), ("fetch", "77"), ("related", "25760099")):
-        assert max(map(cell_len, pubmed(*argv).out.splitlines())) <= width
+        assert max(map(cell_len, pubmed(*argv).shown.splitlines())) <= width

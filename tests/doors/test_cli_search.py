@@ -22,12 +22,32 @@ def full(cli) -> CommandLine:
     return cli
 
 
-def test_the_list_shows_rank_pmid_year_title_score_and_quality(full, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    shown = full("search", "miR-429 in lung cancer", "--top-k", "3").out
-    assert all(word in shown for word in ("#", "PMID", "year", "paper", "score", "quality"))
-    assert "27602157" in shown
-    assert "2016" in shown
+def test_a_hit_shows_rank_journal_year_pmid_and_the_reason_of_its_place(full):
+    hits = full("search", "miR-429 in lung cancer", "--json").json["results"]
+    place, hit = next((place, each) for place, each in enumerate(hits, 1) if each["doc_id"] == "pmid:27602157")
+    shown = full("search", "miR-429 in lung cancer").out
+    assert f"\n{place}. [RETRACTED] {hit['title']}\n   Oncology letters, 2016, PMID 27602157\n" in shown
+    assert f"\n   score {hit['score']:.3f}: {hit['explanation']}\n" in shown
+
+
+def test_a_list_says_what_its_scores_are_worth(full):
+    assert full("search", "cancer").out.splitlines()[-1].startswith("Scores put this answer in order.")
+
+
+def test_a_warning_is_told_apart_from_the_list(full):
+    ran = full("search", "xyzzyplugh")
+    assert ran.err.startswith("warning: None of the query's words occurs in the corpus")
+    assert "warning" not in ran.out
+
+
+def test_words_need_no_quotes(full):
+    assert full("search", "lung", "cancer", "--json").json == full("search", "lung cancer", "--json").json
+
+
+def test_no_option_is_offered_that_nothing_sets(full):
+    shown = full("search", "--help").out
+    assert "--tags" not in shown
+    assert "--project" not in shown
 
 
 def test_a_retracted_paper_is_flagged(full):
@@ -40,21 +60,29 @@ def test_the_flag_is_red(full, monkeypatch):
     assert "\x1b[1;31m[RETRACTED] " in full("search", "miR-429 in lung cancer").out
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 200])
-def test_no_line_is_wider_than_the_terminal(full, monkeypatch, width):
-    monkeypatch.setenv("COLUMNS", str(width))
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_no_line_is_wider_than_the_terminal(full, terminal, width):
+    terminal(width)
     for argv in (("search", "cancer"), ("get", "27602157"), ("doctor",), ("tools",)):
-        assert max(map(cell_len, full(*argv).out.splitlines())) <= width
+        assert max(map(cell_len, full(*argv).shown.splitlines())) <= width
 
 
-def test_wide_and_combining_characters_stay_in_their_columns(cli, monkeypatch):
+@pytest.mark.parametrize("argv", [("search", "cancer"), ("get", "27602157"), ("doctor",), ("tools",)], ids=" ".join)
+def test_lines_in_a_pipe_are_neither_wrapped_nor_padded(full, monkeypatch, argv):
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = full(*argv).out.splitlines()
+    assert max(map(len, lines)) > 80
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_wide_and_combining_characters_stay_in_their_columns(cli, terminal):
     corpus = cli.corpus()
     import_records([THAI], corpus)
     corpus.close()
-    for width in ("60", "120"):
-        monkeypatch.setenv("COLUMNS", width)
-        shown = cli("search", "migraine").out
-        assert max(map(cell_len, shown.splitlines())) <= int(width)
+    for width in (60, 120):
+        terminal(width)
+        shown = cli("search", "migraine").shown
+        assert max(map(cell_len, shown.splitlines())) <= width
         assert "ไมเกรน" in shown.replace("\n", "")
 
 
@@ -112,3 +140,20 @@ def test_a_paper_that_is_not_there_is_said_so(full):
     ran = full("get", "1")
     assert ran.code == 1
     assert ran.err.startswith("error: pmid:1 is not in the corpus.")
+
+
+def test_several_papers_are_shown_and_those_that_are_not_there_are_named(full):
+    ran = full("get", "27602157", "1", "pmid:27602157")
+    assert ran.code == 1
+    assert ran.out.count("[RETRACTED] miR-429 promotes") == 2
+    assert ran.err.startswith("error: pmid:1 is not in the corpus.")
+    papers = full("get", "27602157", "1", "--json").json["papers"]
+    assert [each.get("doc_id") for each in papers] == ["pmid:27602157", None]
+    assert papers[1]["error"]["code"] == "NOT_FOUND"
+
+
+def test_what_to_do_is_said_in_commands(full):
+    told = full("get", "1").err
+    assert "`bio-mcp search`" in told
+    assert "`bio-mcp sync`" in told
+    assert not {"rag.search", "pubmed.sync_delta", "doc_id"} & set(told.split())

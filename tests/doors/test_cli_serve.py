@@ -134,6 +134,9 @@ def test_the_list_of_tools_is_the_catalogue(cli):
     assert [each["uri"] for each in body["resources"]] == list(RESOURCES)
 
 
-def test_tools_are_shown_as_a_table(cli):
-    shown = cli("tools").out
-    assert all(name in shown for name in TOOLS)
+def test_tools_are_shown_by_the_names_that_clients_see_on_any_terminal(cli, terminal):
+    terminal(40)
+    shown = cli("tools").shown.splitlines()
+    assert all(any(line.startswith(f"{each.portable_name} ") for line in shown) for each in TOOLS.values())
+    assert all(uri in shown or any(line.startswith(f"{uri} ") for line in shown) for uri in RESOURCES)
+    assert max(map(len, shown)) <= 40

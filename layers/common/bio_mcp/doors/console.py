@@ -1,6 +1,10 @@
-"""What people see: tables, progress and errors on a terminal of any width, plain text where there is none."""
+"""What people see: text, tables, progress and errors on a terminal of any width.
+
+In a pipe or file, lines are neither wrapped nor padded. No control character that came from outside gets through.
+"""
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,66 +12,89 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 Update = Callable[[int, int | None, str], None]
 
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
-PIPED_WIDTH = 100  # columns of text that no terminal shows
+PIPED_WIDTH = 1 << 20  # columns where no terminal shows them: no line is that long
+PIPED_REPORT_S = 5  # between two lines of progress where no terminal shows a bar
+# C0 but tab and line feed, DEL and C1; marks, embeddings and isolates of direction; line and paragraph separators.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def _console(stream: IO[str]) -> Console:
-    """No colour without a terminal or with NO_COLOR; nothing in a title is taken for markup or emoji."""
-    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=False)
-    if not console.is_terminal and console.width > PIPED_WIDTH:
-        console.width = PIPED_WIDTH
-    return console
+def without_controls(text: str) -> str:
+    """`text` less whatever a terminal would obey instead of showing."""
+    return _CONTROL.sub("", text)
 
 
-def out() -> Console:
+class _Screen(Console):
+    """No colour without a terminal or with NO_COLOR; nothing in a title is taken for markup, emoji or a command."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        super().__init__(file=stream, highlight=False, markup=False, emoji=False)
+        if not self.is_terminal:
+            self.width = PIPED_WIDTH
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=without_controls(segment.text))
+
+    def show(self, *what: RenderableType) -> None:
+        """Each on lines of its own; where there is no terminal, without blanks at the ends of lines."""
+        if self.is_terminal:
+            self.print(*what, sep="\n")
+            return
+        with self.capture() as captured:
+            self.print(*what, sep="\n")
+        self.file.write(re.sub(" +$", "", captured.get(), flags=re.MULTILINE))
+
+
+def out() -> _Screen:
     """Where answers go."""
-    return _console(sys.stdout)
+    return _Screen(sys.stdout)
 
 
-def err() -> Console:
+def err() -> _Screen:
     """Where progress, warnings and errors go."""
-    return _console(sys.stderr)
+    return _Screen(sys.stderr)
 
 
 def print_json(body: Mapping[str, Any]) -> None:
-    """One JSON document on stdout; escaped where the terminal cannot show every character."""
+    """One JSON document on stdout; escaped where the terminal cannot show a character, or would obey it."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print(json.dumps(body, ensure_ascii=not unicode, indent=2))
+    text = json.dumps(body, ensure_ascii=not unicode, indent=2)
+    print(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def say(*lines: str | Text) -> None:
     """Lines of an answer."""
-    console = out()
-    for line in lines:
-        console.print(line)
+    show(*lines)
 
 
-def show(what: Table) -> None:
-    """A table of an answer."""
-    out().print(what)
+def show(*what: RenderableType) -> None:
+    """Text and tables of an answer."""
+    out().show(*what)
+
+
+def say_unwrapped(text: str) -> None:
+    """Text that is copied as it stands, such as a citation; no line of it is broken on a terminal."""
+    print(without_controls(text).rstrip("\n"))
 
 
 def warn(message: str) -> None:
     """One warning, on stderr."""
-    _line(("warning: ", STYLES["warn"]), message)
+    err().show(Text.assemble(("warning: ", STYLES["warn"]), message))
 
 
 def fail(message: str) -> None:
-    """One error, on stderr."""
-    _line(("error: ", STYLES["fail"]), message)
-
-
-def _line(label: tuple[str, str], message: str) -> None:
-    console = err()
-    console.print(Text.assemble(label, message), soft_wrap=not console.is_terminal)
+    """One error, on stderr, as a sentence."""
+    end = "" if message.endswith((".", "!", "?")) else "."
+    err().show(Text.assemble(("error: ", STYLES["fail"]), message, end))
 
 
 def table(columns: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Iterable[int] = ()) -> Table:
@@ -108,11 +135,11 @@ def many(count: int, thing: str) -> str:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Update]:
-    """A bar on stderr while the block runs: `update(done, total, note)`; nothing when stderr is no terminal."""
+def progress(title: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Update]:
+    """Progress on stderr while the block runs, told by `update(done, total, note)`: a bar, or a line now and then."""
     console = err()
     if not console.is_terminal:
-        yield lambda _done, _total, _note: None
+        yield _Reports(title, clock)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -123,6 +150,19 @@ def progress(title: str) -> Iterator[Update]:
     with Progress(*columns, console=console, transient=True, expand=True) as bar:
         task = bar.add_task(title, total=None, note="")
         yield lambda done, total, note: bar.update(task, completed=done, total=total, note=note)
+
+
+class _Reports:
+    """A line on stderr every few seconds: "importing: 120 records, 9/s"."""
+
+    def __init__(self, title: str, clock: Callable[[], float]) -> None:
+        self._title, self._clock = title, clock
+        self._next = clock() + PIPED_REPORT_S
+
+    def __call__(self, _done: int, _total: int | None, note: str) -> None:
+        if self._clock() >= self._next:
+            self._next = self._clock() + PIPED_REPORT_S
+            err().show(f"{self._title}: {note}")
 
 
 class Rate:

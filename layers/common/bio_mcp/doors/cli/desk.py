@@ -1,4 +1,4 @@
-"""`bio-mcp desk`: headings, spelling, ids, references, full text and books, of NCBI itself."""
+"""`bio-mcp desk`: look up headings, spelling, ids, references, full text and books at NCBI itself."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import as_json, words
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tool import Tool
 from bio_mcp.tools.desk import (
@@ -22,14 +22,17 @@ from bio_mcp.tools.desk import (
 Render = Callable[[Mapping[str, Any]], None]
 
 
-@click.group("desk", help=f"Ask NCBI what a librarian knows, within {TIMEOUT_S} seconds.")
+@click.group(
+    "desk",
+    help=f"Look up headings, spelling, ids, references, full text and books at NCBI, within {TIMEOUT_S} seconds.",
+)
 def desk_command() -> None:
     """The commands below."""
 
 
 @desk_command.command("mesh")
-@click.argument("term")
-@click.option("--max", "most", type=click.INT, default=5, show_default=True, help="headings, at most 50")
+@words("term")
+@click.option("--max", "most", type=click.INT, default=5, show_default=True, help="headings to show, at most 50")
 @as_json
 @click.pass_obj
 def mesh_command(session: Session, term: str, most: int, as_json: bool) -> None:
@@ -38,7 +41,7 @@ def mesh_command(session: Session, term: str, most: int, as_json: bool) -> None:
 
 
 @desk_command.command("spell")
-@click.argument("query")
+@words("query")
 @as_json
 @click.pass_obj
 def spell_command(session: Session, query: str, as_json: bool) -> None:
@@ -59,11 +62,11 @@ def ids_command(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
 
 @desk_command.command("match")
 @click.option("--journal", default="", help="title or abbreviation")
-@click.option("--year", default="")
-@click.option("--volume", default="")
+@click.option("--year", default="", help="year of publication")
+@click.option("--volume", default="", help="volume of the journal")
 @click.option("--page", default="", help="first page")
 @click.option("--author", default="", help="surname and initials")
-@click.option("--title", default="")
+@click.option("--title", default="", help="title of the article")
 @as_json
 @click.pass_obj
 def match_command(session: Session, /, as_json: bool, page: str, **known: str) -> None:
@@ -76,7 +79,7 @@ def match_command(session: Session, /, as_json: bool, page: str, **known: str) -
 @click.argument("id")
 @click.option("--section", "sections", multiple=True, help="words of a section's title; repeat for more")
 @click.option("--max", "most", type=click.INT, default=200_000, show_default=True, help="characters, at most 200000")
-@click.option("--tables/--no-tables", default=True)
+@click.option("--tables/--no-tables", default=True, help="with the tables, as text")
 @as_json
 @click.pass_obj
 def text_command(session: Session, /, as_json: bool, most: int, tables: bool, **given: Any) -> None:
@@ -120,8 +123,13 @@ def render_match(body: Mapping[str, Any]) -> None:
     for each in body["matches"]:
         named = " ".join(filter(None, (each["verdict"], each["pmid"], *each["candidatePmids"])))
         differing = f"differs: {', '.join(each['differs'])}" if each["differs"] else ""
-        console.say(*filter(None, (named, each["citation"], differing, each["reason"])))
+        console.say(*filter(None, (named, each["citation"], differing, _plain(each["reason"]))))
     _reasons(body)
+
+
+def _plain(reason: str | None) -> str:
+    """NCBI's own "NOT_FOUND;INVALID_JOURNAL" as words; a sentence as it is."""
+    return reason.lower().replace("_", " ").replace(";", ", ") if reason and reason.isupper() else reason or ""
 
 
 def render_text(body: Mapping[str, Any]) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from rich.padding import Padding
+from rich.text import Text
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors import console
@@ -52,11 +54,13 @@ def _resource(each: Resource) -> dict[str, Any]:
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """A table of tools, a table of resources."""
-    tools = [
-        (each["family"], each["name"], "reads" if each["read_only"] else "writes", each["summary"])
-        for each in body["tools"]
-    ]
-    console.show(console.table(("family", "tool", "", "what it does"), tools))
-    resources = [(each["family"], each["uri"], each["summary"]) for each in body["resources"]]
-    console.show(console.table(("family", "resource", "what it holds"), resources))
+    """A paragraph for each: the name that clients see, its family, what it does."""
+    for each in body["tools"]:
+        _paragraph(each["portable_name"], f"{each['family']}, {'reads' if each['read_only'] else 'writes'}", each)
+    for each in body["resources"]:
+        _paragraph(each["uri"], f"{each['family']}, resource", each)
+
+
+def _paragraph(name: str, kind: str, each: Mapping[str, Any]) -> None:
+    title = Text.assemble((name, "bold"), (f"  {kind}", "dim"), overflow="fold")
+    console.show(title, Padding(Text(each["summary"]), (0, 0, 0, 4), expand=False))

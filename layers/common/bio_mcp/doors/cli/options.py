@@ -1,5 +1,6 @@
 """Command-line options read off a tool's input model, so that a command takes what its tool takes."""
 
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -15,19 +16,48 @@ from bio_mcp.tool import Tool
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 SCALARS: dict[Any, click.ParamType[Any]] = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
+PMID = re.compile(r"(?:pmid:)?([0-9]+)", re.IGNORECASE)
+
+
+class _Pmid(click.ParamType[str]):
+    """Digits, or "pmid:" and digits; the value is the digits."""
+
+    name = "pmid"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        found = PMID.fullmatch(value.strip())
+        return (
+            found[1]
+            if found
+            else self.fail(f"{value!r} is not a PMID, which is a number such as 34093513.", param, ctx)
+        )
+
+
+NO_HELPS: Mapping[str, str] = types.MappingProxyType({})
+
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
 
 
-def options_of(tool: Tool, *, without: tuple[str, ...] = ()) -> Decorator:
+pmid: Decorator = click.argument("pmid", type=_Pmid())
+pmids: Decorator = click.argument("pmids", nargs=-1, required=True, type=_Pmid())
+
+
+def words(name: str) -> Decorator:
+    """An argument of words, which need no quotes."""
+    return click.argument(name, nargs=-1, required=True, callback=lambda _ctx, _param, given: " ".join(given))
+
+
+def options_of(tool: Tool, *, without: tuple[str, ...] = (), helps: Mapping[str, str] = NO_HELPS) -> Decorator:
     """An option for each field of the tool's input, those of a nested model beside the others.
 
-    Fields in `without` are the command's own arguments. Bounds are left to the tool, which says them better.
+    Fields in `without` are the command's own arguments. `helps` stand in for descriptions in the tool. Bounds are
+    left to the tool, which says them better.
     """
     fields = [(name, field) for _, name, field in _leaves(tool.input) if name not in without]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for name, field in reversed(fields):
-            command = _option(name, field)(command)
+            command = _option(name, field, helps.get(name) or field.description or "")(command)
         return command
 
     return decorate
@@ -64,10 +94,10 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
-def _option(name: str, field: FieldInfo) -> Decorator:
+def _option(name: str, field: FieldInfo, meaning: str) -> Decorator:
     flag, kind = "--" + name.replace("_", "-"), _plain(field.annotation)
     shown = "" if field.default in (None, PydanticUndefined) else f"[default: {field.default}]"
-    text = " ".join(filter(None, [_sentence(field.description), shown]))
+    text = " ".join(filter(None, [meaning, shown]))
     if kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=text)
     if typing.get_origin(kind) is typing.Literal:
@@ -81,7 +111,3 @@ def _scalar(kind: Any) -> click.ParamType[Any]:
     if typing.get_origin(kind) is typing.Annotated:
         kind = typing.get_args(kind)[0]
     return SCALARS.get(kind, click.STRING)
-
-
-def _sentence(description: str | None) -> str:
-    return description or ""

@@ -11,7 +11,6 @@ from rich.text import Text
 from bio_mcp.doors import console
 from bio_mcp.retrieval.analysis import analyse, query_terms
 
-ROOM_FOR_TABLE = 90  # columns; a narrower terminal gets one paragraph a paper
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 FLAGS = {
     "retracted": ("RETRACTED", "bold red"),
@@ -21,30 +20,20 @@ FLAGS = {
 }
 
 
-def hits(results: Sequence[Mapping[str, Any]], query: str, width: int) -> RenderableType:
-    """The results in their order, the words that match marked."""
-    if width < ROOM_FOR_TABLE:
-        return Group(*(_paragraph(rank, hit, query) for rank, hit in enumerate(results, 1)))
-    columns = ("#", "PMID", "year", "paper", "score", "quality")
-    rows = [
-        (str(rank), _pmid(hit), str(hit["year"] or "–"), _paper(hit, query), _score(hit), _quality(hit))
-        for rank, hit in enumerate(results, 1)
-    ]
-    return console.table(columns, rows, right=(0, 1, 2, 4, 5))
+def hits(results: Sequence[Mapping[str, Any]], query: str) -> RenderableType:
+    """The results in their order, the words that match marked, each with the reason of its place."""
+    return Group(*(_hit(rank, hit, query) for rank, hit in enumerate(results, 1)))
 
 
-def _paragraph(rank: int, hit: Mapping[str, Any], query: str) -> RenderableType:
-    line = f"PMID {_pmid(hit)}, {hit['year'] or 'no year'}, score {_score(hit)}, quality {_quality(hit)}"
-    return Padding(Text.assemble(f"{rank}. ", _paper(hit, query), "\n", (line, "dim")), (0, 0, 1, 0))
-
-
-def _paper(hit: Mapping[str, Any], query: str) -> Text:
-    shown = Text.assemble(*flag(hit["retraction"]), (hit["title"] or "(no title)", "bold"))
-    if hit["journal"]:
-        shown.append(f"\n{hit['journal']}", style="italic")
+def _hit(rank: int, hit: Mapping[str, Any], query: str) -> RenderableType:
+    where = ", ".join(filter(None, [hit["journal"], str(hit["year"] or ""), f"PMID {_pmid(hit)}"]))
+    lines = [Text(where, style="italic")]
     if hit["snippet"] and hit["snippet"] != hit["title"]:
-        shown.append("\n").append_text(marked(hit["snippet"], query))
-    return shown
+        lines.append(marked(hit["snippet"], query))
+    why = hit.get("explanation") or f"quality {console.number(hit['quality'])}"
+    lines.append(Text(f"score {console.number(hit['score'], 3)}: {why}", style="dim"))
+    title = Text.assemble(f"{rank}. ", *flag(hit["retraction"]), (hit["title"] or "(no title)", "bold"))
+    return Group(title, *(Padding(line, (0, 0, 0, 3), expand=False) for line in lines), "")
 
 
 def flag(retraction: str) -> Iterator[tuple[str, str]]:
@@ -66,14 +55,6 @@ def marked(text: str, query: str) -> Text:
 
 def _pmid(hit: Mapping[str, Any]) -> str:
     return str(hit["doc_id"]).removeprefix("pmid:")
-
-
-def _score(hit: Mapping[str, Any]) -> str:
-    return console.number(hit["score"], 3)
-
-
-def _quality(hit: Mapping[str, Any]) -> str:
-    return console.number(hit["quality"])
 
 
 def paper(body: Mapping[str, Any]) -> RenderableType:

@@ -26,13 +26,13 @@ COMMANDS = {
     "stdio": ("serving", "Serve MCP to the program that starts this."),
     "import": ("importing", "Import PubMed XML files."),
     "sync": ("syncing", "Bring the corpus up to date with PubMed for a query."),
-    "retractions": ("syncing", "Flag the papers of the corpus that were retracted by now."),
+    "retractions": ("syncing", "Flag papers of the corpus that have since been retracted."),
     "search": ("reading", "Search the corpus."),
-    "get": ("reading", "Show one paper."),
-    "pubmed": ("pubmed", "Search PubMed itself, show its records and what is related to them, cite them."),
+    "get": ("reading", "Show papers of the corpus."),
+    "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
     "desk": ("desk", "Look up headings, ids, references, full text and books at NCBI."),
-    "checkpoint": ("checkpoint", "Show or move the watermark of a query."),
-    "reindex": ("reindexing", "Make the search index again of the stored papers."),
+    "checkpoint": ("checkpoint", "Show or set how far a query has been synced."),
+    "reindex": ("reindexing", "Rebuild the search index from the stored papers."),
     "doctor": ("doctor", "Check this installation and its corpus."),
     "tools": ("listing", "List the tools and resources that clients see."),
 }
@@ -79,12 +79,13 @@ def run(argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.fro
     except click.UsageError as wrong:
         return _misused(wrong, as_json)
     except Failed as failed:
-        return _failed(failed.body, as_json)
+        _failed(failed.body, as_json)
+        return USAGE if failed.misused else FAILED
     except (Failure, click.ClickException) as failure:
         known = failure if isinstance(failure, Failure) else InvalidInput(failure.format_message())
         return _failed(envelope(known, BIO_MCP), as_json)
     except (KeyboardInterrupt, click.Abort):
-        console.err().print("stopped")
+        console.err().show("stopped")
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone
@@ -106,10 +107,5 @@ def _failed(body: dict[str, Any], as_json: bool) -> int:
     if as_json:
         console.print_json(body)
     else:
-        console.fail(_sentence(body["error"]["message"]))
+        console.fail(body["error"]["message"])
     return FAILED
-
-
-def _sentence(message: str) -> str:
-    """The message as it starts a line and ends one."""
-    return message if message.endswith((".", "!", "?")) else message + "."

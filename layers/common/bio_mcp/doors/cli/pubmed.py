@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from rich.console import Group
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import as_json, pmid, pmids, words
 from bio_mcp.doors.cli.papers import flag
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tools.pubmed import LINKS, SORTS, TIMEOUT_S, fetch_details, relate, search_pubmed
@@ -26,13 +27,15 @@ def pubmed_command() -> None:
 
 
 @pubmed_command.command("search")
-@click.argument("term")
-@click.option("--max", "most", type=click.INT, default=20, show_default=True, help="hits, at most 1000")
-@click.option("--sort", type=click.Choice(list(SORTS)), default="relevance", show_default=True)
-@click.option("--from", "first", help="YYYY, YYYY/MM or YYYY/MM/DD")
-@click.option("--to", "last", help="YYYY, YYYY/MM or YYYY/MM/DD")
-@click.option("--date", "kind", type=click.Choice(["pdat", "edat", "mdat"]), help="published, entered or revised")
-@click.option("--type", "types", multiple=True, help="any of these publication types, such as Review")
+@words("term")
+@click.option("--max", "most", type=click.INT, default=20, show_default=True, help="hits to show, at most 1000")
+@click.option(
+    "--sort", type=click.Choice(list(SORTS)), default="relevance", show_default=True, help="order of the hits"
+)
+@click.option("--from", "first", help="first day: YYYY, YYYY/MM or YYYY/MM/DD")
+@click.option("--to", "last", help="last day: YYYY, YYYY/MM or YYYY/MM/DD")
+@click.option("--date", "kind", type=click.Choice(["pdat", "edat", "mdat"]), help="day published, entered or revised")
+@click.option("--type", "types", multiple=True, help="publication type, such as Review; repeat for more")
 @as_json
 @click.pass_obj
 def search_command(session: Session, /, as_json: bool, **given: Any) -> None:
@@ -51,7 +54,7 @@ def search_command(session: Session, /, as_json: bool, **given: Any) -> None:
 
 
 @pubmed_command.command("fetch")
-@click.argument("pmids", nargs=-1, required=True)
+@pmids
 @click.option("--as", "form", type=click.Choice(list(RAW)), help="NCBI's own XML or MEDLINE text")
 @as_json
 @click.pass_obj
@@ -63,8 +66,8 @@ def fetch_command(session: Session, pmids: tuple[str, ...], form: str | None, as
 
 
 @pubmed_command.command("related")
-@click.argument("pmid")
-@click.option("--kind", type=click.Choice(list(KINDS)), default="similar", show_default=True)
+@pmid
+@click.option("--kind", type=click.Choice(list(KINDS)), default="similar", show_default=True, help="how it is related")
 @click.option("--max", "most", type=click.INT, default=10, show_default=True, help="articles, at most 50")
 @as_json
 @click.pass_obj
@@ -76,19 +79,27 @@ def related_command(session: Session, pmid: str, kind: str, most: int, as_json: 
 
 
 @pubmed_command.command("cite")
-@click.argument("pmid")
-@click.option("--style", type=click.Choice([*STYLES, *MORE_STYLES]), default="apa", show_default=True)
+@pmids
+@click.option(
+    "--style",
+    type=click.Choice([*STYLES, *MORE_STYLES]),
+    default="apa",
+    show_default=True,
+    help="csl is JSON for reference managers",
+)
 @as_json
 @click.pass_obj
-def cite_command(session: Session, pmid: str, style: str, as_json: bool) -> None:
-    """Print the citation of PMID."""
+def cite_command(session: Session, pmids: tuple[str, ...], style: str, as_json: bool) -> None:
+    """Print the citations of PMIDS."""
     session.as_json = as_json
-    named = STYLES | MORE_STYLES
-    arguments: dict[str, Any] = {"sourcePmid": pmid, "relationshipType": "citation_formats"}
-    arguments["citationStyles"] = [named[style]] if style in STYLES else []
-    arguments["moreStyles"] = [named[style]] if style in MORE_STYLES else []
-    body = session.ask(relate, arguments)
-    session.answer(body, lambda answer: click.echo(answer["citations"][named[style]]))
+    named, field = (STYLES | MORE_STYLES)[style], "citationStyles" if style in STYLES else "moreStyles"
+    wanted = {"relationshipType": "citation_formats", "citationStyles": [], "moreStyles": [], field: [named]}
+    session.answer_each(
+        "citations",
+        pmids,
+        lambda pmid: session.ask(relate, {"sourcePmid": pmid, **wanted}),
+        lambda answer: console.say_unwrapped(answer["citations"][named]),
+    )
 
 
 def render_search(body: Mapping[str, Any]) -> None:
@@ -97,7 +108,7 @@ def render_search(body: Mapping[str, Any]) -> None:
     if body["suggestedTerm"]:
         console.say(f"PubMed would spell it: {body['suggestedTerm']}")
     if body["briefSummaries"]:
-        console.out().print(Group(*(_line(each, each["pubDate"]) for each in body["briefSummaries"])))
+        console.show(*(_summary(each) for each in body["briefSummaries"]))
     elif body["pmids"]:
         console.say(", ".join(body["pmids"]))
     _warn(body)
@@ -106,10 +117,10 @@ def render_search(body: Mapping[str, Any]) -> None:
 def render_fetch(body: Mapping[str, Any]) -> None:
     """NCBI's own text as it is; or each record, then what is not there."""
     if "content" in body:
-        click.echo(body["content"], nl=False)
+        console.say_unwrapped(body["content"])
     else:
         for each in body["articles"]:
-            console.out().print(Group(*_record(each), ""))
+            console.show(*_record(each), "")
     if body["notFoundPmids"]:
         console.warn(f"PubMed has no record {', '.join(body['notFoundPmids'])}")
     _warn(body)
@@ -118,8 +129,7 @@ def render_fetch(body: Mapping[str, Any]) -> None:
 def render_related(body: Mapping[str, Any]) -> None:
     """The articles, by score where there is one."""
     console.say(f"{body['retrievedCount']} of {console.many(body['totalCount'], 'article')}")
-    lines = [_line(each, "" if each["score"] is None else f"{each['score']:.2f}") for each in body["relatedArticles"]]
-    console.out().print(Group(*lines))
+    console.show(*(_summary(each) for each in body["relatedArticles"]))
     _warn(body)
 
 
@@ -141,12 +151,20 @@ def _name(author: Mapping[str, Any]) -> str:
     return author.get("collectiveName") or " ".join(filter(None, [author["lastName"], author["initials"]]))
 
 
-def _line(each: Mapping[str, Any], note: str | None) -> Text:
-    shown = Text.assemble((f"{each['pmid']:>8}  ", "dim"), *flag(each["retraction"]), each["title"] or "(no title)")
-    for part in (each["authors"], each["source"]):
-        if part:
-            shown.append(f" {part}.", style="italic")
-    return shown.append(f" {note}", style="dim") if note else shown
+def _summary(each: Mapping[str, Any]) -> RenderableType:
+    """PMID and title, then authors, source with its date, and score, below a blank line."""
+    title = Text.assemble(
+        (f"{each['pmid']}  ", "dim"), *flag(each["retraction"]), (each["title"] or "(no title)", "bold")
+    )
+    score = f"score {each['score']:.2f}" if each.get("score") is not None else ""
+    facts = [each["authors"] or "", _dated(each["source"] or "", each.get("pubDate") or ""), score]
+    line = " ".join(f"{fact.rstrip('.')}." for fact in facts if fact)
+    return Group("", title, Padding(Text(line, style="italic"), (0, 0, 0, len(each["pmid"]) + 2), expand=False))
+
+
+def _dated(source: str, date: str) -> str:
+    """The source with the date, unless it says the year itself, as "J Pain. 2021 Jun 7" does."""
+    return source if not date or date[:4] in source else f"{source}. {date}".removeprefix(". ")
 
 
 def _warn(body: Mapping[str, Any]) -> None:

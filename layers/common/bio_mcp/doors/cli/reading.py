@@ -6,16 +6,28 @@ from typing import Any
 import click
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import arguments_of, as_json, options_of
+from bio_mcp.doors.cli.options import arguments_of, as_json, options_of, pmids, words
 from bio_mcp.doors.cli.papers import hits, paper
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tools.get_doc import rag_get
 from bio_mcp.tools.search import rag_search
 
+ABOUT_SCORES = (
+    "Scores put this answer in order. They do not say how well a paper fits, nor compare with another answer's."
+)
+
+
+OPTIONS = {
+    "top_k": "papers to show, at most 100",
+    "quality_bias": "better evidence and newer papers rank higher",
+    "journals": "this NLM id or full title; repeat for more",
+    "publication_types": "this MeSH id or name, e.g. meta-analysis; repeat for more",
+}
+
 
 @click.command("search")
-@click.argument("query")
-@options_of(rag_search, without=("query",))
+@words("query")
+@options_of(rag_search, without=("query", "tags", "project"), helps=OPTIONS)
 @as_json
 @click.pass_obj
 def search_command(session: Session, /, as_json: bool, **given: Any) -> None:
@@ -26,16 +38,18 @@ def search_command(session: Session, /, as_json: bool, **given: Any) -> None:
 
 
 @click.command("get")
-@click.argument("pmid")
-@options_of(rag_get, without=("doc_id",))
+@pmids
 @as_json
 @click.pass_obj
-def get_command(session: Session, /, pmid: str, as_json: bool, **given: Any) -> None:
-    """Show the paper PMID: 34093513 or pmid:34093513."""
+def get_command(session: Session, pmids: tuple[str, ...], as_json: bool) -> None:
+    """Show the papers of PMIDS: 34093513 or pmid:34093513."""
     session.as_json = as_json
-    doc_id = pmid if pmid.startswith("pmid:") else f"pmid:{pmid}"
-    body = session.ask(rag_get, arguments_of(rag_get, {**given, "doc_id": doc_id}))
-    session.answer(body, lambda answer: console.out().print(paper(answer)))
+    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}"}), render_paper)
+
+
+def render_paper(body: Mapping[str, Any]) -> None:
+    """One paper in full."""
+    console.show(paper(body))
 
 
 def render_hits(body: Mapping[str, Any], query: str) -> None:
@@ -43,6 +57,6 @@ def render_hits(body: Mapping[str, Any], query: str) -> None:
     if not body["results"]:
         console.say("No paper in the corpus matches. `bio-mcp doctor` tells how many it holds.")
         return
-    console.out().print(hits(body["results"], query, console.out().width))
+    console.show(hits(body["results"], query), console.styled(ABOUT_SCORES, "dim"))
     for reason in (*body["reasons"], *body["warnings"]):
         console.warn(reason)

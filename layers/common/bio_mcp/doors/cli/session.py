@@ -1,6 +1,6 @@
 """One run of the command line: its configuration, its ports, and how it answers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -8,6 +8,8 @@ from typing import Any, Protocol
 from bio_mcp.call import Progress, call
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.doors import console
+from bio_mcp.doors.cli.wording import for_commands
+from bio_mcp.errors import InvalidInput
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Tool
@@ -25,11 +27,11 @@ Wire = Callable[[Settings], OpenBackends]
 
 
 class Failed(Exception):
-    """A tool answered with an error envelope."""
+    """A tool answered with an error envelope. `misused`: what it was asked is at fault."""
 
-    def __init__(self, body: Mapping[str, Any]) -> None:
+    def __init__(self, body: Mapping[str, Any], *, misused: bool) -> None:
         super().__init__(body["error"]["message"])
-        self.body = dict(body)
+        self.body, self.misused = dict(body), misused
 
 
 def configured(settings: Settings) -> OpenBackends:
@@ -65,11 +67,12 @@ class Session:
         deadline: Deadline = NEVER,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Call `tool` as every door does; the body of its answer. Raises `Failed`."""
+        """Call `tool` as every door does; the body of its answer, worded for the command line. Raises `Failed`."""
         outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress)
+        body = for_commands(outcome.body)
         if outcome.failed:
-            raise Failed(outcome.body)
-        return outcome.body
+            raise Failed(body, misused=isinstance(outcome.failure, InvalidInput))
+        return body
 
     def answer(self, body: Mapping[str, Any], render: Render) -> None:
         """Print the answer: as JSON where that was asked for, else as `render` does."""
@@ -77,3 +80,33 @@ class Session:
             console.print_json(body)
         else:
             render(body)
+
+    def answer_each(
+        self, name: str, asked: Sequence[str], ask: Callable[[str], dict[str, Any]], render: Render
+    ) -> None:
+        """Print what `ask` gives for each; of several, those that fail are told and the others are printed.
+
+        As JSON, several are a list under `name`, with the error envelope of each that failed in its place.
+        """
+        if len(asked) == 1:
+            self.answer(ask(asked[0]), render)
+            return
+        bodies = [self._tried(each, ask) for each in asked]
+        self.answer({name: bodies}, lambda _: self._render_each(bodies, render))
+
+    def _tried(self, each: str, ask: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        try:
+            return ask(each)
+        except Failed as failed:
+            self.code = 1
+            return failed.body
+
+    def _render_each(self, bodies: Sequence[dict[str, Any]], render: Render) -> None:
+        whole = [each for each in bodies if "error" not in each]
+        for place, body in enumerate(whole):
+            if place:
+                console.say("")
+            render(body)
+        for body in bodies:
+            if "error" in body:
+                console.fail(body["error"]["message"])

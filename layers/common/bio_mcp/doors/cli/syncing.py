@@ -7,11 +7,12 @@ import click
 
 from bio_mcp.call import Progress
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import arguments_of, as_json, options_of
+from bio_mcp.doors.cli.options import arguments_of, as_json, options_of, words
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.syncing.retractions import QUERY_KEY, TERM
 from bio_mcp.tools.sync_delta import sync_delta
 
+OPTIONS = {"overlap_days": "days before the watermark that are asked for again; PubMed adds some records late"}
 STATES = {
     "complete": ("green", "complete"),
     "incomplete": ("yellow", "incomplete: the watermark stays where it was; run the same command again"),
@@ -21,8 +22,8 @@ STATES = {
 
 @click.command("sync")
 @click.argument("query_key")
-@click.argument("term")
-@options_of(sync_delta, without=("query_key", "term"))
+@words("term")
+@options_of(sync_delta, without=("query_key", "term"), helps=OPTIONS)
 @as_json
 @click.pass_obj
 def sync_command(session: Session, /, as_json: bool, **given: Any) -> None:
@@ -39,7 +40,7 @@ def sync_command(session: Session, /, as_json: bool, **given: Any) -> None:
 @as_json
 @click.pass_obj
 def retractions_command(session: Session, /, as_json: bool) -> None:
-    """Flag the papers of the corpus that were retracted or doubted by now, wherever they came from.
+    """Flag papers that have since been retracted, or have an expression of concern, wherever they came from.
 
     A sync sees this only of papers that its term still finds. This asks PubMed for every paper that was retracted, or
     has an expression of concern, and brings those up to date that the corpus holds. It adds none. Once a day is plenty.

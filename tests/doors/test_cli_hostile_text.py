@@ -1,0 +1,70 @@
+"""Text of others that a terminal would obey: in the corpus, in PubMed's records, in NCBI's warnings and errors."""
+
+import json
+import re
+
+import pytest
+
+from bio_mcp.literature.records import AbstractSection, Article, Author, Journal
+from bio_mcp.syncing.importing import import_records
+from tests.doors.test_console import OBEYED
+from tests.tools.test_pubmed_fetch import RECORD
+
+HOSTILE = "\x9b2J\x85\u202easpirin\u202c\u2028\x7f"  # what XML can carry; escape itself it cannot
+ESCAPING = f"\x1b[2J\x1b]0;title\x07{HOSTILE}"  # what JSON can
+PAPER = Article(
+    pmid="8",
+    title=f"On {HOSTILE}",
+    abstract=(AbstractSection(None, None, f"It is {HOSTILE}."),),
+    journal=Journal(title=HOSTILE),
+    authors=(Author(last_name=HOSTILE),),
+)
+SEARCHED = {"count": "1", "retmax": "1", "retstart": "0", "idlist": ["77"], "querytranslation": ESCAPING}
+SEARCHED["warninglist"] = {"phrasesignored": [], "quotedphrasesnotfound": [ESCAPING], "outputmessages": [ESCAPING]}
+COMMANDS = [
+    ("search", "aspirin"),
+    ("get", "8"),
+    ("checkpoint", "get", ESCAPING),
+    ("search", ESCAPING),
+    ("get", ESCAPING),
+    ("pubmed", "search", "cancer"),
+    ("pubmed", "fetch", "77"),
+    ("pubmed", "fetch", "77", "--as", "xml"),
+    ("pubmed", "fetch", "77", "--as", "medline"),
+    ("pubmed", "related", "77"),
+    ("pubmed", "cite", "77", "--style", "ris"),
+    ("sync", "cancer", "cancer"),
+    ("desk", "spell", ESCAPING),
+    ("desk", "ids", ESCAPING),
+    ("desk", "match", "--title", ESCAPING),
+]
+
+
+@pytest.fixture
+def hostile(cli, ncbi):
+    """A command line over a corpus and an NCBI full of such text."""
+    cli.ncbi = ncbi.base_url
+    with cli.corpus() as corpus:
+        import_records([PAPER], corpus)
+    ncbi.control.put(re.sub(r"On H<sub>.*?O\.|(?<=<LastName>)Doe|Journal of Tests", HOSTILE, RECORD))
+    answer = {"header": {"type": "esearch", "version": "0.3"}, "esearchresult": SEARCHED}
+    ncbi.control.fault(
+        endpoint="esearch", term="cancer", times=5, status=200, body=json.dumps(answer), content_type="application/json"
+    )
+    return cli
+
+
+@pytest.mark.parametrize("argv", COMMANDS, ids=lambda argv: re.sub(r"\W+", "-", " ".join(argv[:2]), flags=re.ASCII))
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_no_command_passes_it_on(hostile, terminal, argv, form):
+    terminal(80)
+    ran = hostile(*argv, *form)
+    shown = re.sub(r"\x1b\[[0-9;?]*[mlhKA]", "", ran.out + ran.err)  # our own colours and progress
+    assert set(shown) & set(OBEYED) - {"\r"} == set()
+    assert shown
+
+
+def test_what_is_not_obeyed_is_still_read(hostile):
+    assert hostile("get", "8").out.startswith("On 2Jaspirin")
+    assert hostile("search", "aspirin", "--json").json["results"][0]["title"] == PAPER.title
+    assert "2Jaspirin" in hostile("pubmed", "search", "cancer").out

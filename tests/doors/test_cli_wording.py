@@ -1,0 +1,58 @@
+"""What tools say, said in the words of the command line; and every option of every command has a meaning."""
+
+import click
+import pytest
+
+from bio_mcp.catalog import TOOLS
+from bio_mcp.doors.cli.program import COMMANDS, bio_mcp
+from bio_mcp.doors.cli.wording import ARGUMENTS, in_commands
+
+
+@pytest.mark.parametrize(
+    ("said", "worded"),
+    [
+        ("Look with rag.search for it.", "Look with `bio-mcp search` for it."),
+        ("Look with `rag_search`.", "Look with `bio-mcp search`."),
+        ("look for it with searchPubMedArticles", "look for it with `bio-mcp pubmed search`"),
+        ("Sync a PubMed query (pubmed.sync_delta)", "Sync a PubMed query (`bio-mcp sync`)"),
+        ("filters.year_from: 2020 is after year_to, 2010", "--year-from: 2020 is after --year-to, 2010"),
+        ("dateRange: minDate 2020 is after maxDate 2010", "--from and --to: --from 2020 is after --to 2010"),
+        ("filters.journals.0: too long; top_k: too many", "--journals: too long; --top-k: too many"),
+        ("pmids.3: 'x' is not a PMID", "PMIDS: 'x' is not a PMID"),
+        ("PubMed does not know 'query_gene: x'", "PubMed does not know 'query_gene: x'"),
+        ("the term is long", "the term is long"),
+    ],
+)
+def test_tools_and_arguments_are_named_as_commands_and_options(said, worded):
+    assert in_commands(said) == worded
+
+
+def test_no_tool_keeps_its_name():
+    for each in TOOLS.values():
+        assert in_commands(f"ask {each.name}") != f"ask {each.name}"
+        assert in_commands(f"ask {each.portable_name}").startswith("ask `bio-mcp ")
+
+
+def commands(command=bio_mcp, path="bio-mcp"):
+    """Every command and subcommand, by what is typed for it."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from commands(command.get_command(context, name), f"{path} {name}")
+    else:
+        yield path, command
+
+
+@pytest.mark.parametrize(("path", "command"), list(commands()), ids=lambda each: each if isinstance(each, str) else "")
+def test_every_option_says_what_it_means(path, command):
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert [each.name for each in options if not (each.help or "").split("[")[0].strip()] == []
+
+
+def test_what_an_argument_is_called_is_an_option_or_argument_of_a_command():
+    offered = {opt for _, command in commands() for each in command.params for opt in each.opts}
+    shown = {each.make_metavar(click.Context(command)) for _, command in commands() for each in command.params}
+    named = {word for name in ARGUMENTS.values() for word in name.split(" and ")}
+    assert {each for each in named if each.startswith("--")} <= offered
+    assert {each for each in named if not each.startswith("--")} <= {each.rstrip(".") for each in shown}
+    assert {path.split()[1] for path, _ in commands()} == set(COMMANDS)

@@ -1,0 +1,73 @@
+"""What reaches a terminal, a pipe or a file."""
+
+import json
+
+import pytest
+
+from bio_mcp.doors import console
+
+CONTROLS = [*map(chr, (*range(9), *range(11, 32), *range(127, 160)))]
+DIRECTIONS = [*"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
+SEPARATORS = [*"\u2028\u2029"]
+OBEYED = CONTROLS + DIRECTIONS + SEPARATORS
+HOSTILE = f"a{''.join(OBEYED)}b"
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        console.say,
+        console.say_unwrapped,
+        console.warn,
+        console.fail,
+        lambda text: console.show(console.styled(text, "bold")),
+        lambda text: console.show(console.table(("name", text), [(text, text)])),
+        lambda text: console.show(console.pairs([("name", text)])),
+    ],
+)
+@pytest.mark.parametrize("width", [None, 60])
+def test_nothing_that_a_terminal_would_obey_is_shown(capsys, terminal, show, width):
+    if width:
+        terminal(width)
+    show(HOSTILE)
+    shown = "".join(capsys.readouterr())
+    assert {"a", "b"} <= set(shown)
+    ours = {"\x1b"} if width else set()
+    assert set(shown) & set(OBEYED) <= ours
+    assert shown.count("\x1b") == shown.count("\x1b[")
+    assert "\x1b[2J" not in shown
+
+
+def test_progress_shows_nothing_either(capsys, terminal):
+    terminal(100)
+    with console.progress("importing") as update:
+        update(1, 2, HOSTILE.replace("\x1b", ""))
+    assert not set(capsys.readouterr().err) & {*DIRECTIONS, *SEPARATORS, "\x9b", "\x07"}
+
+
+def test_json_keeps_every_character_and_holds_none_of_them(capsys):
+    console.print_json({"title": HOSTILE, "ä": "β-blocker"})
+    shown = capsys.readouterr().out
+    assert set(shown) & set(OBEYED) == set()
+    assert json.loads(shown) == {"title": HOSTILE, "ä": "β-blocker"}
+    assert "β-blocker" in shown
+
+
+def test_a_long_line_is_whole_where_no_terminal_shows_it(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    console.say("word " * 100)
+    console.show(console.pairs([("long", "word " * 50), ("short", "x")]))
+    assert capsys.readouterr().out.splitlines() == [
+        ("word " * 100).rstrip(),
+        "long   " + ("word " * 50).rstrip(),
+        "short  x",
+    ]
+
+
+def test_progress_is_a_line_every_few_seconds_where_no_terminal_shows_a_bar(capsys):
+    now = 0.0
+    with console.progress("importing", clock=lambda: now) as update:
+        for second in range(13):
+            now = float(second)
+            update(second, None, f"{second} records, 1/s")
+    assert capsys.readouterr().err.splitlines() == [f"importing: {second} records, 1/s" for second in (5, 10)]
