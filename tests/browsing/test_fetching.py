@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.browsing.fetching import asked_for, raw
+from bio_mcp.browsing.fetching import asked_for, pieces, raw
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import InvalidInput, UpstreamFailed
 
@@ -35,29 +35,27 @@ class Printed:
         return iter([pmid for pmid in pmids if pmid in self.there])
 
 
-@pytest.mark.parametrize("room", [10_000, 700, 500, 400])
-def test_xml_that_is_too_long_ends_after_a_whole_record(room):
-    printed = Printed(xml=(3, 1, 2))
-    found = raw(["1", "2", "3"], "xml", room, printed, NEVER)
-    assert len(found.text) <= room
-    assert [*found.titles, *found.left_out] == ["3", "1", "2"]
-    assert found.text == HEAD + "\n".join(article(pmid) for pmid in found.titles) + TAIL
-    assert found.titles["3"] == "On 3."
+def test_xml_is_cut_after_each_record():
+    whole = raw(["1", "2", "3"], "xml", Printed(xml=(3, 1, 2)), NEVER)
+    *records, tail = pieces(whole)
+    assert list(whole.titles) == ["3", "1", "2"]
+    assert records[0] + tail == HEAD + article(3) + TAIL
+    assert "".join([*records, tail]) == whole.text
+    assert whole.titles["3"] == "On 3."
 
 
-@pytest.mark.parametrize("room", [10_000, 170, 90])
-def test_medline_text_that_is_too_long_ends_before_a_record(room):
-    found = raw(["7", "8", "9"], "medline", room, Printed(text=(7, 8, 9)), NEVER)
-    assert len(found.text) <= room
-    assert [*found.titles, *found.left_out] == ["7", "8", "9"]
-    assert found.text.strip() == "".join(map(medline, found.titles)).strip()
-    assert found.titles["7"] == "A title that goes on, 7."
+def test_medline_text_is_cut_before_each_record():
+    whole = raw(["7", "8", "9"], "medline", Printed(text=(7, 8, 9)), NEVER)
+    *records, tail = pieces(whole)
+    assert [record.strip() for record in records] == [medline(pmid).strip() for pmid in (7, 8, 9)]
+    assert "".join([*records, tail]) == whole.text
+    assert whole.titles["7"] == "A title that goes on, 7."
 
 
-@pytest.mark.parametrize(("style", "printed"), [("xml", Printed(xml=(1,))), ("medline", Printed(text=(1,)))])
-def test_one_record_that_is_too_long_is_a_failure_that_says_what_to_do(style, printed):
+def test_records_that_cannot_be_told_apart_are_a_failure_that_says_what_to_do():
+    whole = raw(["1"], "xml", Printed(xml=(1, 1)), NEVER)
     with pytest.raises(UpstreamFailed, match="abstract_plus") as failed:
-        raw(["1"], style, 10, printed, NEVER)
+        pieces(whole)
     assert failed.value.retryable is False
 
 

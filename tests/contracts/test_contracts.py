@@ -29,6 +29,8 @@ MORE_INPUTS = {
     ("rag.search", "filters"): "narrow a search to years, journals or publication types",
     ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
     ("rag.search", "max_characters"): "what a model reads, it pays for",
+    ("fetchArticleDetails", "maxCharacters"): "what a model reads, it pays for",
+    ("fetchArticleDetails", "includeAffiliations"): "a third of a record, which few need",
     ("rag.search", "synonyms"): "also look up MeSH synonyms of the words asked for",
     (
         "pubmed.sync_delta",

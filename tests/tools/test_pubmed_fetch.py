@@ -6,7 +6,8 @@ import jsonschema
 import pytest
 from lxml import etree
 
-from bio_mcp.tools.pubmed import ROOM, fetch_details
+from bio_mcp.tools import budget
+from bio_mcp.tools.pubmed import fetch_details
 from tests.tools.test_pubmed_search import OUTAGES
 
 
@@ -46,7 +47,7 @@ def test_an_article_is_given_as_the_contract_shows_it(live, ncbi):
             "title": "On H₂O.",
             "abstractText": "AIM: To see. RESULT: Seen.",
             "authors": [
-                {"lastName": "Doe", "firstName": "John", "initials": "J", "suffix": "Jr", "affiliation": "One.; Two."},
+                {"lastName": "Doe", "firstName": "John", "initials": "J", "suffix": "Jr"},
                 {"collectiveName": "Test Group"},
             ],
             "journalInfo": {
@@ -95,9 +96,21 @@ def test_what_was_not_asked_for_is_not_there(live, ncbi):
     assert live.fetch("77", detailLevel="citation_data")["articles"][0]["meshTerms"]
 
 
+def test_affiliations_come_on_request_each_once(live, ncbi):
+    ncbi.control.put(RECORD.replace("<Author><CollectiveName>", f"{AT_TWO}<Author><CollectiveName>"))
+    [article] = live.fetch("77", includeAffiliations=True)["articles"]
+    assert article["affiliations"] == ["One.", "Two."]
+    assert [each.get("affiliationIndices") for each in article["authors"]] == [[0, 1], [1], None]
+    [plain] = live.fetch("77")["articles"]
+    assert "affiliation" not in json.dumps(plain)
+
+
+AT_TWO = "<Author><LastName>Roe</LastName><AffiliationInfo><Affiliation>Two.</Affiliation></AffiliationInfo></Author>"
+
+
 def test_articles_come_in_the_order_asked_for_each_once_and_the_missing_are_named(live, ncbi):
     pmids = known(ncbi, 30)
-    body = live.fetch("999999999", *reversed(pmids), f"000{pmids[3]}", pmids[0])
+    body = live.fetch("999999999", *reversed(pmids), f"000{pmids[3]}", pmids[0], maxCharacters=budget.MOST)
     assert body["requestedPmids"] == ["999999999", *reversed(pmids)]
     assert [each["pmid"] for each in body["articles"]] == list(reversed(pmids))
     assert body["notFoundPmids"] == ["999999999"]
@@ -128,7 +141,7 @@ def test_a_chapter_names_its_book(live, ncbi, level):
 
 
 def test_two_hundred_articles_are_one_request(live, ncbi):
-    body = live.fetch(*known(ncbi, 200))
+    body = live.fetch(*known(ncbi, 200), maxCharacters=budget.MOST)
     assert len(body["articles"]) == 200
     assert len(ncbi.control.requests()) == 1
 
@@ -139,12 +152,12 @@ def test_two_hundred_articles_are_one_request(live, ncbi):
 @pytest.mark.parametrize(("level", "mime"), [("full_xml", "application/xml"), ("medline_text", "text/plain")])
 def test_ncbis_own_text_is_given_byte_for_byte(live, ncbi, level, mime):
     pmids = known(ncbi, 25)
-    body = live.fetch(*pmids, "999999999", detailLevel=level)
+    body = live.fetch(*pmids, "999999999", detailLevel=level, maxCharacters=budget.MOST)
     jsonschema.validate(body, fetch_details.output_schema)
     sent = live.pubmed.efetch_text([*pmids, "999999999"], style="xml" if mime.endswith("xml") else "medline")
     assert (body["content"], body["contentType"]) == (sent, mime)
     assert (body["notFoundPmids"], body["status"]) == (["999999999"], "complete")
-    read = {each["pmid"]: each for each in live.fetch(*pmids)["articles"]}
+    read = {each["pmid"]: each for each in live.fetch(*pmids, maxCharacters=budget.MOST)["articles"]}
     assert {each["pmid"] for each in body["articles"]} == set(read)
     assert all(set(each) == {"pmid", "title", "retraction"} for each in body["articles"])
     if level == "full_xml":
@@ -185,6 +198,27 @@ def test_an_answer_that_is_cut_is_asked_for_again(live, ncbi, cut):
 # ---- more than fits ----
 
 
+@pytest.mark.parametrize("level", ["abstract_plus", "full_xml", "medline_text", "citation_data"])
+def test_an_answer_is_short_unless_more_is_asked_for_and_asking_on_gives_every_record(live, ncbi, level):
+    left, seen = known(ncbi, 60), []
+    while left:
+        outcome = live.fetch(*left, detailLevel=level, maxCharacters=30_000)
+        jsonschema.validate(outcome, fetch_details.output_schema)
+        given = [each["pmid"] for each in outcome["articles"]]
+        assert len(json.dumps(outcome, ensure_ascii=False, separators=(",", ":"))) <= 30_000 or len(given) == 1
+        assert outcome["notFoundPmids"] == []
+        seen, left = seen + given, outcome.get("leftOutPmids", [])
+    assert sorted(seen) == sorted(known(ncbi, 60))
+
+
+@pytest.mark.parametrize("level", ["abstract_plus", "full_xml", "medline_text"])
+def test_one_record_is_given_however_long_it_is(live, ncbi, level):
+    ncbi.control.put(RECORD.replace("To see.", "To see. " * 2_000))
+    body = live.fetch("77", detailLevel=level, maxCharacters=budget.LEAST)
+    assert [each["pmid"] for each in body["articles"]] == ["77"]
+    assert body["status"] == "complete"
+
+
 def lambda_bytes(body):
     """What the MCP endpoint's Lambda hands over for this body: twice in a result, which is a string in an object."""
     text = json.dumps(body, ensure_ascii=False)
@@ -199,9 +233,9 @@ def many(ncbi):
 
 
 @pytest.mark.parametrize("level", ["abstract_plus", "full_xml"])
-def test_records_that_do_not_fit_are_left_out_by_name_and_the_answer_fits_lambda(live, ncbi, level):
+def test_as_much_as_can_be_asked_for_fits_lambda_and_the_rest_is_named(live, ncbi, level):
     pmids = many(ncbi)
-    body = live.fetch(*pmids, detailLevel=level)
+    body = live.fetch(*pmids, detailLevel=level, maxCharacters=budget.MOST)
     jsonschema.validate(body, fetch_details.output_schema)
     given = [each["pmid"] for each in body["articles"]]
     assert lambda_bytes(body) < 6 * 2**20 - 10_000
@@ -211,6 +245,6 @@ def test_records_that_do_not_fit_are_left_out_by_name_and_the_answer_fits_lambda
     assert "leftOutPmids" in body["reasons"][0]
     assert live.fetch(*body["leftOutPmids"], detailLevel=level)["articles"]
     if level == "full_xml":
-        assert len(body["content"]) <= ROOM
+        assert len(body["content"]) <= budget.MOST
         root = etree.fromstring(body["content"].encode())
         assert [each.findtext(".//PMID") for each in root] == given

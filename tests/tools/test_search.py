@@ -211,7 +211,7 @@ def test_an_answer_has_whole_hits_within_a_length_and_says_what_it_left_out(corp
     assert 0 < len(shown) < len(hits)
     assert len(short.text) <= 1500 < len(whole.text)
     assert short.body["status"] == "partial"
-    assert f"{len(hits) - len(shown)} more hits" in short.body["reasons"][0]
+    assert f"{len(hits) - len(shown)} more had no room" in short.body["reasons"][0]
 
 
 def test_one_hit_is_given_however_long_it_is(corpus):
@@ -262,7 +262,7 @@ def test_the_same_question_gets_the_same_answer(corpus):
 
 def test_half_a_character_is_refused_and_a_very_long_query_is_searched(corpus):
     assert refusal(corpus, "statins \ud800")[0] == "VALIDATION"
-    assert found(corpus, "statins " * 20_000)[0] in {"pmid:11", "pmid:12"}
+    assert found(corpus, "statins " * 1_200)[0] in {"pmid:11", "pmid:12"}
 
 
 def test_sections_are_named_on_hits():

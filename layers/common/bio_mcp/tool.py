@@ -65,6 +65,7 @@ class Tool:
     """One public operation. `timeout` is in seconds; `function` is the Lambda that serves it.
 
     `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
+    `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Tool:
     run: Callable[..., Response] = field(repr=False)
     wants_context: bool = False
     output_listed: bool = True
+    longest: int | None = None
 
     @property
     def portable_name(self) -> str:
@@ -147,6 +149,7 @@ def tool(
     destructive: bool = False,
     open_world: bool = False,
     output_listed: bool = True,
+    longest: int | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Declare the decorated function as the tool `name`; `output_listed`: clients are sent the schema of its answer."""
 
@@ -167,6 +170,7 @@ def tool(
             run=run,
             wants_context="context" in types,
             output_listed=output_listed,
+            longest=longest,
         )
 
     return declare

@@ -24,13 +24,12 @@ _MEDLINE_TITLE = re.compile(r"^(?:TI|BTI|TT) {1,2}- (.*(?:\n {6}.*)*)", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Records as NCBI prints them. `titles` and `standings` are of each record in `text`, by PMID; `left_out` did not
-    fit."""
+    """Records as NCBI prints them. `titles` and `standings` are of each record in `text`, by PMID, in its order."""
 
+    style: Style
     text: str
     titles: dict[str, str | None]
     standings: dict[str, RetractionStatus]
-    left_out: tuple[str, ...] = ()
 
 
 def asked_for(pmids: Sequence[str], field: str = "pmids") -> list[str]:
@@ -51,31 +50,24 @@ def articles(pmids: Sequence[str], pubmed: Pubmed, deadline: Deadline) -> dict[s
     return {pmid: record for pmid in pmids if isinstance(record := found.get(pmid), Article)}
 
 
-def raw(pmids: Sequence[str], style: Style, room: int, pubmed: Pubmed, deadline: Deadline) -> Raw:
-    """The records exactly as NCBI sends them, its first ones where all together are longer than `room` characters."""
+def raw(pmids: Sequence[str], style: Style, pubmed: Pubmed, deadline: Deadline) -> Raw:
+    """The records exactly as NCBI sends them."""
     with answered_or_told_why():
         text = pubmed.efetch_text(pmids, style=style, deadline=deadline)
         titles, standings = _told_by_xml(text) if style == "xml" else _told_by_medline(text)
         missing = [pmid for pmid in pmids if pmid not in titles]
         if style == "medline" and missing and any(True for _ in pubmed.efetch(missing, deadline=deadline)):
             raise NcbiUnreadable("NCBI's MEDLINE text lacks records that PubMed has; try again")
-    whole = Raw(text, titles, standings)
-    return whole if len(text) <= room else _first_records(whole, style, room)
+    return Raw(style, text, titles, standings)
 
 
-def _first_records(whole: Raw, style: Style, room: int) -> Raw:
-    """Whole records from the beginning, between the same first and last lines."""
-    text, titles = whole.text, whole.titles
-    ends = _ends_of_xml(text) if style == "xml" else _ends_of_medline(text)
-    tail = text[ends[-1] :] if ends else ""
-    kept = [end for end in ends if end + len(tail) <= room]
-    if len(ends) != len(titles) or not kept:
-        raise UpstreamFailed(
-            "one of these records alone is too long to be sent; ask for it as abstract_plus", retryable=False
-        )
-    pmids = list(titles)
-    shown = {pmid: titles[pmid] for pmid in pmids[: len(kept)]}
-    return Raw(text[: kept[-1]] + tail, shown, whole.standings, tuple(pmids[len(kept) :]))
+def pieces(whole: Raw) -> list[str]:
+    """The text cut after each record: as many pieces as there are records, and the last lines."""
+    text = whole.text
+    ends = _ends_of_xml(text) if whole.style == "xml" else _ends_of_medline(text)
+    if len(ends) != len(whole.titles):
+        raise UpstreamFailed("these records are too long together; ask for fewer, or as abstract_plus", retryable=False)
+    return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
 
 
 def _told_by_xml(text: str) -> Told:

@@ -92,6 +92,7 @@ def _tool_section(each: Tool) -> str:
         "reads" if each.read_only else "writes",
         *(["safe to repeat"] if each.idempotent else []),
         f"at most {each.timeout:g} s",
+        *([f"at most {each.longest:,} characters, or one record, unless more are asked for"] if each.longest else []),
         f"function `{each.function}`",
         *([_command(each)] if _command(each) else []),
     ]

@@ -12,7 +12,7 @@ nothing.
 from collections.abc import Callable
 
 COVERAGE_WEIGHT = 0.3
-FITS_FROM = 0.6
+FITS_FROM = 0.55
 
 
 def is_weak(sim: float | None, coverage: Callable[[], float]) -> bool:

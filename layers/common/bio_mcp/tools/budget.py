@@ -35,6 +35,12 @@ def within(answer: Answer, field: str, most: int, without: Callable[[Sequence[An
     return answer.model_copy(update={field: records[:fits], **without(records[fits:])})
 
 
+def partial(reasons: Sequence[str], left_out: Sequence[Any], advice: str) -> dict[str, Any]:
+    """The fields of an answer that is not whole: why, and what to do."""
+    what = f"{len(left_out)} more had no room, since an answer should not be too long to read"
+    return {"status": "partial", "reasons": [*reasons, f"{what}; {advice}"]}
+
+
 def fitting(lengths: Sequence[int], room: int) -> int:
     """How many of the first have room; one at least."""
     for place, each in enumerate(lengths):

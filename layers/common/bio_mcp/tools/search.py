@@ -77,7 +77,7 @@ class RagResults(Response):
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
-@tool("rag.search", family=BIO_MCP, timeout=8)
+@tool("rag.search", family=BIO_MCP, timeout=8, longest=budget.DEFAULT)
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
 
@@ -103,7 +103,8 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
         reasons=gone,
         warnings=[*found.warnings, *_unknown(request, documents, found, backends), *_poor(request, hits, backends)],
     )
-    return _fitting(answer, request.max_characters)
+    more = "raise max_characters or lower top_k"
+    return budget.within(answer, "results", request.max_characters, lambda rest: budget.partial(gone, rest, more))
 
 
 def _unknown(request: RagSearch, documents: Mapping[str, Document], found: Found, backends: Backends) -> list[str]:
@@ -127,14 +128,6 @@ def _poor(request: RagSearch, hits: Sequence[SearchHit], backends: Backends) -> 
         f"corpus holds {backends.passages.count()[0]} papers: look in PubMed itself with searchPubMedArticles, or "
         "bring a topic in with pubmed_sync_delta."
     ]
-
-
-def _fitting(answer: RagResults, most: int) -> RagResults:
-    def without(hits: Sequence[SearchHit]) -> dict[str, Any]:
-        left = f"{len(hits)} more hits had no room in {most} characters; raise max_characters or lower top_k"
-        return {"status": "partial", "reasons": [*answer.reasons, left]}
-
-    return budget.within(answer, "results", most, without)
 
 
 def _filters(given: SearchFilters | None) -> Filters:

@@ -13,6 +13,7 @@ from bio_mcp.literature.records import Article, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.pubmed import Citation
 from bio_mcp.tool import Context, tool
+from bio_mcp.tools import budget
 from bio_mcp.tools.desk.shapes import (
     BookQuestion,
     BookRecord,
@@ -38,14 +39,17 @@ TIMEOUT_S = 27
 _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
 
 
-@tool("lookupMeshTerms", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
+@tool("lookupMeshTerms", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
 def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> MeshTerms:
     """Find MeSH headings for a word: definition, synonyms, tree numbers, and the term to search PubMed with."""
     with answered_or_told_why():
         page = backends.desk.mesh(request.term, request.maxResults, deadline=context.deadline)
     asked = request.term.casefold().strip()
     named_so = sorted(page.records, key=lambda each: asked not in (term.casefold() for term in each.terms))
-    return MeshTerms(totalFound=page.count, terms=[_heading(each) for each in named_so], status="complete")
+    answer = MeshTerms(totalFound=page.count, terms=[_heading(each) for each in named_so], status="complete")
+    return budget.within(
+        answer, "terms", budget.DEFAULT, lambda rest: budget.partial([], rest, "ask for a longer word")
+    )
 
 
 def _heading(record: MeshRecord) -> MeshTerm:
@@ -70,14 +74,16 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
     return SpelledQuery(query=request.query, correctedQuery=found.corrected, status="complete")
 
 
-@tool("matchCitations", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
+@tool("matchCitations", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
     cited = [_cited(each, place) for place, each in enumerate(request.citations, 1)]
     found, reasons = matching.match(cited, backends.desk, backends.pubmed, context.deadline)
-    return MatchedCitations(
+    answer = MatchedCitations(
         matches=[_verdict(each) for each in found], status="partial" if reasons else "complete", reasons=reasons
     )
+    more = "send the last citations again by themselves"
+    return budget.within(answer, "matches", budget.DEFAULT, lambda rest: budget.partial(reasons, rest, more))
 
 
 def _cited(known: KnownCitation, place: int) -> matching.Cited:
@@ -101,11 +107,13 @@ def _verdict(found: matching.Matched) -> CitationVerdict:
     )
 
 
-@tool("convertArticleIds", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
+@tool(
+    "convertArticleIds", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT
+)
 def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
     """Translate between PMID, PMCID and DOI. unknown: NCBI failed at it, which does not mean that there is none."""
     found, reasons = converting.convert(request.ids, backends.desk, backends.pubmed, context.deadline)
-    return ConvertedIds(
+    answer = ConvertedIds(
         records=[
             ConvertedId(
                 requested=each.asked, found=each.state, pmid=each.ids.pmid, pmcid=each.ids.pmcid, doi=each.ids.doi
@@ -115,9 +123,11 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
         status="partial" if any(each.state == "unknown" for each in found) else "complete",
         reasons=list(reasons),
     )
+    more = "send the last ids again by themselves"
+    return budget.within(answer, "records", budget.DEFAULT, lambda rest: budget.partial(reasons, rest, more))
 
 
-@tool("getFullText", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
+@tool("getFullText", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
 def get_full_text(request: FullTextQuestion, backends: Backends, context: Context) -> FullArticle:
     """Read an open-access article of PubMed Central by sections, with tables and licence, within a length."""
     found = reading.full_text(request.id, backends.desk, backends.pubmed, context.deadline)
@@ -157,7 +167,7 @@ def _printed(table: Table) -> str:
     return "\n".join(filter(None, (head, *table.rows, table.note)))
 
 
-@tool("getBookRecord", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
+@tool("getBookRecord", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
 def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
     """Read a Bookshelf chapter's record (GeneReviews, StatPearls): summary by sections, and contents."""
     article = _book(request.id.strip(), backends, context)
@@ -167,7 +177,7 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
     sections = [
         ShownSection(title=each.label or "Summary", level=1, text=each.text) for each in article.abstract if each.text
     ]
-    return BookRecord(
+    answer = BookRecord(
         pmid=article.pmid,
         accession=book.accession,
         bookTitle=book.title,
@@ -180,6 +190,8 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
         retraction=article.retraction,
         status="complete",
     )
+    more = f"read the chapter at {answer.url}"
+    return budget.within(answer, "sections", budget.DEFAULT, lambda rest: budget.partial([], rest, more))
 
 
 def _book(asked: str, backends: Backends, context: Context) -> Article:

@@ -31,6 +31,7 @@ class MeshTerms(Response):
     totalFound: int
     terms: list[MeshTerm]
     status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)
 
 
 class SpellingQuestion(Request):
@@ -136,3 +137,4 @@ class BookRecord(Response):
     url: str
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
     status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)

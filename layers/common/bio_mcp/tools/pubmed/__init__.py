@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Any, Literal
 
 from pydantic import Field
 
 from bio_mcp.browsing import fetching, relating, searching
-from bio_mcp.browsing.honesty import Status, answered_or_told_why
+from bio_mcp.browsing.honesty import answered_or_told_why
 from bio_mcp.browsing.terms import DateRange, DateType, cleaned, effective_term, unfiltered
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
@@ -15,23 +16,19 @@ from bio_mcp.literature.citing import cite
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.pubmed import CITED_IN, REFERENCES, SIMILAR, request_url
-from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, resource, tool
+from bio_mcp.tools import budget
 from bio_mcp.tools.families import PUBMED
-from bio_mcp.tools.pubmed.details import ArticleDetails, cited, full
-from bio_mcp.tools.pubmed.hits import PMID, BriefSummary, RelatedArticle, brief, related
+from bio_mcp.tools.pubmed.fetched import FetchArticles, FetchedArticles, parsed, printed
+from bio_mcp.tools.pubmed.hits import PMID, BriefSummary, Pmid, RelatedArticle, Status, brief, related
 from bio_mcp.tools.pubmed.standing import PubmedStatistics, ServerStanding, server_standing, statistics
 
 TIMEOUT_S = 26  # a front end waits 29 s; queueing and pauses between tries are in it, a cold start is not
-ROOM = 1_500_000  # characters of an answer: twice in one MCP result, and escaped, that is 5 of Lambda's 6 MB
 FRESH_S = 60
 DAY = r"^\d{4}(/\d{2}(/\d{2})?)?$"
 SORTS = {"relevance": "relevance", "pub_date": "pub_date", "author": "Author", "journal_name": "JournalName"}
 LINKS = {"pubmed_similar_articles": SIMILAR, "pubmed_citedin": CITED_IN, "pubmed_references": REFERENCES}
 _ABSENT: Any = None  # an optional input is absent, never null
-
-
-Pmid = Annotated[str, Field(pattern=PMID, max_length=40, json_schema_extra=unpublished)]
 
 
 class PubmedDates(Request):
@@ -66,32 +63,6 @@ class PubmedHits(Response):
     warnings: list[str] = Field(default_factory=list)
 
 
-class FetchArticles(Request):
-    pmids: list[Pmid] = Field(min_length=1, max_length=200)
-    detailLevel: Literal["abstract_plus", "full_xml", "medline_text", "citation_data"] = Field(
-        default="abstract_plus", description="full_xml and medline_text: NCBI's own text, in `content`"
-    )
-    includeMeshTerms: bool = True
-    includeGrantInfo: bool = False
-
-
-class FetchRequests(Response):
-    urls: list[str]
-    requestMethod: Literal["GET", "POST"]
-
-
-class FetchedArticles(Response):
-    requestedPmids: list[Pmid]
-    articles: list[ArticleDetails] = Field(default_factory=list)
-    notFoundPmids: list[Pmid]
-    eFetchDetails: FetchRequests
-    content: str | None = None
-    contentType: str | None = None
-    leftOutPmids: list[Pmid] = Field(default_factory=list, description="did not fit: ask for them next")
-    status: Status = "complete"
-    reasons: list[str] = Field(default_factory=list)
-
-
 class RelateArticles(Request):
     sourcePmid: Pmid
     relationshipType: Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"] = (
@@ -109,9 +80,9 @@ class ArticleRelations(Response):
     citations: dict[str, str]
     retrievedCount: int = Field(ge=0)
     eLinkUrl: str | None = None
-    totalCount: int | None = Field(default=None, description="related articles that there are")
+    totalCount: int | None = Field(default=None, description="of all there are")
     score_kind: relating.ScoreKind = Field(
-        default="none", description="relative: share of the source's score for itself; order: by place only"
+        default="none", description="relative: share of the source's own; order: by place only"
     )
     sourceRetraction: RetractionStatus = RetractionStatus.UNKNOWN
     status: Status = "complete"
@@ -119,7 +90,7 @@ class ArticleRelations(Response):
     warnings: list[str] = Field(default_factory=list)
 
 
-@tool("searchPubMedArticles", family=PUBMED, timeout=TIMEOUT_S, open_world=True)
+@tool("searchPubMedArticles", family=PUBMED, timeout=TIMEOUT_S, open_world=True, longest=budget.DEFAULT)
 def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -> PubmedHits:
     """Search PubMed live: PMIDs and, on request, short summaries; tells what was really searched.
 
@@ -131,7 +102,7 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     found = searching.search(asked, backends.pubmed, context.deadline)
     page, summed = found.page, many > 0 and bool(found.page.ids)
     reasons = [*found.reasons, *unfiltered(request.filterByPublicationTypes or (), page.dropped)]
-    return PubmedHits(
+    answer = PubmedHits(
         searchParameters=request.model_dump(exclude_unset=True) | _chosen(request),
         effectiveESearchTerm=term,
         totalFound=page.count,
@@ -149,6 +120,10 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
         reasons=reasons,
         warnings=list(found.warnings),
     )
+    more = "ask for fewer of them, or fetchArticleDetails for citation_data"
+    return budget.within(
+        answer, "briefSummaries", budget.DEFAULT, lambda rest: budget.partial(answer.reasons, rest, more)
+    )
 
 
 def _term(request: SearchPubmed) -> str:
@@ -162,68 +137,17 @@ def _chosen(request: SearchPubmed) -> dict[str, Any]:
     return {name: getattr(request, name) for name in ("maxResults", "sortBy", "fetchBriefSummaries")}
 
 
-@tool("fetchArticleDetails", family=PUBMED, timeout=TIMEOUT_S, open_world=True)
+@tool("fetchArticleDetails", family=PUBMED, timeout=TIMEOUT_S, open_world=True, longest=budget.DEFAULT)
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, standing; or NCBI's own XML or text."""
     pmids = fetching.asked_for(request.pmids)
-    asked: dict[str, Any] = {"requestedPmids": pmids}
     if request.detailLevel in ("full_xml", "medline_text"):
-        return _raw(request, asked, backends, context.deadline)
-    found = fetching.articles(pmids, backends.pubmed, context.deadline)
-    mesh, short = request.includeMeshTerms, request.detailLevel == "citation_data"
-    details = [cited(each, mesh) if short else full(each, mesh, request.includeGrantInfo) for each in found.values()]
-    fitting = _fitting(details)
-    return FetchedArticles(
-        **asked,
-        articles=details[:fitting],
-        notFoundPmids=[pmid for pmid in pmids if pmid not in found],
-        eFetchDetails=_requests(pmids, retmode="xml"),
-        **_left_out([each.pmid for each in details[fitting:]]),
-    )
+        style: fetching.Style = "xml" if request.detailLevel == "full_xml" else "medline"
+        return printed(request, pmids, fetching.raw(pmids, style, backends.pubmed, context.deadline))
+    return parsed(request, pmids, fetching.articles(pmids, backends.pubmed, context.deadline))
 
 
-def _raw(request: FetchArticles, asked: dict[str, Any], backends: Backends, deadline: Deadline) -> FetchedArticles:
-    pmids = asked["requestedPmids"]
-    style: fetching.Style = "xml" if request.detailLevel == "full_xml" else "medline"
-    found = fetching.raw(pmids, style, ROOM, backends.pubmed, deadline)
-    params = {"retmode": "xml"} if style == "xml" else {"rettype": "medline", "retmode": "text"}
-    return FetchedArticles(
-        **asked,
-        articles=[
-            ArticleDetails(pmid=pmid, title=title, retraction=found.standings[pmid])
-            for pmid, title in found.titles.items()
-        ],
-        notFoundPmids=[pmid for pmid in pmids if pmid not in found.titles and pmid not in found.left_out],
-        eFetchDetails=_requests(pmids, **params),
-        content=found.text,
-        contentType="application/xml" if style == "xml" else "text/plain",
-        **_left_out(list(found.left_out)),
-    )
-
-
-def _fitting(details: Sequence[ArticleDetails]) -> int:
-    """How many of the first there is room for; one always."""
-    used = 0
-    for place, each in enumerate(details):
-        used += len(each.model_dump_json(exclude_unset=True))
-        if used > ROOM and place:
-            return place
-    return len(details)
-
-
-def _left_out(pmids: Sequence[str]) -> dict[str, Any]:
-    if not pmids:
-        return {"status": "complete", "reasons": []}
-    reason = f"the answer would be too long; {len(pmids)} records were left out, ask for leftOutPmids next"
-    return {"status": "partial", "reasons": [reason], "leftOutPmids": list(pmids)}
-
-
-def _requests(pmids: Sequence[str], **params: str) -> FetchRequests:
-    """Every request is a POST, so that no list is too long; the address gives the same by GET."""
-    return FetchRequests(urls=[request_url("efetch", db="pubmed", id=",".join(pmids), **params)], requestMethod="POST")
-
-
-@tool("getArticleRelationships", family=PUBMED, timeout=TIMEOUT_S, open_world=True)
+@tool("getArticleRelationships", family=PUBMED, timeout=TIMEOUT_S, open_world=True, longest=budget.DEFAULT)
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""
     [pmid] = fetching.asked_for([request.sourcePmid], "sourcePmid")
@@ -232,7 +156,7 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
     link_name = LINKS[request.relationshipType]
     found = relating.related(pmid, link_name, request.maxRelatedResults, backends.pubmed, context.deadline)
     own = found.summaries.get(pmid)
-    return ArticleRelations(
+    answer = ArticleRelations(
         sourcePmid=pmid,
         relationshipType=request.relationshipType,
         relatedArticles=[related(each, found.summaries.get(each), found.scores.get(each)) for each in found.links],
@@ -246,6 +170,12 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
         reasons=list(found.reasons),
         warnings=list(found.warnings),
     )
+    return budget.within(answer, "relatedArticles", budget.DEFAULT, partial(_fewer, answer))
+
+
+def _fewer(answer: ArticleRelations, rest: Sequence[RelatedArticle]) -> dict[str, Any]:
+    short = budget.partial(answer.reasons, rest, "ask for fewer")
+    return {"retrievedCount": len(answer.relatedArticles) - len(rest), **short}
 
 
 def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline: Deadline) -> ArticleRelations:

@@ -1,6 +1,7 @@
 """An article in full."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import Field
@@ -10,6 +11,8 @@ from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import Response
 from bio_mcp.tools.pubmed.hits import PMID
 
+ABSENT: Any = None  # a field that no contract has is left out where there is nothing to say, never null
+
 
 class PubmedAuthor(Response):
     lastName: str | None = None
@@ -17,8 +20,9 @@ class PubmedAuthor(Response):
     initials: str | None = None
     affiliation: str | None = None
     collectiveName: str | None = None
-    suffix: str | None = None
-    orcid: str | None = None
+    suffix: str = ABSENT
+    orcid: str = ABSENT
+    affiliationIndices: list[int] = Field(default_factory=list)
 
 
 class PublicationDate(Response):
@@ -63,9 +67,10 @@ class ArticleDetails(Response):
     grantList: list[PubmedGrant] = Field(default_factory=list)
     doi: str | None = None
     pmcid: str | None = None
-    book: dict[str, str] | None = None
+    book: dict[str, str] = ABSENT
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
     corrections: list[str] = Field(default_factory=list)
+    affiliations: list[str] = Field(default_factory=list)
 
 
 def cited(article: Article, mesh: bool) -> ArticleDetails:
@@ -73,7 +78,7 @@ def cited(article: Article, mesh: bool) -> ArticleDetails:
     return ArticleDetails(
         pmid=article.pmid,
         title=article.title,
-        authors=[_author(each, with_places=False) for each in article.authors],
+        authors=[_author(each) for each in article.authors],
         journalInfo=_journal(article),
         doi=article.doi,
         pmcid=article.pmcid,
@@ -82,14 +87,16 @@ def cited(article: Article, mesh: bool) -> ArticleDetails:
     )
 
 
-def full(article: Article, mesh: bool, grants: bool) -> ArticleDetails:
+def full(article: Article, mesh: bool, grants: bool, affiliations: bool) -> ArticleDetails:
     """All that a reader asks for. Keywords are the authors'; where they gave none, the MeSH headings."""
     headings = [heading.name for heading in article.mesh] if mesh else []
+    places = dict.fromkeys(place for each in article.authors for place in each.affiliations) if affiliations else {}
+    index = {place: at for at, place in enumerate(places)}
     return ArticleDetails(
         pmid=article.pmid,
         title=article.title,
         abstractText=abstract_text(article) or None,
-        authors=[_author(each, with_places=True) for each in article.authors],
+        authors=[_author(each, index) for each in article.authors],
         journalInfo=_journal(article),
         publicationTypes=[each.name for each in article.publication_types],
         keywords=list(article.keywords) or headings,
@@ -101,6 +108,7 @@ def full(article: Article, mesh: bool, grants: bool) -> ArticleDetails:
             meshTerms=list(_mesh(article)) if mesh else None,
             grantList=_grants(article) if grants else None,
             corrections=_corrections(article) or None,
+            affiliations=list(places) or None,
         ),
     )
 
@@ -110,9 +118,9 @@ def _shown(**parts: Any) -> dict[str, Any]:
     return {name: part for name, part in parts.items() if part is not None}
 
 
-def _author(author: Author, with_places: bool) -> PubmedAuthor:
-    places = "; ".join(author.affiliations) if with_places else ""
-    more = _shown(suffix=author.suffix, orcid=author.orcid, affiliation=places or None)
+def _author(author: Author, index: Mapping[str, int] = MappingProxyType({})) -> PubmedAuthor:
+    places = [index[place] for place in author.affiliations if place in index]
+    more = _shown(suffix=author.suffix, orcid=author.orcid, affiliationIndices=places or None)
     if author.collective_name:
         return PubmedAuthor(collectiveName=author.collective_name, **more)
     return PubmedAuthor(lastName=author.last_name, firstName=author.fore_name, initials=author.initials, **more)

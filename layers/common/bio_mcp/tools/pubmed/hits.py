@@ -1,14 +1,18 @@
 """Articles in a line: hits of a search, and related ones."""
 
 from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.pubmed import DocSummary
+from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Response
 
 PMID = r"^\d+$"
+Pmid = Annotated[str, Field(pattern=PMID, max_length=40, json_schema_extra=unpublished)]
+Status = Literal["complete", "partial"]  # when NCBI fails at the whole, the failure says so
 NAMED = 5  # authors named before "et al."
 
 

@@ -1,0 +1,109 @@
+"""Records by PMID: what is asked, and the answer within its length."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bio_mcp.browsing import fetching
+from bio_mcp.errors import UpstreamFailed
+from bio_mcp.literature.records import Article
+from bio_mcp.pubmed import request_url
+from bio_mcp.tool import Request, Response
+from bio_mcp.tools import budget
+from bio_mcp.tools.pubmed.details import ABSENT, ArticleDetails, cited, full
+from bio_mcp.tools.pubmed.hits import Pmid, Status
+
+
+class FetchArticles(Request):
+    pmids: list[Pmid] = Field(min_length=1, max_length=200)
+    detailLevel: Literal["abstract_plus", "full_xml", "medline_text", "citation_data"] = Field(
+        default="abstract_plus", description="full_xml and medline_text: NCBI's own text, in `content`"
+    )
+    includeMeshTerms: bool = True
+    includeGrantInfo: bool = False
+    includeAffiliations: bool = False
+    maxCharacters: int = Field(
+        default=budget.DEFAULT, ge=budget.LEAST, le=budget.MOST, description="of the answer; whole records only"
+    )
+
+
+class FetchRequests(Response):
+    urls: list[str]
+    requestMethod: Literal["GET", "POST"]
+
+
+class FetchedArticles(Response):
+    requestedPmids: list[Pmid]
+    articles: list[ArticleDetails] = Field(default_factory=list)
+    notFoundPmids: list[Pmid]
+    eFetchDetails: FetchRequests
+    content: str = ABSENT
+    contentType: str = ABSENT
+    leftOutPmids: list[Pmid] = Field(default_factory=list, description="did not fit: ask for them next")
+    status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)
+
+
+def parsed(request: FetchArticles, pmids: list[str], found: Mapping[str, Article]) -> FetchedArticles:
+    """The records that were `found`, as much of each as was asked for."""
+    mesh, short = request.includeMeshTerms, request.detailLevel == "citation_data"
+    answer = FetchedArticles(
+        requestedPmids=pmids,
+        articles=[cited(each, mesh) if short else full(each, *_wanted(request)) for each in found.values()],
+        notFoundPmids=[pmid for pmid in pmids if pmid not in found],
+        eFetchDetails=_requests(pmids, retmode="xml"),
+        status="complete",
+        reasons=[],
+    )
+    return budget.within(answer, "articles", request.maxCharacters, _left_out)
+
+
+def _wanted(request: FetchArticles) -> tuple[bool, bool, bool]:
+    return request.includeMeshTerms, request.includeGrantInfo, request.includeAffiliations
+
+
+def printed(request: FetchArticles, pmids: list[str], found: fetching.Raw) -> FetchedArticles:
+    """The records as NCBI prints them, the first ones where all are too long."""
+    whole = _printed(pmids, found)
+    if budget.length(whole) <= request.maxCharacters:
+        return whole
+    *records, tail = fetching.pieces(found)
+    frame = whole.model_copy(update={"articles": [], "content": tail, **_left_out(whole.articles)})
+    pairs = zip(records, whole.articles, strict=True)
+    lengths = [len(json.dumps(text, ensure_ascii=False)) + budget.length(article) for text, article in pairs]
+    if lengths[0] > budget.MOST:
+        raise UpstreamFailed("this record is too long to be sent; ask for it as abstract_plus", retryable=False)
+    fits = budget.fitting(lengths, request.maxCharacters - budget.length(frame))
+    content = "".join([*records[:fits], tail])
+    rest = _left_out(whole.articles[fits:]) if fits < len(records) else {}
+    return whole.model_copy(update={"articles": whole.articles[:fits], "content": content, **rest})
+
+
+def _printed(pmids: list[str], found: fetching.Raw) -> FetchedArticles:
+    xml = found.style == "xml"
+    params = {"retmode": "xml"} if xml else {"rettype": "medline", "retmode": "text"}
+    return FetchedArticles(
+        requestedPmids=pmids,
+        articles=[
+            ArticleDetails(pmid=pmid, title=title, retraction=found.standings[pmid])
+            for pmid, title in found.titles.items()
+        ],
+        notFoundPmids=[pmid for pmid in pmids if pmid not in found.titles],
+        eFetchDetails=_requests(pmids, **params),
+        content=found.text,
+        contentType="application/xml" if xml else "text/plain",
+        status="complete",
+        reasons=[],
+    )
+
+
+def _left_out(articles: Sequence[ArticleDetails]) -> dict[str, Any]:
+    more = "ask for leftOutPmids next, or raise maxCharacters"
+    return {"leftOutPmids": [each.pmid for each in articles], **budget.partial([], articles, more)}
+
+
+def _requests(pmids: Sequence[str], **params: str) -> FetchRequests:
+    """Every request is a POST, so that no list is too long; the address gives the same by GET."""
+    return FetchRequests(urls=[request_url("efetch", db="pubmed", id=",".join(pmids), **params)], requestMethod="POST")

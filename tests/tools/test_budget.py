@@ -1,0 +1,96 @@
+"""Every tool that can answer long has a length beyond which it leaves records out, and says so."""
+
+from dataclasses import replace
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.catalog import TOOLS
+from bio_mcp.desk import MeshPage, MeshRecord
+from bio_mcp.literature.jats import TextSection
+from bio_mcp.literature.records import AbstractSection
+from bio_mcp.pubmed import DocSummary, Summaries
+from bio_mcp.tools import budget
+from tests.memory_corpus import Corpus as Searched
+from tests.memory_corpus import article
+from tests.sample_corpus import BOOK, TheseRecords, ThisDesk
+
+LONG = "A very long sentence about statins. " * 100
+PAPERS = [replace(article(str(n), f"{n}. {LONG}", LONG), doi=f"10.1/{n}") for n in range(100, 300)]
+CHAPTER = replace(BOOK, abstract=tuple(AbstractSection(f"Part {n}", None, LONG) for n in range(50)))
+
+# One record, or a few words, is all that these answer.
+SHORT = {"rag.get", "pubmed.sync_delta", "corpus.checkpoint.get", "corpus.checkpoint.set", "checkSpelling"}
+MUCH = {
+    "rag.search": [{"query": "statins", "top_k": 100}, {"query": "statins", "top_k": 100, "group_by_doc": False}],
+    "searchPubMedArticles": [{"queryTerm": "statins", "maxResults": 1000, "fetchBriefSummaries": 100}],
+    "fetchArticleDetails": [
+        {"pmids": [each.pmid for each in PAPERS], "detailLevel": level, "includeAffiliations": True}
+        for level in ("abstract_plus", "citation_data", "full_xml", "medline_text")
+    ],
+    "getArticleRelationships": [{"sourcePmid": "100", "maxRelatedResults": 50}],
+    "lookupMeshTerms": [{"term": "statins", "maxResults": 50}],
+    "matchCitations": [{"citations": [{"title": "statins"}] * 50}],
+    "convertArticleIds": [{"ids": [f"10.1/{n}{'x' * 480}" for n in range(200)]}],
+    "getFullText": [{"id": "PMC1"}, {"id": "PMC1", "maxCharacters": 50_000}],
+    "getBookRecord": [{"id": "1"}],
+}
+
+
+class Wordy(TheseRecords):
+    """PubMed, if every title were a paragraph."""
+
+    def esummary(self, pmids, **_):
+        return Summaries(tuple(DocSummary(pmid, LONG) for pmid in pmids), {})
+
+    def efetch_text(self, pmids, *, style, **_):
+        if style == "medline":
+            return "".join(f"\nPMID- {pmid}\nTI  - {LONG}\n" for pmid in pmids)
+        of = "<PubmedArticle><MedlineCitation><PMID>{}</PMID><Article><ArticleTitle>{}</ArticleTitle></Article>"
+        records = "".join(of.format(pmid, LONG) + "</MedlineCitation></PubmedArticle>" for pmid in pmids)
+        return f"<PubmedArticleSet>{records}</PubmedArticleSet>"
+
+
+class WordyDesk(ThisDesk):
+    """NCBI's other services, as wordy."""
+
+    def mesh(self, _term, most, **_):
+        return MeshPage(most, tuple(MeshRecord(f"D{n}", ("statins", *LONG.split())) for n in range(most)))
+
+    def full_text(self, pmcid, **_):
+        sections = tuple(TextSection(f"Part {n}", 1, LONG) for n in range(100))
+        return replace(super().full_text(pmcid), sections=sections)
+
+
+class Backends(Searched):
+    """A corpus, a PubMed and a desk with much to say."""
+
+    def __init__(self):
+        super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]))
+        self.pubmed, self.desk = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
+
+
+@pytest.fixture(scope="module")
+def backends():
+    return Backends()
+
+
+def test_every_tool_is_short_or_has_a_length():
+    assert {name for name, tool in TOOLS.items() if tool.longest is None} == SHORT
+    assert {name for name, tool in TOOLS.items() if tool.longest} == set(MUCH)
+
+
+@pytest.mark.parametrize(("name", "arguments"), [(name, each) for name, asked in MUCH.items() for each in asked])
+def test_an_answer_is_within_the_length_that_is_stated_and_says_what_it_left_out(backends, name, arguments):
+    outcome = call(TOOLS[name], arguments, backends)
+    assert not outcome.failed, outcome.body
+    assert 10_000 < len(outcome.text) <= TOOLS[name].longest
+    assert outcome.body["status"] == "partial"
+    assert outcome.body["reasons"]
+
+
+def test_the_first_records_fill_the_room_and_one_is_always_given():
+    assert budget.fitting([5, 5, 5], 15) == 3
+    assert budget.fitting([5, 5, 5], 14) == 2
+    assert budget.fitting([50, 5], 14) == 1
+    assert budget.fitting([], 14) == 0
