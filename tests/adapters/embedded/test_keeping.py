@@ -1,11 +1,13 @@
 """The file beside the corpus that makes a large one start fast: never trusted without proof, never needed."""
 
+import json
 import shutil
+import stat
 
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.arrayfile import MAGIC, read_arrays, write_arrays
+from bio_mcp.adapters.embedded.arrayfile import FIRST_LINE, MAGIC, read_arrays, write_arrays
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.literature.records import RetractionStatus
@@ -77,6 +79,54 @@ def test_a_broken_kept_index_is_made_again(corpus, large, content):
     assert read_arrays(corpus / KEPT) is not None
 
 
+def test_a_kept_index_is_made_again_whichever_of_its_arrays_is_damaged(corpus, large, caplog):
+    """And whatever else a bit of its first page says."""
+    whole = (corpus / KEPT).read_bytes()
+    places = json.loads(whole[FIRST_LINE:].partition(b"\0")[0])["arrays"]
+    ends = [at["at"] + max(1, at["rows"] * np.dtype(at["type"]).itemsize) - 1 for at in places.values() if at["rows"]]
+    for at in [3, len(MAGIC) + 4, FIRST_LINE + 60, *ends]:
+        (corpus / KEPT).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert read_arrays(corpus / KEPT) is None, at
+    assert caplog.text.count("corpus.index is damaged") == len(ends)
+    assert answers(opened(corpus)) == large[1]
+    assert read_arrays(corpus / KEPT) is not None
+
+
+@pytest.mark.parametrize("harm", ["cut", "overwritten"])
+def test_an_index_that_another_program_changes_in_its_place_is_left(corpus, large, harm):
+    reader = opened(corpus)
+    assert answers(reader) == large[1]
+    with (corpus / KEPT).open("r+b") as file:
+        if harm == "cut":
+            file.truncate(0)
+        else:
+            file.write(b"x" * (corpus / KEPT).stat().st_size)
+    assert answers(reader) == large[1]
+
+
+def test_a_mapped_file_says_when_it_must_not_be_touched_any_more(tmp_path):
+    path = tmp_path / "arrays"
+    assert write_arrays(path, {}, {"x": np.arange(80_000)})
+    file = read_arrays(path, map_from=0)
+    assert write_arrays(path, {}, {"x": np.arange(10)})
+    assert not file.has_changed
+    assert file.arrays["x"][0][79_999] == 79_999
+    file = read_arrays(path, map_from=0)
+    path.write_bytes(b"")
+    assert file.has_changed
+
+
+def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
+    for scratch in ("arrays.1999999999", "arrays.7", "arrays.old"):
+        (tmp_path / scratch).write_bytes(b"half")
+    assert write_arrays(tmp_path / "arrays", {}, {"x": np.arange(3)})
+    assert sorted(each.name for each in tmp_path.glob("arrays*")) == ["arrays", "arrays.old"]
+
+
+def test_a_kept_index_can_be_read_by_its_owner_alone(corpus):
+    assert stat.S_IMODE((corpus / KEPT).stat().st_mode) == 0o600
+
+
 def test_a_cut_kept_index_is_made_again(corpus, large):
     with (corpus / KEPT).open("r+b") as file:
         file.truncate(1_500_000)
@@ -124,15 +174,15 @@ def test_appending_to_mapped_arrays_does_not_touch_the_file(tmp_path):
     path = tmp_path / "arrays"
     assert write_arrays(path, {"a": 1}, {"x": np.arange(80, dtype=np.int32), "y": np.ones((9, 3), np.float32)})
     before = path.read_bytes()
-    about, arrays = read_arrays(path)
-    room, rows = arrays["x"]
-    assert (about, rows, len(room)) == ({"a": 1}, 80, 90)
+    file = read_arrays(path)
+    room, rows = file.arrays["x"]
+    assert (file.about, rows, len(room)) == ({"a": 1}, 80, 90)
     room[80:] = 7
-    assert arrays["y"][0][:9].tolist() == np.ones((9, 3)).tolist()
+    assert file.arrays["y"][0][:9].tolist() == np.ones((9, 3)).tolist()
     assert path.read_bytes() == before
 
 
 def test_where_it_cannot_be_written_nothing_is_left_behind(tmp_path):
     (tmp_path / "taken").mkdir()
     assert not write_arrays(tmp_path / "taken", {}, {"x": np.arange(3)})
-    assert [each.name for each in tmp_path.iterdir()] == ["taken"]
+    assert [each.name for each in tmp_path.glob("taken*")] == ["taken"]

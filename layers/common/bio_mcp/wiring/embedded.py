@@ -80,10 +80,11 @@ class Embedded(Anywhere):
         return SqliteProjects(self.database)
 
     def integrity(self) -> "Integrity":
-        """Whether the corpus file is whole. Raises `StoreFailed` where that cannot be read."""
+        """Whether the corpus file is whole. Raises `StoreFailed` where it cannot be opened."""
         from bio_mcp.adapters.embedded.integrity import check
+        from bio_mcp.literature import serial
 
-        return check(self.database)
+        return check(self.database, serial)
 
     def _open_database(self) -> "Database":
         from bio_mcp.adapters.embedded.database import Database

@@ -1,38 +1,85 @@
 """Arrays in one file that is mapped, not read: what is expensive to make again, and may be lost at any time.
 
 The file is a JSON header, then each array at a page's start, with room behind it: a mapped array is written to in
-private memory, so it can be appended to for a while without being copied.
+private memory, so it can be appended to for a while without being copied. The header's first line holds its length
+and CRC-32, the header a checksum of each array, which is looked at whenever the file is opened: sums at the speed of
+memory, some 40 ms for the 0.5 GB of 50,000 papers.
 """
 
 import json
+import logging
 import os
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-MAGIC = b"bio-mcp index 1\n"
+from bio_mcp.adapters.embedded.processes import Presence, presence_in
+from bio_mcp.errors import StoreFailed
+
+log = logging.getLogger("bio_mcp.adapters.embedded")
+
+MAGIC = b"bio-mcp index 2\n"
+FIRST_LINE = len(MAGIC) + len(b"1234567890 12345678\n")
 PAGE = 4_096
+HEADER = 1 << 20  # bytes that the header has
+MAP_FROM = 64 << 20  # bytes; a smaller file is read, which nothing that happens to it later can spoil
 ROOM = 8  # one eighth of an array's rows are kept free behind it
 FREE = 4  # written only where the disk has so many times its size free
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayFile:
+    """What a file is about, and each array with its room and its number of rows."""
+
+    about: dict[str, Any]
+    arrays: dict[str, tuple[NDArray[Any], int]]
+    _path: Path
+    _stat: os.stat_result
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the mapped file was written to or cut, so that its arrays must not be touched; a new one in its
+        place does no harm."""
+        try:
+            now = self._path.stat()
+        except OSError:
+            return False
+        same_file = (now.st_dev, now.st_ino) == (self._stat.st_dev, self._stat.st_ino)
+        return same_file and (now.st_size, now.st_mtime_ns) != (self._stat.st_size, self._stat.st_mtime_ns)
+
+
 def write_arrays(path: Path, about: dict[str, Any], arrays: Arrays) -> bool:
     """Replace the file in one step; says whether it could be written. A disk with little room is left alone."""
     places, end = _places(arrays)
-    header = MAGIC + json.dumps({"about": about, "size": end, "arrays": places}).encode()
-    if len(header) >= places[next(iter(places))]["at"] or shutil.disk_usage(path.parent).free < FREE * end:
+    header = json.dumps({"about": about, "size": end, "arrays": places}).encode()
+    first_line = MAGIC + b"%010d %08x\n" % (len(header), crc32(header))
+    if FIRST_LINE + len(header) > places[next(iter(places))]["at"]:
         return False
-    scratch = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        with scratch.open("wb") as file:
-            file.write(header)
+        presence = presence_in(path.parent)
+        _remove_abandoned(path, presence)
+        if shutil.disk_usage(path.parent).free < FREE * end:
+            return False
+        _replace(path, path.with_name(f"{path.name}.{presence.mark}"), first_line + header, places, arrays, end)
+    except (OSError, StoreFailed):
+        return False
+    return True
+
+
+def _replace(
+    path: Path, scratch: Path, head: bytes, places: dict[str, dict[str, Any]], arrays: Arrays, end: int
+) -> None:
+    try:
+        with open(scratch, "wb", opener=_private) as file:
+            file.write(head)
             for name, array in arrays.items():
                 file.seek(places[name]["at"])
                 file.write(np.ascontiguousarray(array).data)
@@ -41,38 +88,73 @@ def write_arrays(path: Path, about: dict[str, Any], arrays: Arrays) -> bool:
             os.fsync(file.fileno())
         scratch.replace(path)
     except OSError:
-        with suppress(OSError):
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _remove_abandoned(path: Path, presence: Presence) -> None:
+    """Remove what processes were writing that ended before they were done."""
+    for scratch in path.parent.glob(f"{path.name}.*"):
+        if not presence.is_running(scratch.name.removeprefix(f"{path.name}.")):
             scratch.unlink(missing_ok=True)
-        return False
-    return True
 
 
 def _places(arrays: Arrays) -> tuple[dict[str, dict[str, Any]], int]:
     """Where each array stands, with how many rows of room, and the size of the file."""
-    names = sum(len(name) + 120 for name in arrays)
-    at = -(-(names + (1 << 20)) // PAGE) * PAGE
+    names = sum(len(name) + 140 for name in arrays)
+    at = -(-(names + HEADER) // PAGE) * PAGE
     places = {}
     for name, array in arrays.items():
         room = len(array) + len(array) // ROOM
         places[name] = {"at": at, "type": array.dtype.str, "rows": len(array), "room": room, "shape": array.shape[1:]}
+        places[name]["checksum"] = checksum(array)
         at += -(-room * (array.nbytes // max(1, len(array))) // PAGE) * PAGE
     return places, at
 
 
-def read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, tuple[NDArray[Any], int]]] | None:
-    """What the file is about, and each array with its room and its number of rows; None without a whole file."""
+def checksum(array: NDArray[Any]) -> int:
+    """A CRC-32 over the sum of each page's 64-bit words, and over what is left behind the last whole page."""
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    whole = len(flat) // PAGE * PAGE
+    sums = flat[:whole].view(np.uint64).reshape(-1, PAGE // 8).sum(axis=1)
+    return crc32(flat[whole:].data, crc32(sums.data))
+
+
+def read_arrays(path: Path, map_from: int = MAP_FROM) -> ArrayFile | None:
+    """The file, mapped where it has `map_from` bytes; None without a whole one."""
     try:
         with path.open("rb") as file:
-            head = file.read(1 << 20)
-        if not head.startswith(MAGIC):
-            return None
-        header, _ = json.JSONDecoder().raw_decode(head[len(MAGIC) :].decode("utf-8", "replace"))
-        if path.stat().st_size != header["size"]:
-            return None
-        whole = np.memmap(path, dtype=np.uint8, mode="c")
+            stat = os.fstat(file.fileno())
+            header = _header(file.read(FIRST_LINE), file.read(HEADER))
+            if header is None or stat.st_size != header["size"]:
+                return None
+            file.seek(0)
+            whole = np.fromfile(file, np.uint8) if stat.st_size < map_from else np.memmap(file, np.uint8, mode="c")
+            if len(whole) != stat.st_size:
+                return None
     except (OSError, ValueError):
         return None
-    return header["about"], {name: _mapped(whole, place) for name, place in header["arrays"].items()}
+    arrays = {name: _mapped(whole, place) for name, place in header["arrays"].items()}
+    if any(checksum(array[:rows]) != header["arrays"][name]["checksum"] for name, (array, rows) in arrays.items()):
+        log.warning("%s is damaged; it is made again from the corpus", path.name)
+        return None
+    return ArrayFile(header["about"], arrays, path, stat)
+
+
+def _header(first_line: bytes, rest: bytes) -> dict[str, Any] | None:
+    """The header; None for a file of another version and for damage."""
+    if not first_line.startswith(MAGIC):
+        return None
+    length, _, crc = first_line[len(MAGIC) :].decode("ascii").partition(" ")
+    text = rest[: int(length)]
+    if len(text) != int(length) or crc32(text) != int(crc, 16):
+        return None
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def _mapped(whole: NDArray[np.uint8], place: dict[str, Any]) -> tuple[NDArray[Any], int]:

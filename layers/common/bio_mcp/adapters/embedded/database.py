@@ -5,10 +5,12 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
+from zlib import crc32
 
+from bio_mcp.adapters.embedded.checksums import entry_checksum
 from bio_mcp.adapters.embedded.failures import READ_ONLY, translated
 from bio_mcp.adapters.embedded.processes import Presence, presence_in
 from bio_mcp.adapters.embedded.schema import APPLICATION_ID, MIGRATIONS
@@ -134,7 +136,7 @@ class Database:
         if version < len(self._migrations) or application == 0:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             self._log_ahead(connection)
-            self._migrate(connection)
+            _migrate(connection, self._migrations)
 
     def _log_ahead(self, connection: sqlite3.Connection) -> None:
         """Turn on the write-ahead log, which SQLite does not wait for when another process is doing the same."""
@@ -148,15 +150,24 @@ class Database:
                     raise
                 time.sleep(0.02)
 
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN IMMEDIATE")
-        _, version = _marks(connection)
-        for step in self._migrations[version:]:
-            for statement in filter(str.strip, step.split(";\n")):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {max(version, len(self._migrations))}")
-        connection.execute("COMMIT")
+    def objects(self) -> list[str]:
+        """The tables and indexes that the file should have, as `table heads`."""
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as empty:
+            _migrate(empty, self._migrations)
+            return [name for (name,) in empty.execute("SELECT type || ' ' || name FROM sqlite_schema")]
+
+
+def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
+    connection.create_function("entry_checksum", -1, entry_checksum, deterministic=True)
+    connection.create_function("crc32", 1, crc32, deterministic=True)
+    connection.execute("BEGIN IMMEDIATE")
+    _, version = _marks(connection)
+    for step in migrations[version:]:
+        for statement in filter(str.strip, step.split(";\n")):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {max(version, len(migrations))}")
+    connection.execute("COMMIT")
 
 
 def _close(connections: deque[sqlite3.Connection]) -> None:

@@ -5,8 +5,8 @@ import sqlite3
 from bio_mcp.errors import Failure
 
 DAMAGED = (
-    "The corpus file is damaged; it has been left as it is. Run `bio-mcp doctor`; "
-    "put back a copy of the file, or move it away, import and sync again."
+    "The corpus file is damaged; it has been left as it is. Run `bio-mcp doctor`; then stop every bio-mcp that uses it "
+    "and put back a copy of the file, or move it away, import and sync again."
 )
 FULL = (
     "No space is left on the disk of the corpus. Nothing of this batch was stored and all earlier ones are intact; "
@@ -33,8 +33,13 @@ SENTENCES: dict[int, tuple[str, bool]] = {
 }
 
 
+LOST = ("no such table", "no such column", "Could not decode to UTF-8")  # what our own SQL finds only in a damaged file
+
+
 def translated(error: sqlite3.Error, kind: type[Failure]) -> Failure | None:
     """The failure of this `kind` that says what `error` means; None when it is a mistake in our own SQL."""
+    if str(error).startswith(LOST):
+        return kind(DAMAGED, retryable=False)
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return None

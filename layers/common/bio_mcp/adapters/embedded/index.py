@@ -1,12 +1,16 @@
 """Keeps a `Snapshot` in step with the corpus file."""
 
+import logging
 import sqlite3
 from pathlib import Path
 from threading import Lock
 
+from bio_mcp.adapters.embedded.arrayfile import ArrayFile
 from bio_mcp.adapters.embedded.columns import Columns
 from bio_mcp.adapters.embedded.keeping import keep, restore
 from bio_mcp.adapters.embedded.snapshot import Snapshot
+
+log = logging.getLogger("bio_mcp.adapters.embedded")
 
 
 def last_change(connection: sqlite3.Connection) -> int:
@@ -34,17 +38,27 @@ class LiveIndex:
         self._b = b
         self._kept = kept
         self._lock = Lock()
+        self._mapped: ArrayFile | None = None
         self._columns = Columns(0)
         self._snapshot = self._columns.snapshot(0, k1, b)
 
     def current(self, connection: sqlite3.Connection) -> Snapshot:
         """The index as `connection`'s transaction sees it, or newer."""
+        self._leave_changed_file()
         change = last_change(connection)
         if self._snapshot.change < change:
             with self._lock:
                 if self._snapshot.change < change:
                     self._catch_up(connection, change)
         return self._snapshot
+
+    def _leave_changed_file(self) -> None:
+        """A mapped file that was cut would end this process, one that was overwritten would find something else."""
+        if self._mapped is not None and self._mapped.has_changed:
+            with self._lock:
+                if self._mapped is not None and self._mapped.has_changed:
+                    log.warning("%s was changed by another program; it is left", self._kept.name)
+                    self._forget()
 
     def _catch_up(self, connection: sqlite3.Connection, change: int) -> None:
         dim = dimension(connection)
@@ -66,13 +80,15 @@ class LiveIndex:
         """Fill the columns from what is kept and has changed since, or from the corpus file alone."""
         restored = restore(self._kept, connection, dim)
         if restored is not None:
-            self._columns, since = restored
+            self._columns, since, self._mapped = restored
             self._columns.patch(connection, since)
             return
+        self._mapped = None
         self._columns = Columns(dim)
         self._columns.load(connection)
         keep(self._kept, connection, change, self._columns)
 
     def _forget(self) -> None:
+        self._mapped = None
         self._columns = Columns(0)
         self._snapshot = self._columns.snapshot(0, self._k1, self._b)

@@ -3,11 +3,13 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bio_mcp.adapters.embedded.checksums import ENTRY, damaged, is_entry, is_whole
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import StaticQuality
 
@@ -16,8 +18,8 @@ BATCH = 256  # documents read at once
 SEPARATOR = "\x1f"  # between the chunk ids of a document
 
 SELECT = (
-    "SELECT pmid, year, design, journal_rank, human, retraction, length, windows, chunk_ids, "
-    "term_ids, frequencies, facet_ids, vectors FROM entries JOIN vectors USING (pmid)"
+    f"SELECT {ENTRY}, vectors, entry_crc, vectors_crc "  # noqa: S608  columns only
+    "FROM entries LEFT JOIN vectors USING (pmid) LEFT JOIN checksums USING (pmid)"
 )
 
 
@@ -82,21 +84,26 @@ class Intake:
 
 
 def intakes(connection: sqlite3.Connection, names: Names, dim: int, since: int | None = None) -> Iterator[Intake]:
-    """Every document of the index, or those written after batch `since`."""
+    """Every document of the index, or those written after batch `since`. Raises `IndexUnavailable` for damage."""
     cursor = connection.execute(SELECT) if since is None else connection.execute(f"{SELECT} WHERE change > ?", (since,))
     while rows := cursor.fetchmany(BATCH):
+        broken = [row[0] for row in rows if not (is_whole(row[-3], row[-1]) and is_entry(row[:-3], row[-2]))]
+        if broken:
+            raise damaged(broken)
         yield _intake(rows, names, dim)
 
 
 def _intake(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> Intake:
-    pmids, years, design, journal, human, retraction, lengths, windows, layouts, *blobs = zip(*rows, strict=True)
-    terms, frequencies, facets, vectors = blobs
+    columns = iter(zip(*rows, strict=True))
+    pmids, _, _, years, _, design, journal, human, retraction, lengths = islice(columns, 10)
+    terms, frequencies, facets, windows, layouts, vectors, *_ = columns
+    profiles = zip(design, journal, human, map(bytes.decode, retraction), strict=True)
     return Intake(
         pmids=np.array(pmids, np.int64),
         years=np.array([NO_YEAR if year is None else year for year in years], np.int32),
-        profiles=np.array([names.profile(p) for p in zip(design, journal, human, retraction, strict=True)], np.int32),
+        profiles=np.array([names.profile(each) for each in profiles], np.int32),
         lengths=np.array(lengths, np.int32),
-        layouts=np.array([names.layout(layout) for layout in layouts], np.int32),
+        layouts=np.array([names.layout(layout.decode()) for layout in layouts], np.int32),
         windows=np.array(windows, np.int64),
         terms=np.frombuffer(b"".join(terms), "<u4"),
         frequencies=np.frombuffer(b"".join(frequencies), "<u2"),

@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from bio_mcp.adapters.embedded.arrayfile import read_arrays, write_arrays
+from bio_mcp.adapters.embedded.arrayfile import ArrayFile, read_arrays, write_arrays
 from bio_mcp.adapters.embedded.columns import Columns
 from bio_mcp.adapters.embedded.windows import AXES, EXACT
 
@@ -20,18 +20,21 @@ def keep(path: Path, connection: sqlite3.Connection, change: int, columns: Colum
         write_arrays(path, {**about, "change": change, "token": token, "sketch": SKETCH}, arrays)
 
 
-def restore(path: Path, connection: sqlite3.Connection, dim: int) -> tuple[Columns, int] | None:
-    """The kept columns and the batch they stand at, unless they are of another corpus or much has changed since."""
+def restore(path: Path, connection: sqlite3.Connection, dim: int) -> tuple[Columns, int, ArrayFile] | None:
+    """The kept columns, the batch they stand at and the file that they are in.
+
+    None where they are of another corpus or much has changed since.
+    """
     found = read_arrays(path)
     if found is None:
         return None
-    about, arrays = found
+    about, arrays = found.about, found.arrays
     since: int = about["change"]
     if (about["dim"], about["sketch"], about["token"]) != (dim, SKETCH, _token(connection, since)):
         return None
     documents = len(arrays["pmids"][0])
     changed: int = connection.execute("SELECT count(*) FROM entries WHERE change > ?", (since,)).fetchone()[0]
-    return None if changed > max(FEW, documents // 8) else (Columns.restored(about, arrays), since)
+    return None if changed > max(FEW, documents // 8) else (Columns.restored(about, arrays), since, found)
 
 
 def _token(connection: sqlite3.Connection, change: int) -> str | None:

@@ -4,12 +4,14 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bio_mcp.adapters.embedded.checksums import damaged, is_whole
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.entries import write_entries
+from bio_mcp.adapters.embedded.failures import DAMAGED
 from bio_mcp.adapters.embedded.index import LiveIndex, dimension, last_change
 from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
 from bio_mcp.adapters.entries import check_vectors, cosines, mean_vector, other_model
@@ -41,7 +43,10 @@ class SqlitePassages:
                 return
         with self._database.writing(IndexUnavailable) as connection:
             stored = _made_for(connection)
-            if stored is not None and stored != (fingerprint, dim) and _count(connection):
+            held = _count(connection)
+            if stored is None and held:
+                raise IndexUnavailable(DAMAGED, retryable=False)
+            if stored is not None and stored != (fingerprint, dim) and held:
                 raise ModelMismatch(
                     f"The index holds vectors of the model {stored[0]} ({stored[1]} numbers), and {fingerprint} "
                     f"({dim}) is configured. Configure the former, or run bio-mcp reindex to embed every paper anew.",
@@ -57,7 +62,7 @@ class SqlitePassages:
             change = last_change(connection) + 1
             pmids = [str(pmid) for (pmid,) in connection.execute("SELECT pmid FROM entries")]
             connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ? FROM entries", (change,))
-            for table in ("entries", "chunks", "vectors"):
+            for table in ("entries", "chunks", "vectors", "checksums"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608  the names stand above
             connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
             _put_change(connection, change)
@@ -66,11 +71,12 @@ class SqlitePassages:
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         with self._database.reading(IndexUnavailable) as connection:
-            rows = connection.execute(
-                "SELECT pmid, chunks FROM chunks WHERE pmid IN (SELECT value FROM json_each(?))",
-                (json.dumps(numbers(pmids)),),
-            )
-            return {str(pmid): {chunk[0]: chunk[-1] for chunk in json.loads(chunks)} for pmid, chunks in rows}
+            rows = _rows(connection, pmids)
+            return {
+                str(pmid): {chunk[0]: chunk[-1] for chunk in json.loads(chunks)}
+                for pmid, chunks, vectors, *checksums in rows
+                if _are_whole(chunks, vectors, checksums)  # what is damaged is embedded again
+            }
 
     def upsert_chunks(self, entries: Sequence[Entry]) -> None:
         with self._database.writing(IndexUnavailable) as connection:
@@ -92,8 +98,8 @@ class SqlitePassages:
                 if connection.execute("DELETE FROM entries WHERE pmid = ?", (pmid,)).rowcount
             ]
             if gone:
-                connection.executemany("DELETE FROM chunks WHERE pmid = ?", gone)
-                connection.executemany("DELETE FROM vectors WHERE pmid = ?", gone)
+                for table in ("chunks", "vectors", "checksums"):
+                    connection.executemany(f"DELETE FROM {table} WHERE pmid = ?", gone)  # noqa: S608  named above
                 connection.executemany("INSERT INTO removed VALUES (?, ?)", [(pmid, change) for (pmid,) in gone])
                 _put_change(connection, change)
 
@@ -101,6 +107,8 @@ class SqlitePassages:
         with self._database.reading(IndexUnavailable) as connection:
             snapshot = self._index.current(connection)
             if not snapshot.documents:
+                if _count(connection):  # the settings that say how many batches there are have been lost
+                    raise IndexUnavailable(DAMAGED, retryable=False)
                 return []
             conditions = _conditions(connection, query)
             terms = _terms(connection, query.terms)
@@ -109,19 +117,12 @@ class SqlitePassages:
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         with self._database.reading(IndexUnavailable) as connection:
             dim = dimension(connection)
-            rows = connection.execute(
-                "SELECT pmid, vectors FROM vectors WHERE pmid IN (SELECT value FROM json_each(?))",
-                (json.dumps(numbers(pmids)),),
-            ).fetchall()
-        return {str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, blob in rows if blob}
+            rows = _whole_rows(connection, pmids)
+        return {str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, _, blob in rows if blob}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
         with self._database.reading(IndexUnavailable) as connection:
-            rows = connection.execute(
-                "SELECT pmid, chunks, vectors FROM chunks JOIN vectors USING (pmid) "
-                "WHERE pmid IN (SELECT value FROM json_each(?))",
-                (json.dumps(numbers(pmids)),),
-            ).fetchall()
+            rows = _whole_rows(connection, pmids)
         return {str(pmid): _stored_chunks(str(pmid), chunks, vectors, vector) for pmid, chunks, vectors in rows}
 
     def count(self) -> tuple[int, int]:
@@ -143,6 +144,29 @@ def _made_for(connection: sqlite3.Connection) -> tuple[str, int] | None:
 def _count(connection: sqlite3.Connection) -> int:
     documents: int = connection.execute("SELECT count(*) FROM entries").fetchone()[0]
     return documents
+
+
+def _rows(connection: sqlite3.Connection, pmids: Sequence[str]) -> list[tuple[Any, ...]]:
+    """PMID, chunks, vectors and the checksums of both, for those of `pmids` that the index holds."""
+    return connection.execute(
+        "SELECT pmid, CAST(chunks AS BLOB), vectors, chunks_crc, vectors_crc FROM entries "
+        "LEFT JOIN chunks USING (pmid) LEFT JOIN vectors USING (pmid) LEFT JOIN checksums USING (pmid) "
+        "WHERE pmid IN (SELECT value FROM json_each(?))",
+        (json.dumps(numbers(pmids)),),
+    ).fetchall()
+
+
+def _whole_rows(connection: sqlite3.Connection, pmids: Sequence[str]) -> list[tuple[int, bytes, bytes]]:
+    """PMID, chunks and vectors. Raises `IndexUnavailable` where they are not what was written."""
+    rows = _rows(connection, pmids)
+    broken = [pmid for pmid, chunks, vectors, *checksums in rows if not _are_whole(chunks, vectors, checksums)]
+    if broken:
+        raise damaged(broken)
+    return [(pmid, chunks, vectors) for pmid, chunks, vectors, *_ in rows]
+
+
+def _are_whole(chunks: Any, vectors: Any, checksums: Sequence[Any]) -> bool:
+    return is_whole(chunks, checksums[0]) and is_whole(vectors, checksums[1])
 
 
 def _put_change(connection: sqlite3.Connection, change: int) -> None:
@@ -202,7 +226,7 @@ def _candidates(
     return list(found.values())
 
 
-def _stored_chunks(pmid: str, chunks: str, blob: bytes, vector: "Vectors | None") -> list[StoredChunk]:
+def _stored_chunks(pmid: str, chunks: bytes, blob: bytes, vector: "Vectors | None") -> list[StoredChunk]:
     rows = json.loads(chunks)
     sims: list[float | None] = [None] * len(rows)
     if vector is not None and rows:

@@ -6,8 +6,9 @@ A step, once released, never changes: `PRAGMA user_version` counts those that a 
 `chunks` and `vectors` have one row per document: a document is replaced in three writes, and the index is loaded
 by three scans. `change` numbers the batch that wrote a row last, which is how a process that holds the index in
 memory finds what another one has written; `removed` keeps the number of a deletion for the same reason.
-`changes` gives each such number a random token: by it a copy of the index, kept in
-another file, knows the corpus that it was made from. Terms and facets are numbered once and never renumbered.
+`changes` gives each such number a random token: by it a copy of the index, kept in another file, knows the corpus that
+it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index; `entry_checksum` and
+`crc32` are ours, defined while a file is brought up to date. Terms and facets are numbered once and never renumbered.
 """
 
 APPLICATION_ID = 0x62696F31  # "bio1"; tells this file from any other SQLite database
@@ -80,5 +81,17 @@ MIGRATIONS = (
     """
     ALTER TABLE continuations ADD COLUMN process TEXT NOT NULL DEFAULT '';
     ALTER TABLE continuations ADD COLUMN unanswered INTEGER NOT NULL DEFAULT 0;
+    """,
+    """
+    CREATE TABLE checksums (
+        pmid INTEGER PRIMARY KEY, entry_crc INTEGER NOT NULL, chunks_crc INTEGER NOT NULL, vectors_crc INTEGER NOT NULL
+    );
+    INSERT INTO checksums SELECT pmid,
+        entry_checksum(
+            pmid, version, change, year, CAST(journal AS BLOB), design, journal_rank, human,
+            CAST(retraction AS BLOB), length, term_ids, frequencies, facet_ids, windows, CAST(chunk_ids AS BLOB)
+        ),
+        crc32(CAST(chunks AS BLOB)), crc32(vectors)
+        FROM entries JOIN chunks USING (pmid) JOIN vectors USING (pmid);
     """,
 )

@@ -1,0 +1,166 @@
+"""A damaged corpus file: the check finds what no search could be trusted with, and a search says so itself."""
+
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import islice
+
+import pytest
+
+from bio_mcp.adapters.embedded.database import FILE, PAGE_BYTES, Database
+from bio_mcp.adapters.embedded.integrity import check
+from bio_mcp.adapters.embedded.passages import SqlitePassages
+from bio_mcp.adapters.embedded.schema import MIGRATIONS
+from bio_mcp.errors import Failure, IndexUnavailable
+from bio_mcp.literature import serial
+from bio_mcp.ports import Job
+from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.reindexing import reindex
+from tests.corpus import Corpus
+from tests.doors.command_line import sample
+
+PMID = "27602157"
+QUERY = PassageQuery((("cell", 1.0),), None)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A directory with a corpus of some papers, jobs and checkpoints, closed."""
+    home = tmp_path_factory.mktemp("whole")
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    with Corpus(home) as corpus:
+        import_records(islice(sample(), 30), corpus)
+        for n in range(60):
+            query = {"query_key": f"key {n}", "term": "x" * 200}
+            corpus.jobs.put(Job(f"job {n}", "sync", "done", now, now, query, {"at": n}, {"done": n}))
+            corpus.checkpoints.set(f"key {n}", "2020-01-01", {"edat": "2020-01-01"})
+    return home
+
+
+@pytest.fixture
+def corpus(whole, tmp_path):
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    with Corpus(tmp_path) as opened:
+        yield opened
+
+
+def problems(path):
+    database = Database(path.parent)
+    try:
+        return check(database, serial).problems
+    except Failure as failure:
+        return (str(failure),)
+    finally:
+        database.close()
+
+
+def rows(path):
+    """Every row of every table, texts as bytes; None where they cannot be read."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.text_factory = bytes
+        tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        try:
+            return {t: sorted(map(repr, connection.execute(f"SELECT * FROM {t.decode()}"))) for (t,) in tables}  # noqa: S608
+        except sqlite3.Error:
+            return None
+
+
+def change(corpus, sql, *values):
+    with closing(sqlite3.connect(corpus.database.directory / FILE)) as connection, connection:
+        connection.execute(sql, values)
+
+
+def test_random_bytes_are_found_wherever_they_matter(whole, tmp_path):
+    """Half a kilobyte of them, until fifty places have been found; where none is, every row reads as before."""
+    content, good = (whole / FILE).read_bytes(), rows(whole / FILE)
+    draw, found = random.Random(20), 0  # noqa: S311  the same places each time
+    while found < 50:
+        at = draw.randrange(len(content) - 512)
+        (tmp_path / FILE).write_bytes(content[:at] + draw.randbytes(512) + content[at + 512 :])
+        if problems(tmp_path / FILE):
+            found += 1
+        else:
+            assert rows(tmp_path / FILE) == good, at
+
+
+def test_every_page_that_is_wiped_is_found(whole, tmp_path):
+    content = (whole / FILE).read_bytes()
+    for at in range(0, len(content), PAGE_BYTES):
+        (tmp_path / FILE).write_bytes(content[:at] + bytes(PAGE_BYTES) + content[at + PAGE_BYTES :])
+        assert problems(tmp_path / FILE), at // PAGE_BYTES
+
+
+ROWS = {
+    "a vector": ("UPDATE vectors SET vectors = zeroblob(length(vectors)) WHERE pmid = ?", True),
+    "a word": ("UPDATE entries SET term_ids = zeroblob(length(term_ids)) WHERE pmid = ?", True),
+    "a year": ("UPDATE entries SET year = 1066 WHERE pmid = ?", True),
+    "a version": ("UPDATE entries SET version = 99 WHERE pmid = ?", True),
+    "a row of vectors": ("DELETE FROM vectors WHERE pmid = ?", True),
+    "a text": ("UPDATE chunks SET chunks = replace(chunks, 'e', 'a') WHERE pmid = ?", False),
+    "a text that is none": ("UPDATE chunks SET chunks = CAST(x'fffe' AS TEXT) WHERE pmid = ?", False),
+    "a name that is none": ("UPDATE entries SET chunk_ids = CAST(x'fffe' AS TEXT) WHERE pmid = ?", True),
+}
+
+
+@pytest.mark.parametrize(("sql", "searched"), ROWS.values(), ids=ROWS)
+def test_a_row_that_is_not_what_was_written_is_told_by_its_paper_and_made_again(corpus, sql, searched):
+    before = rows(corpus.database.directory / FILE)
+    change(corpus, sql, int(PMID))
+    assert any(PMID in each or "without vectors" in each for each in problems(corpus.database.directory / FILE))
+    with pytest.raises(IndexUnavailable, match=f"PMID {PMID} are damaged.*bio-mcp reindex"):
+        SqlitePassages(corpus.database).hybrid_search(QUERY) if searched else corpus.passages.chunks([PMID, "1"])
+    reindex(corpus, lambda _done: None)
+    assert problems(corpus.database.directory / FILE) == ()
+    after = rows(corpus.database.directory / FILE)
+    assert (after[b"vectors"], after[b"chunks"]) == (before[b"vectors"], before[b"chunks"])
+    assert SqlitePassages(corpus.database).hybrid_search(QUERY)
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("UPDATE articles SET article = x'0102' WHERE pmid = 27602157", "damaged papers, PMID 27602157"),
+        ("UPDATE heads SET date_revised = '1999-01-01' WHERE pmid = 27602157", "damaged papers, PMID 27602157"),
+        ("UPDATE jobs SET cursor = '{' WHERE job_id = 'job 7'", "1 jobs that cannot be read"),
+        ("UPDATE checkpoints SET windows = 'x' WHERE query_key = 'key 7'", "1 checkpoints that cannot be read"),
+        ("UPDATE jobs SET state = CAST(x'ff' AS TEXT) WHERE job_id = 'job 7'", "jobs: Could not decode"),
+        ("DELETE FROM checksums WHERE pmid = 27602157", "1 index entries without checksums"),
+        ("DROP TABLE jobs", "the table jobs is missing"),
+        ("DROP INDEX entries_by_change", "the index entries_by_change is missing"),
+        ("UPDATE settings SET value = 1 WHERE name = 'change'", "index entries of a batch that never was"),
+    ],
+)
+def test_the_check_finds_what_is_lost_or_contradicts_itself(corpus, sql, told):
+    change(corpus, sql)
+    assert any(told in each for each in problems(corpus.database.directory / FILE))
+
+
+def test_an_index_without_its_settings_is_damaged_and_not_empty(corpus):
+    change(corpus, "DELETE FROM settings")
+    assert "3 settings of the index that are missing" in problems(corpus.database.directory / FILE)
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        corpus.passages.hybrid_search(QUERY)
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        corpus.passages.ensure_schema("m", 8)
+
+
+def test_a_table_that_is_gone_is_damage(corpus):
+    change(corpus, "DROP TABLE entries")
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        corpus.passages.hybrid_search(QUERY)
+
+
+def test_a_corpus_of_before_there_were_checksums_gets_them(corpus):
+    before = rows(corpus.database.directory / FILE)
+    corpus.database.close()
+    step = next(place for place, each in enumerate(MIGRATIONS) if "TABLE checksums" in each)
+    change(corpus, "DROP TABLE checksums")
+    change(corpus, f"PRAGMA user_version = {step}")
+    earlier = Database(corpus.database.directory, migrations=MIGRATIONS[: step + 1])
+    with earlier.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM checksums").fetchone() == (30,)
+    earlier.close()
+    assert rows(corpus.database.directory / FILE)[b"checksums"] == before[b"checksums"]
