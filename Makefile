@@ -79,8 +79,8 @@ docker:  # an engine, or what it takes to start one and to make the functions' i
 python313:  # where the Python is that compiles the layers
 	@echo $(PYTHON313)
 
-demo-ncbi: setup ## a local NCBI over the test records, to try `bio-mcp sync` against
-	$(BIN)/python -m tests.eutils_server
+demo-ncbi: setup ## a local NCBI over the test records, to try `bio-mcp sync` against; PORT=8011 for that in place of 8010
+	@$(BIN)/python -m tests.eutils_server $(if $(PORT),--port $(PORT))
 
 opensearch: setup $(VENV)/.dev $(OPENSEARCH)/.fetched ## a real OpenSearch node, without a container, until Ctrl-C
 	$(BIN)/python -m tests.opensearch_node

@@ -78,6 +78,18 @@ def test_a_search_prints_the_reason_of_each_hit(home):
     assert all(re.search(reason, hit) for hit in hits)
 
 
+def test_the_example_of_a_sync_brings_papers_that_the_sample_has_not(tmp_path, ncbi):
+    command = next(line for script in SCRIPTS for line in script.splitlines() if " sync " in line)
+    given = {"NCBI_BASE_URL": ncbi.base_url, "NCBI_REQUEST_DELAY_MS": "1"}
+    brought = json.loads(run_block(f"{command} --json", tmp_path, **given).stdout)["inserted"]
+    sample = gzip.decompress((ROOT / SAMPLE).read_bytes()).decode()
+    term = re.search('"(.*)"', command)[1]
+    live = f'.venv/bin/bio-mcp pubmed search "{term}" --json'
+    found = json.loads(run_block(live, tmp_path, **given).stdout)["pmids"]
+    assert brought == len(found)
+    assert [pmid for pmid in found if f">{pmid}</PMID>" not in sample]
+
+
 def test_the_second_sync_brings_nothing_twice(home, ncbi):
     command = next(line for script in SCRIPTS for line in script.splitlines() if " sync " in line)
     given = {"NCBI_BASE_URL": ncbi.base_url, "NCBI_REQUEST_DELAY_MS": "1"}

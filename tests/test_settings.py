@@ -112,3 +112,20 @@ def test_each_module_of_tools_has_its_function():
     assert read.function("get_doc") == "arn:aws:lambda:x:1:function:g:live"
     with pytest.raises(InvalidInput, match="BIO_MCP_FUNCTIONS names no function for sync_delta"):
         read.function("sync_delta")
+
+
+@pytest.mark.parametrize(
+    ("base", "converter"),
+    [
+        (
+            "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/",
+            "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/",
+        ),
+        ("http://127.0.0.1:8010/entrez/eutils/", "http://127.0.0.1:8010/tools/idconv/api/v1/articles/"),
+        ("https://mirror.example.org/ncbi/", "https://mirror.example.org/tools/idconv/api/v1/articles/"),
+    ],
+)
+def test_ids_are_looked_up_where_records_are_unless_told_otherwise(base, converter):
+    assert Settings.from_env({"NCBI_BASE_URL": base}).converter_url == converter
+    named = {"NCBI_BASE_URL": base, "NCBI_ID_CONVERTER_URL": "https://c.example.org/"}
+    assert Settings.from_env(named).converter_url == "https://c.example.org/"

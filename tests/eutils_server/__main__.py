@@ -8,20 +8,29 @@ import threading
 from pathlib import Path
 
 from tests.eutils_server.catalogue import Catalogue
-from tests.eutils_server.server import ROOT, Server
+from tests.eutils_server.server import CONVERTER, ROOT, Server
 from tests.eutils_server.state import Ncbi
 from tests.eutils_server.traffic import Rules
 
-SAMPLE = Path(__file__).parents[1] / "data" / "pubmed" / "quick600.dev.xml.gz"
+ROOT_OF_PROJECT = Path(__file__).parents[2]
+DEMO = (
+    ROOT_OF_PROJECT / "tests/data/pubmed/quick600.dev.xml.gz",
+    ROOT_OF_PROJECT / "layers/common/bio_mcp/samples/pubmed.xml.gz",
+)
 
 
 def main() -> None:
     options = _options()
-    files = options.files or ([SAMPLE] if SAMPLE.exists() and not options.empty else [])
+    files = options.files or ([] if options.empty else DEMO)
     catalogue = Catalogue(files, options.today)
     rules = Rules(options.rate, options.key_rate, options.strict, options.invalid_key)
-    server = Server(Ncbi(catalogue), rules, options.host, options.port)
-    print(f"{server.address}{ROOT} serves {len(catalogue.visible):,} records", flush=True)
+    try:
+        server = Server(Ncbi(catalogue), rules, options.host, options.port)
+    except OSError as error:
+        sys.exit(f"Cannot listen on {options.host} port {options.port}: {error.strerror}. Choose another: PORT=8011.")
+    print(f"{server.address}{ROOT} serves {len(catalogue.visible):,} records until Ctrl-C. Where bio-mcp runs:")
+    print(f"export NCBI_BASE_URL={server.address}{ROOT}")
+    print(f"export NCBI_ID_CONVERTER_URL={server.address}{CONVERTER}", flush=True)
     if options.attached:
         threading.Thread(target=_leave_with_the_parent, daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):

@@ -15,6 +15,14 @@ from tests.eutils_server.fields import ALL, FILTER, Field, field_of, filter_of, 
 
 _TOKEN = re.compile(r'"([^"]*)"|\[([^\[\]]*)\]|([()\[\]:])|([^\s()\[\]":]+)|"')
 _OPERATORS = ("AND", "OR", "NOT")
+# In PubMed's index whether or not a record here has it.
+_INDEXED = (
+    "retracted publication",
+    "hasretractionin",
+    "haspartialretractionin",
+    "hasretractedandrepublishedin",
+    "hasexpressionofconcernin",
+)
 _STOP_WORDS = frozenset(("a", "an", "and", "as", "at", "be", "by", "for", "from", "in", "is", "of", "on", "or", "the"))
 
 
@@ -142,7 +150,7 @@ class Search:
     def _tagged(self, phrase: str, quoted: bool) -> Found:
         chosen = self._field()
         found = self._look_up(phrase, chosen)
-        if found:
+        if found or (found is not None and phrase.lower() in _INDEXED):
             return Found(found, f'"{phrase}"[{chosen.name}]')
         if len(phrase.split()) > 1 and chosen.how == "words":
             if quoted:
@@ -178,7 +186,9 @@ class Search:
         if chosen is ALL and word.lower() == "hasabstract":
             chosen = FILTER
         found = self._look_up(word, chosen)
-        return Found(found, f'"{word}"[{chosen.name}]') if found else self._dropped(word)
+        if found or (found is not None and word.lower() in _INDEXED):
+            return Found(found, f'"{word}"[{chosen.name}]')
+        return self._dropped(word)
 
     def _look_up(self, phrase: str, chosen: Field) -> Pmids | None:
         """PMIDs; None when the phrase cannot be a value of the field (a date that is none, an unknown filter)."""

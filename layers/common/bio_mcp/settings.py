@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
 from bio_mcp.errors import InvalidInput
+
+CONVERTER_PATH = "/tools/idconv/api/v1/articles/"
+NCBI_CONVERTER = f"https://pmc.ncbi.nlm.nih.gov{CONVERTER_PATH}"
 
 
 def setting(env: str, default: Any, meaning: str, *, secret: bool = False) -> Any:
@@ -45,8 +49,9 @@ class Settings:
     )
     ncbi_converter_url: str = setting(
         "NCBI_ID_CONVERTER_URL",
-        "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/",
-        "address of the PMC ID Converter, which translates PMIDs, PMCIDs and DOIs",
+        "",
+        "address of the PMC ID Converter, which translates PMIDs, PMCIDs and DOIs; empty: NCBI's own, or the one at "
+        "the host of an NCBI_BASE_URL that is not NCBI's",
     )
     ncbi_api_key: str = setting(
         "NCBI_API_KEY",
@@ -167,6 +172,12 @@ class Settings:
         """Raises `InvalidInput` naming the variable whose value cannot be read."""
         given = {each.name: _value(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
         return cls(**given)
+
+    @property
+    def converter_url(self) -> str:
+        """Where ids are translated: whoever names another NCBI is not sent to the real one for them."""
+        ours = (urlsplit(self.ncbi_base_url).hostname or "").endswith("ncbi.nlm.nih.gov")
+        return self.ncbi_converter_url or (NCBI_CONVERTER if ours else urljoin(self.ncbi_base_url, CONVERTER_PATH))
 
     def needed(self, name: str) -> str:
         """The setting of that name. Raises `InvalidInput` naming its variable when it is empty."""

@@ -31,7 +31,7 @@ def cached_desk(desk: "Desk", cache: "Cache", settings: Settings) -> "Desk":
     """`desk` over `cache`."""
     from bio_mcp.adapters.caching.desk import CachedDesk
 
-    source = f"{settings.ncbi_base_url} {settings.ncbi_converter_url}"
+    source = f"{settings.ncbi_base_url} {settings.converter_url}"
     return CachedDesk(desk, cache, lifetime_s=settings.cache_links_s, text_s=settings.cache_records_s, source=source)
 
 

@@ -31,7 +31,7 @@ def desk(settings: Settings, asked: "Eutils", opened: ExitStack) -> "Desk":
     from bio_mcp.adapters.entrez.identity import Identity
 
     identity = Identity(settings.ncbi_tool, settings.ncbi_admin_email, None)
-    wire = ConverterWire(settings.ncbi_converter_url, identity=identity)
+    wire = ConverterWire(settings.converter_url, identity=identity)
     return NcbiDesk(asked, _over(wire, asked.pacer, settings, opened))
 
 
