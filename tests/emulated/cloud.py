@@ -13,7 +13,7 @@ from tests.emulated.deploying import deploy
 from tests.emulated.emulator import Emulator, emulator
 from tests.emulated.stack import Stack, connect
 from tests.eutils_server.client import Running, running
-from tests.opensearch_node.jvm import QUICK, Node, free_port, start
+from tests.opensearch_node.jvm import Node, free_port, start
 
 NAME = "bio-mcp"
 LOOPBACK = "127.0.0.1"
@@ -31,7 +31,7 @@ class Search:
 
     def __init__(self, directory: Path, host: str) -> None:
         self._directory, self._port = directory, free_port()
-        self._settings = {**QUICK, "http.host": f'["{LOOPBACK}", "{host}"]'} if host != LOOPBACK else QUICK
+        self._settings = {"http.host": f'["{LOOPBACK}", "{host}"]'} if host != LOOPBACK else {}
         self._node: Node | None = None
         self.url = f"http://{host}:{self._port}"
 

@@ -7,15 +7,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 
 from tests.opensearch_node.artefacts import Unusable, fetch
 
+NONE: Mapping[str, str] = MappingProxyType({})
 PORTS = range(9210, 9300)  # the runner goes no higher, and walks upwards from a port in use
 TRANSPORT = 1_000  # above the HTTP port
 BOOT_S, STOP_S = 90.0, 30.0
-QUICK = {"cluster.default.index.refresh_interval": "20ms"}  # what refresh=wait_for waits for
 CONFIG = {
     "network.host": "127.0.0.1",
     "discovery.type": "single-node",
@@ -55,7 +56,7 @@ class Node:
         self.jvm.wait()
 
 
-def start(directory: Path, port: int | None = None, settings: Mapping[str, str] = QUICK, heap: str = "512m") -> Node:
+def start(directory: Path, port: int | None = None, settings: Mapping[str, str] = NONE, heap: str = "512m") -> Node:
     """Start a node whose files are in `directory`, where an earlier one's may be, and wait until it is healthy.
 
     `settings` are lines of opensearch.yml. Raises `Unusable`.

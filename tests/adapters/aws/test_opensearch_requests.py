@@ -1,8 +1,12 @@
+import time
+from inspect import signature
+
 import numpy as np
 import pytest
 
 from bio_mcp.adapters.aws import opensearch_bulk
 from bio_mcp.adapters.aws.opensearch_bulk import Bulk
+from bio_mcp.adapters.aws.opensearch_index import KNOWN_S, Alias
 from bio_mcp.adapters.aws.opensearch_schema import DOMAIN, SERVERLESS, Layout, index_body, index_name
 from bio_mcp.adapters.aws.opensearch_search import cosine, lexical_body, semantic_body
 from bio_mcp.errors import IndexUnavailable
@@ -80,7 +84,7 @@ def test_a_score_gives_back_the_cosine(product):
 @pytest.mark.parametrize(
     ("flavour", "path", "action"),
     [
-        (DOMAIN, "/corpus-abc-1-own/_bulk?refresh=wait_for&require_alias=true", {"create": {"_id": "7"}}),
+        (DOMAIN, "/corpus-abc-1-own/_bulk?refresh=true&require_alias=true", {"create": {"_id": "7"}}),
         (SERVERLESS, "/corpus-abc-1/_bulk", {"index": {"_id": "7"}}),
     ],
 )
@@ -209,3 +213,14 @@ def test_an_alias_that_means_two_indices_is_settled_for_the_older():
     younger = {"corpus-xyz-1": of_b | {"settings": {"index": {"creation_date": "1700000000001"}}}}
     server = Scripted((200, younger | OPEN))
     assert server.passages().alias.now().fingerprint == "model-a"
+
+
+def test_what_the_alias_means_is_looked_up_again_after_a_freeze_and_when_the_clock_was_put_back():
+    now = [1_000.0]
+    server = Scripted(*[(200, OPEN)] * 3)
+    alias = Alias(server.wire(), "corpus", "corpus", Layout(DOMAIN, 1.2, 0.5), clock=lambda: now[0])
+    for seconds in (0, KNOWN_S - 1, 1, -3_600):  # the third is half a minute after the first
+        now[0] += seconds
+        assert alias.index().name == "corpus-abc-1"
+    assert len(server.asked) == 3
+    assert signature(Alias).parameters["clock"].default is time.time  # Lambda's monotonic clock stands still

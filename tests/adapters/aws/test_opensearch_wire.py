@@ -96,7 +96,7 @@ def expected_signature(service, secret, headers, body, canonical_request):
 def test_requests_are_signed_with_the_hash_of_their_body(service, token):
     sign = sigv4(service, "eu-central-1", Credentials("AKID", "made-up-secret", token))
     body = b'{"size":0}'
-    url = "https://host.example/corpus-abc-1-own/_bulk?refresh=wait_for&require_alias=true"
+    url = "https://host.example/corpus-abc-1-own/_bulk?refresh=true&require_alias=true"
     headers = sign("POST", url, body, {"content-type": "application/json"})
     digest = hashlib.sha256(body).hexdigest()
     assert headers["X-Amz-Content-SHA256"] == digest
@@ -108,7 +108,7 @@ def test_requests_are_signed_with_the_hash_of_their_body(service, token):
         [
             "POST",
             "/corpus-abc-1-own/_bulk",
-            "refresh=wait_for&require_alias=true",
+            "refresh=true&require_alias=true",
             *(f"{name}:{value}" for name, value in sorted(signed.items())),
             "",
             ";".join(sorted(signed)),

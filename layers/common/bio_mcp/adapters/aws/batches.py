@@ -34,8 +34,8 @@ def batch_get(
 ) -> Iterator[Item]:
     """The items that exist of `keys` (each once), with `attributes`, as they stand after every finished write.
 
-    What DynamoDB leaves undone (an answer ends at 16 MB, or where it is asked too much) is asked for again. Raises
-    `StoreFailed` rather than leave one out.
+    What DynamoDB leaves undone (an answer ends at 16 MB, or where it is asked too much) is asked for again, after a
+    pause that grows while it does nothing. Raises `StoreFailed` rather than leave one out.
     """
     names = {f"#{number}": name for number, name in enumerate(attributes)}
     for start in range(0, len(keys), AT_ONCE):
@@ -57,6 +57,6 @@ def batch_get(
             fruitless = 0 if len(undone) < len(left) else fruitless + 1
             if fruitless == TRIES:
                 raise StoreFailed("The store is asked too much at the moment. Nothing is lost; try again.")
-            if undone and fruitless:
+            if undone:
                 pause(fruitless, sleep)
             left = undone

@@ -9,8 +9,11 @@ BM25 counts as Lucene does: the words of a paper that was replaced or deleted we
 holds them is merged. Where a third of a corpus had just been written anew, the top tens by BM25 were still 0.98 to 0.99
 those of exact counting.
 
-On Serverless a write cannot wait until searches see it (they do within seconds; reading by PMID, which is what a sync
-does, need not wait), and cannot depend on what was read: two runs over the same paper at the same moment could leave
+A write is searched as soon as it is answered: it has the index refreshed rather than wait for OpenSearch's next
+refresh, a second away. A sync writes less often than once a second, so there are no more refreshes than else.
+
+On Serverless a write cannot ask for that (searches see it within seconds; reading by PMID, which is what a sync does,
+sees it at once), and cannot depend on what was read: two runs over the same paper at the same moment could leave
 the older version, which leases prevent. This, request signing by the service, and the `faiss` engine are what no test
 here reaches.
 """
@@ -172,7 +175,7 @@ class OpenSearchPassages:
         """Write to `index`, and make sure afterwards that it is still the one that is searched."""
         flavour = self._layout.flavour
         target = own_alias(index.name) if flavour.conditional else index.name
-        options = ["refresh=wait_for"] * flavour.waits + ["require_alias=true"] * flavour.conditional
+        options = ["refresh=true"] * flavour.refreshes + ["require_alias=true"] * flavour.conditional
         try:
             self._bulk.write(f"/{target}/_bulk?{'&'.join(options)}".rstrip("?"), pmids, actions)
         except IndexUnavailable:

@@ -30,11 +30,12 @@ class Alias:
     """The name `alias` of the index that is searched. `corpus` begins the names of the indices themselves.
 
     An index is made together with its alias, in one request. Two processes that make one at once for the same model
-    make the same; for two models the index that was made first keeps the alias.
+    make the same; for two models the index that was made first keeps the alias. `clock` is the time of day: the
+    monotonic clock of a Lambda environment stands still while that is frozen.
     """
 
     def __init__(
-        self, wire: Wire, alias: str, corpus: str, layout: Layout, clock: Callable[[], float] = time.monotonic
+        self, wire: Wire, alias: str, corpus: str, layout: Layout, clock: Callable[[], float] = time.time
     ) -> None:
         self.alias = alias
         self.corpus = corpus
@@ -46,7 +47,7 @@ class Alias:
     def index(self) -> Index | None:
         """The index that the alias means, or meant within the last half minute; None where there is none."""
         known = self._known
-        if known is not None and self._clock() - known[0] < KNOWN_S:
+        if known is not None and 0 <= self._clock() - known[0] < KNOWN_S:
             return known[1]
         return self.now()
 

@@ -18,18 +18,18 @@ class Flavour:
     """How a kind of OpenSearch differs.
 
     `engine` is the vector library. `conditional`: a write may depend on the sequence number that was read, and on the
-    index being there. `waits`: a write may wait until searches see it. `tunable`: shards, copies and blocks are ours
+    index being there. `refreshes`: searches may see a write at once. `tunable`: shards, copies and blocks are ours
     to set.
     """
 
     engine: str
     conditional: bool = True
-    waits: bool = True
+    refreshes: bool = True
     tunable: bool = True
 
 
 DOMAIN = Flavour("lucene")  # a managed domain or a node of one's own: the engine that the tests run on
-SERVERLESS = Flavour("faiss", conditional=False, waits=False, tunable=False)  # a collection of type SEARCH
+SERVERLESS = Flavour("faiss", conditional=False, refreshes=False, tunable=False)  # a collection of type SEARCH
 FLAVOURS = {"none": DOMAIN, "es": DOMAIN, "aoss": SERVERLESS}
 
 
