@@ -1,6 +1,7 @@
 """The passage to show for a hit, and a snippet of it."""
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.passages import StoredChunk
@@ -17,7 +18,13 @@ def best_chunk(chunks: Sequence[StoredChunk], chunk_id: str | None, terms: Colle
 
 def overlap(text: str, terms: Collection[str]) -> int:
     """How many of `terms` the text contains."""
-    return len(set(analyse(text)) & set(terms)) if text else 0
+    return len(terms_of(text) & set(terms)) if text else 0
+
+
+@lru_cache(maxsize=4096)
+def terms_of(text: str) -> frozenset[str]:
+    """What the text contains; kept for a while, since the same passages answer many questions (some 10 MB)."""
+    return frozenset(analyse(text))
 
 
 def snippet(text: str, terms: Collection[str], limit: int = SNIPPET) -> str:

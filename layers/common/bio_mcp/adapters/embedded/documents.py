@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
@@ -20,6 +21,7 @@ class SqliteDocuments:
     def __init__(self, database: Database, codec: Codec) -> None:
         self._database = database
         self._codec = codec
+        self._read = lru_cache(maxsize=1024)(codec.loads)  # by the bytes, so never another version (some 10 MB)
 
     def get(self, pmid: str) -> Document:
         found = self.get_many([pmid])
@@ -37,7 +39,7 @@ class SqliteDocuments:
                     pmids,
                 )
             )
-        return {str(row[0]): Document(self._codec.loads(row[1]), *row[2:]) for row in rows}
+        return {str(row[0]): Document(self._read(row[1]), *row[2:]) for row in rows}
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
         with self._database.reading() as connection:
