@@ -1,6 +1,6 @@
 """Measure, and write what was measured into docs/benchmarks.md between the markers of each benchmark.
 
-python -m benchmarks [NAME ...]     all of them, or those named: embedding, engine, parsing, retrieval, syncing
+python -m benchmarks [NAME ...]     all, or those named: embedding, engine, parsing, retrieval, serving ...
 """
 
 import re

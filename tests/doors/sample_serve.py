@@ -1,14 +1,39 @@
-"""The sample tools over HTTP, as a program: `python -m tests.doors.sample_serve HOST PORT`."""
+"""The sample tools over HTTP, as a program: `python -m tests.doors.sample_serve HOST PORT [WORKERS]`.
 
+`/pid` tells which of its processes answers.
+"""
+
+import os
 import sys
 
-from bio_mcp.doors.local import serve_locally
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from bio_mcp.doors.local import serve_along, serve_locally
 from bio_mcp.errors import InvalidInput
 from tests.doors.conftest import sample_app
 
+
+def command(number):
+    return [sys.executable, "-m", "tests.doors.sample_serve", "along", str(number)]
+
+
 if __name__ == "__main__":
+    where, number, *workers = sys.argv[1:]
+    app = sample_app()
+    app.router.routes.append(Route("/pid", lambda _: PlainTextResponse(str(os.getpid()))))
+    if where == "along":
+        serve_along(app, int(number))
+        sys.exit()
     try:
-        serve_locally(sample_app(), sys.argv[1], int(sys.argv[2]), lambda url: print(url, flush=True))
+        serve_locally(
+            app,
+            where,
+            int(number),
+            lambda url: print(url, flush=True),
+            workers=int(workers[0]) if workers else 1,
+            worker=command,
+        )
     except InvalidInput as problem:
         sys.exit(str(problem))
     print("closed what stands around the server")

@@ -41,7 +41,13 @@ def run(home, *argv, asking=None, **more):
 
 
 def given(home, **more):
-    return {"PATH": os.environ["PATH"], "BIO_MCP_HOME": str(home), "PYTHONUNBUFFERED": "1", **more}
+    return {
+        "PATH": os.environ["PATH"],
+        "BIO_MCP_HOME": str(home),
+        "PYTHONUNBUFFERED": "1",
+        "MCP_HTTP_WORKERS": "1",
+        **more,
+    }
 
 
 @contextmanager
@@ -71,6 +77,17 @@ def post(url, message):
 def test_it_serves_says_where_and_stops_when_told(home):
     with serving(home) as (url, started):
         found = post(url, asked("tools/call", name="rag_search", arguments={"query": "lung cancer", "top_k": 2}))
+        assert found["structuredContent"]["results"]
+    assert started.returncode == 0
+
+
+def test_a_further_process_answers_while_the_first_cannot(home):
+    with serving(home, "--workers", "2") as (url, started):
+        started.send_signal(signal.SIGSTOP)
+        try:
+            found = post(url, asked("tools/call", name="rag_search", arguments={"query": "lung cancer"}))
+        finally:
+            started.send_signal(signal.SIGCONT)
         assert found["structuredContent"]["results"]
     assert started.returncode == 0
 

@@ -160,6 +160,9 @@ class Settings:
     auth_scopes: tuple[str, ...] = setting(
         "MCP_AUTH_REQUIRED_SCOPES", (), "scopes that a token must carry, all of them"
     )
+    http_workers: int = setting(
+        "MCP_HTTP_WORKERS", 0, "processes that `serve` answers with, some 300 MB each; 0: one per core, four at most"
+    )
     max_request_kb: int = setting(
         "MCP_MAX_REQUEST_KB", 256, "kilobytes of the largest HTTP request that is read; a longer one is answered 413"
     )

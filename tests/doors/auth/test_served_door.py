@@ -22,7 +22,7 @@ from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET, hs256, jwk, rs256
 from tests.doors.wire import ACCEPT, post
 
 PROGRAM = Path(sys.executable).with_name("bio-mcp")
-PROMPT = {"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1"}
+PROMPT = {"PATH": os.environ["PATH"], "PYTHONUNBUFFERED": "1", "MCP_HTTP_WORKERS": "1"}
 pytestmark = pytest.mark.anyio
 
 

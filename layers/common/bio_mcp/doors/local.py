@@ -5,7 +5,7 @@ import errno
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -17,24 +17,43 @@ from starlette.types import ASGIApp
 from bio_mcp.doors.auth.guard import UNLOCKED
 from bio_mcp.doors.connections import BoundedProtocol, Connections
 from bio_mcp.doors.loopback import is_loopback
+from bio_mcp.doors.workers import Workers, when_our_starter_ends
 from bio_mcp.errors import InvalidInput
 
 GRACE_S = 10  # for the requests in flight when told to stop
 BACKLOG = 128  # connections that the system holds until they are accepted
 
 
-def serve_locally(app: ASGIApp, host: str, port: int, announce: Callable[[str], None], *, locked: bool = False) -> None:
+def serve_locally(
+    app: ASGIApp,
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    *,
+    locked: bool = False,
+    workers: int = 1,
+    worker: Callable[[int], Sequence[str]] = lambda _: (),
+) -> None:
     """Serve until SIGTERM or SIGINT, then let requests in flight finish and return. Port 0: any free one.
 
-    `announce` is given the base URL once the port is open. `locked`: `app` answers to access tokens only. Raises
-    `InvalidInput` as `must_be_locked` does and when the port is taken.
+    `announce` is given the base URL once the port is open. `locked`: `app` answers to access tokens only. Of `workers`
+    processes this is the first; `worker` gives the command of the others, which calls `serve_along` with the number of
+    the open socket. Raises `InvalidInput` as `must_be_locked` does and when the port is taken.
     """
     must_be_locked(host, locked)
     opened = _open(host, port)
     name = f"[{host}]" if ":" in host else host
     base = f"http://{name}:{opened.getsockname()[1]}"
     server = Server(app, lambda: announce(base))
-    with opened, _signals_stop(server):
+    with opened, _signals_stop(server), Workers(workers - 1, opened.dup(), worker):
+        server.run(sockets=[opened])
+
+
+def serve_along(app: ASGIApp, number: int) -> None:
+    """Serve on an open socket that is handed on by its number, until told to stop or until whoever did so ends."""
+    server = Server(app, lambda: None)
+    when_our_starter_ends(server.stop)
+    with socket.socket(fileno=number) as opened, _signals_stop(server):
         server.run(sockets=[opened])
 
 
@@ -56,6 +75,9 @@ class Server(uvicorn.Server):
             )
         )
         AppStatus.enable_automatic_graceful_drain = False  # or event streams are cut off as soon as the signal comes
+
+    def stop(self) -> None:
+        self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(self._complain)
@@ -93,17 +115,16 @@ def _open(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def _signals_stop(server: uvicorn.Server) -> Iterator[None]:
+def _signals_stop(server: Server) -> Iterator[None]:
     """Stop `server` by a signal that comes before it runs too. uvicorn raises the one that stopped it once more in the
     end: that is swallowed, so that what stands around us is closed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def stop(_number: int, _frame: object) -> None:
-        server.should_exit = True
-
-    before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
+    before = {
+        each: signal.signal(each, lambda _number, _frame: server.stop()) for each in (signal.SIGTERM, signal.SIGINT)
+    }
     try:
         yield
     finally:

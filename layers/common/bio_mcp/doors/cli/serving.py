@@ -1,7 +1,10 @@
 """`bio-mcp serve` and `bio-mcp stdio`: MCP over HTTP and over standard input and output."""
 
+import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import click
@@ -19,17 +22,20 @@ BRINGING_ONE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp toke
 @click.command("serve")
 @click.option("--host", help="Address to listen on.  [default: MCP_HTTP_HOST or 127.0.0.1]")
 @click.option("--port", type=int, help="Port to listen on; 0: any free one.  [default: MCP_HTTP_PORT or 3010]")
+@click.option("--workers", type=click.IntRange(1, 64), help="Processes.  [default: MCP_HTTP_WORKERS or one per core]")
+@click.option("--along", type=int, hidden=True, help="The number of a socket that another process of serve opened.")
 @click.pass_obj
-def serve_command(session: Session, host: str | None, port: int | None) -> None:
+def serve_command(session: Session, host: str | None, port: int | None, workers: int | None, along: int | None) -> None:
     """Serve MCP over Streamable HTTP at /mcp until stopped.
 
     To this machine only, unless access tokens are configured: docs/settings.md, MCP_AUTH_SECRET_KEY.
     """
     from bio_mcp.doors.auth.access import access
-    from bio_mcp.doors.local import must_be_locked, serve_locally
+    from bio_mcp.doors.local import must_be_locked, serve_along, serve_locally
     from bio_mcp.doors.loopback import is_loopback
     from bio_mcp.doors.mcp import in_process
     from bio_mcp.doors.mcp_http import application
+    from bio_mcp.doors.workers import by_default
 
     settings = session.settings
     log_for_people(settings.log_level)
@@ -39,20 +45,36 @@ def serve_command(session: Session, host: str | None, port: int | None) -> None:
     here = f"[{host}]:*" if ":" in host else f"{host}:*"
     settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, here))
     app = application(settings, in_process(session.backends), allowed, public=not is_loopback(host))
+    if along is not None:
+        serve_along(app, along)
+        return
+    announce = _announcing(session, settings.resource_url, locked=allowed is not None)
+    port = settings.http_port if port is None else port
+    count = workers or settings.http_workers or by_default()
+    with _worker(session):
+        serve_locally(
+            app, host, port, announce, locked=allowed is not None, workers=count, worker=partial(_serving_along, host)
+        )
+
+
+def _serving_along(host: str, number: int) -> list[str]:
+    """The command of a further process, which reads the same environment."""
+    program = "import sys; from bio_mcp.doors.cli import main; sys.exit(main())"
+    return [sys.executable, "-c", program, "serve", "--host", host, "--along", str(number)]
+
+
+def _announcing(session: Session, resource: str, *, locked: bool) -> Callable[[str], None]:
     papers = corpus_size(session.backends).documents
 
     def announce(base: str) -> None:
-        endpoint = settings.resource_url or f"{base}/mcp"
-        command = f"  claude mcp add --transport http bio-mcp {endpoint}"
+        command = f"  claude mcp add --transport http bio-mcp {resource or f'{base}/mcp'}"
         console.say(
             f"bio-mcp serves {console.many(papers, 'paper')} at {base}/mcp",
-            *([command] if allowed is None else [f"{command} \\", BRINGING_ONE]),
+            *([f"{command} \\", BRINGING_ONE] if locked else [command]),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )
 
-    port = settings.http_port if port is None else port
-    with _worker(session):
-        serve_locally(app, host, port, announce, locked=allowed is not None)
+    return announce
 
 
 @click.command("stdio")
