@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bio-mcp needs Python 3.11 or later: make PYTHON=/path/to/python3.11 ...")'
+ANOTHER_MAKE = $(MAKE)  # by this name it is not run by make --dry-run
 INSTALL := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --python $(BIN)/python
 LOCK := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-header --no-emit-index-url
@@ -23,12 +25,18 @@ STACK := .cache/ministack/.installed $(SAM)/.installed $(OPENSEARCH)/.fetched $(
 SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all check check-template bench docs build deploy deploy-local sam-local docker python313 demo-ncbi opensearch prove-hf lock clean
+.NOTPARALLEL:
+.PHONY: help setup installed run test test-all check check-template bench docs build deploy deploy-local sam-local docker python313 demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
-setup: $(VENV)/.run $(MODEL) ## create .venv, install what is locked, build the embedding model
+setup: ## create .venv, install what is locked, build the embedding model
+	@$(CHECK_PYTHON)
+	@$(PYTHON) scripts/setting_up.py $(VENV) $(ANOTHER_MAKE) --no-print-directory installed
+
+installed: $(VENV)/.run $(MODEL)  # by `setup`, one at a time
+	@:
 
 run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:3010/mcp
 	$(BIN)/bio-mcp import --if-empty --sample
@@ -93,7 +101,7 @@ clean: ## remove everything that was made here
 	rm -rf $(VENV) .cache .aws-sam .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/uv: requirements/uv.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bio-mcp needs Python 3.11 or later: make PYTHON=/path/to/python3.11 ...")'
+	@$(CHECK_PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@

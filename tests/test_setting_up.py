@@ -1,0 +1,90 @@
+"""`make setup`: one at a time in a folder, and anew after the folder was moved."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bio_mcp.doors.docs import ROOT
+
+SCRIPT = ROOT / "scripts/setting_up.py"
+STEP = "import time; log = open('log', 'a'); log.write('begun '); log.flush(); time.sleep(0.3); log.write('done ')"
+
+
+def setting_up(folder, command=("true",)):
+    given = [sys.executable, str(SCRIPT), ".venv", *command]
+    return subprocess.Popen(given, cwd=folder, stderr=subprocess.PIPE, text=True)
+
+
+def told(folder):
+    started = setting_up(folder)
+    said = started.communicate()[1]
+    assert started.returncode == 0
+    return said
+
+
+def write_python(folder, does):
+    python = folder / ".venv/bin/python"
+    python.write_text(f"#!/bin/sh\n{does}\n")
+    python.chmod(0o755)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that was set up, with this Python as its environment's."""
+    made = tmp_path / "here"
+    for path in (".venv/bin", ".venv/share/model", ".cache/sam"):
+        (made / path).mkdir(parents=True)
+    write_python(made, f'exec {sys.executable} "$@"')
+    for path in (".venv/.run", ".venv/share/model/weights", ".cache/sam/.installed"):
+        (made / path).touch()
+    told(made)
+    return made
+
+
+def test_two_at_once_take_turns(tmp_path):
+    both = [setting_up(tmp_path, (sys.executable, "-c", STEP)) for _ in range(2)]
+    said = "".join(each.communicate()[1] for each in both)
+    assert (tmp_path / "log").read_text() == "begun done begun done "
+    assert said == "Another make is setting this folder up: waiting for it.\n"
+
+
+def test_a_failure_is_passed_on(tmp_path):
+    started = setting_up(tmp_path, ("false",))
+    started.communicate()
+    assert started.returncode == 1
+
+
+def test_an_environment_in_its_place_is_left_alone(folder):
+    assert told(folder) == ""
+    assert (folder / ".venv/.run").exists()
+
+
+def moved(folder):
+    return folder.rename(folder.with_name("elsewhere"))
+
+
+def without_python(folder):
+    (folder / ".venv/bin/python").unlink()
+    return folder
+
+
+def with_another_python(folder):
+    write_python(folder, "exit 1")
+    return folder
+
+
+@pytest.mark.parametrize("change", [moved, without_python, with_another_python])
+def test_what_cannot_be_used_any_more_is_said_and_removed_but_for_the_model(folder, change):
+    changed = change(folder)
+    assert told(changed).startswith("This folder was moved, or its Python is gone")
+    left = sorted(str(each.relative_to(changed)) for each in changed.rglob("*") if each.is_file())
+    assert left == [".cache/setup.lock", ".venv/.place", ".venv/share/model/weights"]
+    assert told(changed) == ""
+
+
+def test_make_sets_up_through_it():
+    made = subprocess.run(["make", "--dry-run", "run"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert f"{Path('scripts/setting_up.py')} .venv " in made
+    assert made.index("setting_up") < made.index("bio-mcp serve")
