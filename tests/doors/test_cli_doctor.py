@@ -100,7 +100,7 @@ def test_a_full_disk_is_told_before_it_hurts(tmp_path, free, state):
 
 def test_ncbi_is_asked_only_when_told_to(cli, ncbi):
     cli.ncbi = ncbi.base_url
-    assert "ncbi" not in found(cli("doctor", "--json"))
+    assert found(cli("doctor", "--json"))["ncbi"] == (OK, "not asked; `bio-mcp doctor --ncbi` asks it ")
     assert ncbi.control.requests() == []
     state, said = found(cli("doctor", "--ncbi", "--json"))["ncbi"]
     assert state == OK

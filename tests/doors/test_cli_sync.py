@@ -63,7 +63,11 @@ def test_an_outage_is_an_error_and_the_next_run_goes_on(online, ncbi):
     ncbi.control.fault(endpoint="esearch", times=100, recorded="500_diagnostic.html")
     ran = online("sync", "covid", TERM)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith("error: ")
+    at = ncbi.base_url.split("/")[2]
+    waiting, *_, error = ran.err.splitlines()
+    assert waiting == f"waiting for NCBI at {at}, try 2 of 6"
+    assert error.startswith("error: ")
+    assert error.endswith(f"(6 tries at {at}).")
     ncbi.control.reset()
     assert online("sync", "covid", TERM, "--json").json["state"] == "complete"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Failure
+from bio_mcp.errors import DeadlineExceeded, Failure
 
 T = TypeVar("T")
 Worth = Mapping[type[Failure], int]
@@ -36,8 +36,20 @@ class Backoff:
         return max(steady * (1 + self.jitter * (2 * self.rng() - 1)), asked_s or 0.0)
 
 
-def retry(attempt: Callable[[], T], *, worth: Worth, deadline: Deadline, backoff: Backoff) -> T:
-    """The first success of `attempt`; there is no default for what is worth a second try.
+def _silent(_attempt: int, _of: int) -> None:
+    """Nobody wants to know."""
+
+
+def retry(
+    attempt: Callable[[], T],
+    *,
+    worth: Worth,
+    deadline: Deadline,
+    backoff: Backoff,
+    waiting: Callable[[int, int], None] = _silent,
+) -> T:
+    """The first success of `attempt`; there is no default for what is worth a second try. Before each pause `waiting`
+    is told which try comes next, and how many there may be.
 
     The last failure is raised as it came, its `details` saying after how many tries, when it is worth no more,
     when the pause would outlast the deadline, or when what is raised is not in `worth` at all.
@@ -49,10 +61,14 @@ def retry(attempt: Callable[[], T], *, worth: Worth, deadline: Deadline, backoff
             return attempt()
         except tuple(worth) as failure:
             pause = backoff.pause_s(tried, failure.retry_after_s)
-            spent = tried >= min(backoff.tries, _worth_of(failure, worth))
-            if spent or pause >= deadline.remaining or (failure.retry_after_s or 0) > backoff.patience_s:
+            most = min(backoff.tries, _worth_of(failure, worth))
+            if tried >= most or pause >= deadline.remaining or (failure.retry_after_s or 0) > backoff.patience_s:
                 failure.details.setdefault("tries", tried)
                 raise
+        except DeadlineExceeded as failure:
+            failure.details.setdefault("tries", tried)
+            raise
+        waiting(tried + 1, most)
         backoff.sleep(pause)
 
 

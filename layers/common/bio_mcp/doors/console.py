@@ -149,7 +149,23 @@ def progress(title: str, clock: Callable[[], float] = time.monotonic) -> Iterato
     )
     with Progress(*columns, console=console, transient=True, expand=True) as bar:
         task = bar.add_task(title, total=None, note="")
-        yield lambda done, total, note: bar.update(task, completed=done, total=total, note=note)
+        _notes.append(lambda note: bar.update(task, note=note))
+        try:
+            yield lambda done, total, note: bar.update(task, completed=done, total=total, note=note)
+        finally:
+            _notes.pop()
+
+
+_notes: list[Callable[[str], None]] = []
+"""Where the bars that are shown put a note; the innermost is the last."""
+
+
+def notice(message: str) -> None:
+    """What goes on meanwhile: in the bar, or a line on stderr where there is none."""
+    if _notes:
+        _notes[-1](message)
+    else:
+        err().print(message, style="dim", soft_wrap=True)
 
 
 class _Reports:

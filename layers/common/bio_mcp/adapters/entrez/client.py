@@ -242,7 +242,7 @@ class Eutils:
                 self._pacer.wait(deadline)
             return self._read(endpoint, form, deadline, read)
 
-        return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff)
+        return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff, waiting=self._wire.log_wait)
 
     def _read(self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T]) -> T:
         """What `read` makes of one answer, remembered as good or bad."""

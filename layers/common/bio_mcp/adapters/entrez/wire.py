@@ -1,6 +1,8 @@
 """Sending one request to the E-utilities."""
 
+import logging
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -11,6 +13,8 @@ from bio_mcp.adapters.pace import PER_SECOND, PER_SECOND_WITH_KEY
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, InvalidInput, NcbiFailed
 from bio_mcp.pubmed import NCBI, Contact
+
+log = logging.getLogger("bio_mcp.ncbi")
 
 Form = Mapping[str, str | Sequence[str]]
 
@@ -45,6 +49,11 @@ class Wire:
             headers={"User-Agent": identity.get("tool", "")},
             limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_S),
         )
+
+    def log_wait(self, attempt: int, of: int) -> None:
+        """Log that `attempt` comes after a pause; `address` is host and port, without what else an address may hold."""
+        address = urlsplit(self._base_url).netloc.rpartition("@")[2]
+        log.info("waiting for NCBI at %s, try %d of %d", address, attempt, of, extra={"address": address})
 
     @property
     def contact(self) -> Contact:

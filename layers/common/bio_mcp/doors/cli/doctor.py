@@ -19,7 +19,7 @@ VERDICTS = {
 
 
 @click.command("doctor")
-@click.option("--ncbi", is_flag=True, help="Ask NCBI too, with one request.")
+@click.option("--ncbi", is_flag=True, help="Ask NCBI too, within 10 seconds.")
 @as_json
 @click.pass_obj
 def doctor_command(session: Session, ncbi: bool, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from bio_mcp.call import Progress, call
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.doors import console
+from bio_mcp.doors.cli.waiting import Waiting
 from bio_mcp.doors.cli.wording import for_commands
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ports import Backends
@@ -67,11 +68,18 @@ class Session:
         deadline: Deadline = NEVER,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Call `tool` as every door does; the body of its answer, worded for the command line. Raises `Failed`."""
-        outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress)
+        """Call `tool` as every door does; the body of its answer, worded for the command line. Raises `Failed`.
+
+        A tool that asks NCBI and tells no progress has its own time-out, and shows that it waits.
+        """
+        live = tool.open_world and progress is None
+        waiting = Waiting(self.settings.ncbi_base_url)
+        with waiting.shown(soon=live):
+            deadline = Deadline(tool.timeout) if live and deadline is NEVER else deadline
+            outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress)
         body = for_commands(outcome.body)
         if outcome.failed:
-            raise Failed(body, misused=isinstance(outcome.failure, InvalidInput))
+            raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput))
         return body
 
     def answer(self, body: Mapping[str, Any], render: Render) -> None:

@@ -17,13 +17,14 @@ STATES = {
     "complete": ("green", "complete"),
     "incomplete": ("yellow", "incomplete: the watermark stays where it was; run the same command again"),
     "running": ("yellow", "another process is running this sync; nothing was started"),
+    "cancelled": ("yellow", "cancelled; the watermark stays where it was"),
 }
 
 
 @click.command("sync")
 @click.argument("query_key")
 @words("term")
-@options_of(sync_delta, without=("query_key", "term"), helps=OPTIONS)
+@options_of(sync_delta, without=("query_key", "term", "job_id"), helps=OPTIONS)
 @as_json
 @click.pass_obj
 def sync_command(session: Session, /, as_json: bool, **given: Any) -> None:
@@ -53,7 +54,7 @@ def _sync(session: Session, arguments: Mapping[str, Any]) -> None:
     try:
         with console.progress("syncing") as update:
             body = session.ask(sync_delta, arguments, progress=_counted(update))
-            while body["state"] == "continues":
+            while body["state"] == "continues" or "ended" in body:  # what ended before has been given; now sync
                 body = session.ask(sync_delta, arguments, progress=_counted(update))
     except KeyboardInterrupt:
         console.warn("stopped; what was fetched is in the corpus. Run the same command again to go on from there.")

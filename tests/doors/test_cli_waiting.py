@@ -1,0 +1,72 @@
+"""What commands show while they wait for NCBI, and for how long they do."""
+
+import threading
+
+import pytest
+
+from bio_mcp.catalog import TOOLS
+from bio_mcp.doors import console
+from bio_mcp.doors.cli import checks, waiting
+from bio_mcp.doors.cli.session import Failed, Session
+from bio_mcp.errors import NcbiFailed
+from bio_mcp.settings import Settings
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import PUBMED
+
+ADDRESS = "https://user:secret@eutils.example.org:8443/entrez/eutils/"
+
+
+class Seconds(Response):
+    left: float
+
+
+def live(run, timeout=26):
+    """A tool that asks NCBI as `run` does, which is given the call's context."""
+
+    @tool("ask", family=PUBMED, timeout=timeout, open_world=True)
+    def ask(request: Request, backends: object, context: Context) -> Seconds:
+        """Ask."""
+        return Seconds(left=run(context))
+
+    return ask
+
+
+@pytest.fixture
+def session():
+    return Session(Settings(ncbi_base_url=ADDRESS), wire=lambda _: object())
+
+
+def test_a_command_that_asks_ncbi_has_the_time_that_its_help_promises(session):
+    assert 0 < session.ask(live(lambda context: context.deadline.remaining), {})["left"] <= 26
+    for name, each in TOOLS.items():
+        assert not each.open_world or each.timeout <= 27, name
+    assert checks.NCBI_S < 10
+
+
+def test_a_command_that_sees_nothing_for_a_while_says_whom_it_waits_for(session, monkeypatch):
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0)
+    shown, heard = threading.Event(), []
+    monkeypatch.setattr(console, "notice", lambda line: (heard.append(line), shown.set()))
+    session.ask(live(lambda _: float(shown.wait(60))), {})
+    assert heard == ["waiting for NCBI at eutils.example.org:8443"]
+
+
+def test_an_error_names_the_address_and_the_tries_and_nothing_else_of_the_url(session):
+    def fail(_context):
+        raise NcbiFailed("NCBI could not be reached; try again in a minute", tries=4)
+
+    with pytest.raises(Failed) as failed:
+        session.ask(live(fail), {})
+    message = failed.value.body["error"]["message"]
+    assert message == "NCBI could not be reached; try again in a minute (4 tries at eutils.example.org:8443)"
+
+
+def test_a_bar_says_that_ncbi_is_waited_for(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    with console.progress("syncing"):
+        console.notice("waiting for NCBI at here, try 2 of 6")
+    assert "waiting for NCBI at here, try 2 of 6" in capsys.readouterr().err
+    monkeypatch.delenv("FORCE_COLOR")
+    console.notice("waiting for NCBI at here, try 3 of 6")
+    assert capsys.readouterr().err == "waiting for NCBI at here, try 3 of 6\n"
