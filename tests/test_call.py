@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from bio_mcp.call import call, read
+from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import NcbiRateLimited, NotFound
 from bio_mcp.ports import Backends
@@ -75,7 +76,7 @@ def test_a_resource_of_an_audited_family_has_the_contracts_payload_alone():
         ({"text": "x", "times": 0}, "times: Input should be greater than or equal to 1"),
         ({"text": "x", "times": "2"}, "times: Input should be a valid integer"),
         ({"text": "x", "times": None}, "times: Input should be a valid integer"),
-        ({"text": "x", "n": 1}, "n: not a parameter of sample.echo; it takes text, times"),
+        ({"text": "x", "n": 1}, "n: not a parameter of sample_echo; it takes text, times"),
         ({"n": 1, "m": 2}, "text: Field required; n: not a parameter"),
     ],
 )
@@ -265,3 +266,30 @@ def test_details_that_are_not_json_do_not_break_the_answer():
         raise NotFound("there is no such thing here", choices=("a", "b"))
 
     assert ask(odd, {}).text.endswith('"details":{"retryable":false,"choices":["a","b"]}}}')
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        (
+            "rag.search",
+            {"query": "x", "filters": {"tag": 1}},
+            "filters.tag: not a parameter of rag_search; it takes year_from",
+        ),
+        ("rag.get", {"doc_id": "34097036"}, 'it is "pmid:" and the PMID, as pmid:384001'),
+        ("rag.get", {"doc_id": 34097036}, "doc_id: should be a string, in quotes"),
+        ("fetchArticleDetails", {"pmids": [34097036]}, "pmids.0: should be a string, in quotes"),
+        (
+            "searchPubMedArticles",
+            {"queryTerm": "cancer", "dateRange": {"minDate": "2020-01-01"}},
+            "it is YYYY[/MM[/DD]]",
+        ),
+        (
+            "searchPubMedArticles",
+            {"queryTerm": "cancer", "dateRange": {"dateType": "crdt"}},
+            "it is pdat: published; edat: entered; mdat: changed",
+        ),
+    ],
+)
+def test_a_refusal_says_what_to_give_instead(name, arguments, says):
+    assert says in ask(TOOLS[name], arguments).body["error"]["message"]

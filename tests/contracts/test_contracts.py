@@ -270,6 +270,11 @@ def size_of_list(names, families):
     return len(shown.model_dump_json(by_alias=True, exclude_none=True).encode())
 
 
+@pytest.mark.parametrize("field", ["query_key", "term", "overlap_days", "known_only", "job_id"])
+def test_what_a_sync_is_asked_is_explained(field):
+    assert TOOLS["pubmed.sync_delta"].input_schema["properties"][field]["description"]
+
+
 @pytest.mark.parametrize("name", OF_CONTRACT)
 def test_the_answer_of_a_contracts_tool_is_listed_with_every_field(name):
     listed = described(TOOLS[name], name).output_schema

@@ -83,7 +83,8 @@ async def test_everything_is_listed_called_and_read(server, era):
         assert [*(each.uri_template for each in templates), *(each.uri for each in plain)] == list(RESOURCES)
         for uri, resource in RESOURCES.items():
             contents = (await client.read_resource(uri.replace("{pmid}", PMID).replace("{id}", PMID))).contents
-            text = base64.b64decode(contents[0].blob).decode() if resource.blob else contents[0].text
+            text = contents[-1].text
+            assert not resource.blob or base64.b64decode(contents[0].blob).decode() == text
             assert contents[0].mime_type == "application/json"
             assert ("pubmed" if resource.blob else PMID) in json.dumps(json.loads(text)).lower()
         for uri in ("resource://pubmed/paper/abc", "paper://pmid/abc"):

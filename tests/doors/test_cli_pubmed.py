@@ -24,6 +24,11 @@ def test_a_search_lists_hits_with_their_titles(pubmed):
     assert len(body["briefSummaries"]) == 3
 
 
+def test_records_are_fetched_however_long_they_are_together(pubmed, ncbi):
+    pmids = [str(pmid) for pmid in ncbi.control.pmids()[:60]]
+    assert len(pubmed("fetch", *pmids, "--json").json["articles"]) == 60
+
+
 def test_a_search_says_what_was_left_out(pubmed):
     ran = pubmed("search", "cancr AND xyzzyplugh", "--max", "1")
     assert "PubMed would spell it: cancer" in ran.out

@@ -40,6 +40,12 @@ def test_a_warning_is_told_apart_from_the_list(full):
     assert "warning" not in ran.out
 
 
+def test_a_search_that_finds_nothing_says_why(full):
+    ran = full("search", "lung cancer", "--journals", "Nature")
+    assert "No paper in the corpus matches." in ran.out
+    assert "no paper of the journal 'Nature'" in " ".join(ran.err.split())
+
+
 def test_words_need_no_quotes(full):
     assert full("search", "lung", "cancer", "--json").json == full("search", "lung cancer", "--json").json
 

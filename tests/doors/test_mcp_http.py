@@ -128,7 +128,7 @@ async def test_bad_arguments_are_a_result_that_names_the_parameters(url, era):
         result = await client.call_tool("sample_echo", {"text": "x", "time": 2})
     assert result.is_error
     assert result.structured_content["error"]["code"] == "VALIDATION"
-    assert "time: not a parameter of sample.echo; it takes text, times" in result.structured_content["error"]["message"]
+    assert "time: not a parameter of sample_echo; it takes text, times" in result.structured_content["error"]["message"]
 
 
 async def test_an_unknown_tool_is_answered_with_the_tools(url, era):

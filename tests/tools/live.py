@@ -33,6 +33,9 @@ class Live:
     def fetch(self, *pmids, **more):
         return call(pubmed.fetch_details, {"pmids": [str(pmid) for pmid in pmids], **more}, self).body
 
+    def call(self, **arguments):
+        return call(pubmed.relate, arguments, self).body
+
     def related(self, pmid, kind="pubmed_similar_articles", **more):
         return call(pubmed.relate, {"sourcePmid": str(pmid), "relationshipType": kind, **more}, self).body
 

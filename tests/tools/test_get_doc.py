@@ -99,7 +99,8 @@ def test_a_paper_that_is_not_there_is_said_not_to_be_with_what_to_do(corpus):
     error = call(rag_get, {"doc_id": "pmid:999"}, corpus).body["error"]
     assert error["code"] == "NOT_FOUND"
     assert "pmid:999 is not in the corpus" in error["message"]
-    assert "pubmed.sync_delta" in error["message"]
+    assert "rag_search" in error["message"]  # as tools are listed
+    assert "pubmed_sync_delta" in error["message"]
 
 
 def test_the_resource_is_the_very_body_of_rag_get(corpus):

@@ -141,6 +141,24 @@ def test_no_address_holds_a_secret(live):
     assert not any(word in url for word in ("api_key", "email", "tool=", KEY, "@"))
 
 
+def test_styles_without_a_kind_of_relation_are_said_to_be_unused(live):
+    body = live.call(sourcePmid=SOURCE, citationStyles=["bibtex"])
+    assert body["relatedArticles"]
+    assert "citation_formats" in body["warnings"][-1]
+    for arguments in ({}, {"citationStyles": ["ris"], "relationshipType": "pubmed_similar_articles"}):
+        assert not live.call(sourcePmid=SOURCE, **arguments)["warnings"]
+
+
+def test_only_the_styles_that_were_asked_for_are_given(live):
+    assert list(live.related(SOURCE, "citation_formats", moreStyles=["vancouver"])["citations"]) == ["vancouver"]
+    assert list(live.related(SOURCE, "citation_formats")["citations"]) == ["ris"]
+
+
+def test_a_style_in_the_wrong_field_is_refused_with_the_right_one(live):
+    error = live.related(SOURCE, "citation_formats", citationStyles=["vancouver"])["error"]
+    assert "moreStyles has vancouver" in error["message"]
+
+
 def test_citations_come_in_every_style_that_was_asked_for(live):
     styles = ["ris", "bibtex", "apa_string", "mla_string"]
     body = live.related(SOURCE, "citation_formats", citationStyles=styles, moreStyles=["vancouver", "csl_json"])

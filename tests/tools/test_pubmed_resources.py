@@ -84,12 +84,11 @@ def test_statistics_that_fail_are_an_error(live, ncbi):
     assert (error["code"], error["details"]["status"]) == ("NCBI_API_ERROR", "upstream_failed")
 
 
-def test_over_mcp_they_are_base64_of_their_json(live):
+def test_over_mcp_they_are_base64_of_their_json_and_the_same_as_text(live):
     outcome = read(pubmed_stats, {}, live)
-    given = contents(pubmed_stats, pubmed_stats.uri, outcome.text)
-    assert given.mime_type == "application/json"
-    assert json.loads(base64.b64decode(given.blob)) == outcome.body
-    assert not hasattr(given, "text")
+    blob, plain = contents(pubmed_stats, pubmed_stats.uri, outcome.text)
+    assert blob.mime_type == plain.mime_type == "application/json"
+    assert json.loads(base64.b64decode(blob.blob)) == json.loads(plain.text) == outcome.body
 
 
 def test_the_revision_of_mcp_is_the_sdks_newest():

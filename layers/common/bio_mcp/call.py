@@ -4,9 +4,9 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 from uuid import uuid4
 
 import rfc8785
@@ -143,11 +143,29 @@ def excerpt(text: str, most: int = ECHOED) -> str:
 
 
 def _plain(problem: Mapping[str, Any], tool: Tool) -> str:
+    model, description = _place(tool.input, problem["loc"])
     if problem["type"] == "extra_forbidden":
-        return f"not a parameter of {tool.name}; it takes {', '.join(tool.input.model_fields)}"
-    field = tool.input.model_fields.get(str(problem["loc"][0])) if problem["loc"] else None
-    wanted = f"; it is {field.description}" if field and field.description else ""
-    return f"{problem['msg']}{wanted}"
+        return f"not a parameter of {tool.portable_name}; it takes {', '.join(model.model_fields)}"
+    if problem["type"] == "model_type":
+        return f"should be an object with {', '.join(model.model_fields)}"
+    said = "should be a string, in quotes" if problem["type"] == "string_type" else problem["msg"]
+    return f"{said}; it is {description}" if description else str(said)
+
+
+def _place(model: type[BaseModel], loc: Sequence[str | int]) -> tuple[type[BaseModel], str | None]:
+    """The innermost model that `loc` leads into, and what the innermost field that has a description is."""
+    description = None
+    for name in loc:
+        if field := model.model_fields.get(str(name)):
+            description = field.description or description
+            model = next((each for each in _inside(field.annotation) if issubclass(each, BaseModel)), model)
+    return model, description
+
+
+def _inside(annotation: Any) -> tuple[type, ...]:
+    """The classes of a field: of `list[X]` also X."""
+    inner = tuple(each for given in get_args(annotation) for each in _inside(given))
+    return (annotation, *inner) if isinstance(annotation, type) and not get_args(annotation) else inner
 
 
 def envelope(failure: Failure, dialect: Dialect) -> dict[str, Any]:

@@ -186,16 +186,17 @@ class Reading:
             code = types.INVALID_PARAMS if error["code"] in CALLERS_FAULT else types.INTERNAL_ERROR
             raise MCPError(code, error["message"], {"uri": uri, **outcome.body})
         return types.ReadResourceResult(
-            contents=[contents(resource, uri, outcome.text)], _meta={META + "audit": outcome.audit}
+            contents=contents(resource, uri, outcome.text), _meta={META + "audit": outcome.audit}
         )
 
 
-def contents(resource: Resource, uri: str, text: str) -> types.TextResourceContents | types.BlobResourceContents:
-    """What was read, in the form in which the resource's contract has it."""
-    if resource.blob:
-        blob = base64.b64encode(text.encode()).decode()
-        return types.BlobResourceContents(uri=uri, mime_type=resource.mime_type, blob=blob)
-    return types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=text)
+def contents(resource: Resource, uri: str, text: str) -> list[types.TextResourceContents | types.BlobResourceContents]:
+    """What was read, first in the form in which the resource's contract has it; a model cannot read a blob."""
+    plain = types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=text)
+    if not resource.blob:
+        return [plain]
+    blob = base64.b64encode(text.encode()).decode()
+    return [types.BlobResourceContents(uri=uri, mime_type=resource.mime_type, blob=blob), plain]
 
 
 def _progress(asked: Asked, deadline: Deadline) -> Callable[[int, int | None, str], None]:

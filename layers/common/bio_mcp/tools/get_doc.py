@@ -73,7 +73,7 @@ def rag_get(request: RagGet, backends: Backends) -> Paper:
 
 @resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, timeout=5)
 def pubmed_paper(backends: Backends, pmid: str) -> Paper:
-    """One paper of the corpus, as rag.get gives it."""
+    """One paper of the corpus, as rag_get gives it."""
     return _paper(_document(pmid, backends), backends)
 
 
@@ -100,8 +100,8 @@ def _document(pmid: str, backends: Backends) -> Document:
         return backends.documents.get(pmid.lstrip("0") or "0")
     except NotFound:
         raise NotFound(
-            f"pmid:{pmid} is not in the corpus. Look with rag.search for what is, or sync a PubMed query that finds "
-            f"it, for example pubmed.sync_delta with the term {pmid}[uid].",
+            f"pmid:{pmid} is not in the corpus. Look with rag_search for what is, or sync a PubMed query that finds "
+            f"it, for example pubmed_sync_delta with the term {pmid}[uid].",
             doc_id=f"pmid:{pmid}",
         ) from None
 

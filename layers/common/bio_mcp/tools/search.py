@@ -23,9 +23,7 @@ from bio_mcp.tools.families import BIO_MCP
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 _TYPES = {name: ui for ui, (_, name) in DESIGNS.items()}
 JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
-STANDINGS = (
-    "clear: none of these; notice: retracts another; concern: expression of concern; unknown: not told by PubMed"
-)
+STANDINGS = "notice: retracts another; concern: expression of concern; clear: none; unknown: not told"
 
 
 class SearchFilters(Request):
@@ -58,7 +56,7 @@ class SearchHit(Response):
     sim: float | None = Field(default=None, description="cosine to the query")
     bm25: float | None = Field(default=None, description="null: none of its words")
     quality: float | None = Field(default=None, description="of the evidence, 0 to 9")
-    score: float = Field(description="orders this answer only: the best hit has about 1, or more by its quality")
+    score: float = Field(description="orders this answer only: the best has 1, times its quality")
     title: str | None = Field(default=None, description="of the paper")
     snippet: str | None = Field(default=None, description="of the passage")
     year: int | None = Field(default=None, description="of publication")

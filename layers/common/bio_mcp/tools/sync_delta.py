@@ -18,9 +18,9 @@ _ABSENT: Any = None  # an optional input is absent, never null, so its type is t
 
 
 class SyncDelta(Request):
-    query_key: QueryKey
-    term: str = Field(min_length=1)
-    overlap_days: int = Field(default=5, ge=0)
+    query_key: QueryKey = Field(description="your name for this query, the same each time")
+    term: str = Field(min_length=1, description="PubMed search syntax")
+    overlap_days: int = Field(default=5, ge=0, description="days before the last sync to read again")
     known_only: bool = Field(default=False, description="add no paper: bring those up to date that the corpus has")
     job_id: str = Field(
         default=_ABSENT, min_length=1, description="go on with this job, or tell its result; start no other"

@@ -12,6 +12,7 @@ from bio_mcp.doors import console
 from bio_mcp.doors.cli.options import as_json, pmid, pmids, words
 from bio_mcp.doors.cli.papers import flag
 from bio_mcp.doors.cli.session import Session
+from bio_mcp.tools import budget
 from bio_mcp.tools.pubmed import LINKS, SORTS, TIMEOUT_S, fetch_details, relate, search_pubmed
 
 KINDS = {name.removeprefix("pubmed_").partition("_")[0]: name for name in LINKS}
@@ -62,7 +63,8 @@ def fetch_command(session: Session, pmids: tuple[str, ...], form: str | None, as
     """Show the PubMed records of PMIDS."""
     session.as_json = as_json
     level = RAW[form] if form else "abstract_plus"
-    session.answer(session.ask(fetch_details, {"pmids": list(pmids), "detailLevel": level}), render_fetch)
+    arguments = {"pmids": list(pmids), "detailLevel": level, "maxCharacters": budget.MOST}
+    session.answer(session.ask(fetch_details, arguments), render_fetch)
 
 
 @pubmed_command.command("related")

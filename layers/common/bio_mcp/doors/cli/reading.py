@@ -27,7 +27,7 @@ OPTIONS = {
 
 @click.command("search")
 @words("query")
-@options_of(rag_search, without=("query", "tags", "project"), helps=OPTIONS)
+@options_of(rag_search, without=("query",), helps=OPTIONS)
 @as_json
 @click.pass_obj
 def search_command(session: Session, /, as_json: bool, **given: Any) -> None:
@@ -56,7 +56,7 @@ def render_hits(body: Mapping[str, Any], query: str) -> None:
     """The hits, then what the answer lacks."""
     if not body["results"]:
         console.say("No paper in the corpus matches. `bio-mcp doctor` tells how many it holds.")
-        return
-    console.show(hits(body["results"], query), console.styled(ABOUT_SCORES, "dim"))
+    else:
+        console.show(hits(body["results"], query), console.styled(ABOUT_SCORES, "dim"))
     for reason in (*body["reasons"], *body["warnings"]):
         console.warn(reason)

@@ -41,6 +41,7 @@ ARGUMENTS = {
     "sections": "--section",
     "firstPage": "--page",
     "top_k": "--top-k",
+    "max_characters": "--max-characters",
     "year_from": "--year-from",
     "year_to": "--year-to",
     "publication_types": "--publication-types",

@@ -206,5 +206,7 @@ def _book(asked: str, backends: Backends, context: Context) -> Article:
     if accession:
         found = [each for each in found if each.book and (each.book.accession or "").upper() == accession]
     if not found:
-        raise NotFound(f"PubMed finds no record of {asked}; give its PMID, by searchPubMedArticles", id=asked)
+        raise NotFound(
+            f"PubMed has no record of {asked}; look for the chapter's title with searchPubMedArticles", id=asked
+        )
     return found[0]

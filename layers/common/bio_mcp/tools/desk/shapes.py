@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bio_mcp.browsing import converting, matching
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.tool import Request, Response
 
 Status = Literal["complete", "partial"]  # when NCBI fails at the whole, the failure says so
+Text = Annotated[str, BeforeValidator(lambda given: str(given) if type(given) is int else given)]
 Word = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -46,9 +47,9 @@ class SpelledQuery(Response):
 
 class KnownCitation(Request):
     journal: str = ""
-    year: str = Field(default="", pattern=r"^(\d{4})?$")
-    volume: str = ""
-    firstPage: str = ""
+    year: Text = Field(default="", pattern=r"^(\d{4})?$")
+    volume: Text = ""
+    firstPage: Text = ""
     author: str = Field(default="", description="surname and initials: mann bj")
     title: str = ""
 

@@ -34,7 +34,7 @@ _ABSENT: Any = None  # an optional input is absent, never null
 class PubmedDates(Request):
     minDate: str = Field(default=_ABSENT, pattern=DAY)
     maxDate: str = Field(default=_ABSENT, pattern=DAY)
-    dateType: DateType = "pdat"
+    dateType: DateType = Field(default="pdat", description="pdat: published; edat: entered; mdat: changed")
 
 
 class SearchPubmed(Request):
@@ -69,8 +69,10 @@ class RelateArticles(Request):
         "pubmed_similar_articles"
     )
     maxRelatedResults: int = Field(default=5, ge=1, le=50)
-    citationStyles: list[Literal["ris", "bibtex", "apa_string", "mla_string"]] = Field(default=["ris"])
-    moreStyles: list[Literal["vancouver", "csl_json"]] = Field(default=_ABSENT, description="citation styles besides")
+    citationStyles: list[Literal["ris", "bibtex", "apa_string", "mla_string"]] = Field(
+        default=["ris"], description="of citation_formats; moreStyles has vancouver, csl_json"
+    )
+    moreStyles: list[Literal["vancouver", "csl_json"]] = Field(default=_ABSENT)
 
 
 class ArticleRelations(Response):
@@ -168,9 +170,16 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
         sourceRetraction=own.retraction if own else RetractionStatus.UNKNOWN,
         status="partial" if found.reasons else "complete",
         reasons=list(found.reasons),
-        warnings=list(found.warnings),
+        warnings=[*found.warnings, *_not_cited(request)],
     )
     return budget.within(answer, "relatedArticles", budget.DEFAULT, partial(_fewer, answer))
+
+
+def _not_cited(request: RelateArticles) -> list[str]:
+    given = request.model_fields_set
+    if "relationshipType" in given or not given & {"citationStyles", "moreStyles"}:
+        return []
+    return ["These are similar articles; to cite this one, ask with relationshipType citation_formats."]
 
 
 def _fewer(answer: ArticleRelations, rest: Sequence[RelatedArticle]) -> dict[str, Any]:
@@ -182,12 +191,13 @@ def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline:
     article = fetching.articles([pmid], backends.pubmed, deadline).get(pmid)
     if article is None:
         raise NotFound(f"PubMed has no record {pmid}; look for it with searchPubMedArticles", pmid=pmid)
-    styles = dict.fromkeys([*request.citationStyles, *(request.moreStyles or ())])
+    more = request.moreStyles or []
+    asked = request.citationStyles if "citationStyles" in request.model_fields_set or not more else []
     return ArticleRelations(
         sourcePmid=pmid,
         relationshipType=request.relationshipType,
         relatedArticles=[],
-        citations={style: cite(article, style) for style in styles},
+        citations={style: cite(article, style) for style in dict.fromkeys([*asked, *more])},
         retrievedCount=0,
         eLinkUrl=None,
         sourceRetraction=article.retraction,
