@@ -86,6 +86,9 @@ def test_a_sync_that_another_process_runs_is_not_started_twice(online):
     online("sync", "covid", TERM)
     with online.corpus() as corpus:
         corpus.leases.acquire(lease_name("covid"), "somebody", 60)
+        job = corpus.jobs.latest("sync", "covid")
+        job.state = "running"
+        corpus.jobs.put(job)
         ran = online("sync", "covid", TERM)
     assert ran.code == 1
     assert "another process is running this sync" in " ".join(ran.out.split())
