@@ -80,6 +80,19 @@ def test_an_index_of_another_model_fails_with_both_names(cli):
     assert "hashed-words" in said
 
 
+def test_a_watermark_in_the_future_is_a_warning_that_names_the_query(cli):
+    cli.fill(20)
+    with cli.corpus() as corpus:
+        corpus.checkpoints.advance("statins", "statins[ti]", "2025-08-17T00:00:00Z", {"edat": "2999-12-25"})
+    ran = cli("doctor", "--json")
+    state, said = found(ran)["queries"]
+    assert (ran.code, state) == (0, WARN)
+    assert "statins: " in said
+    assert "2999-12-25" in said
+    shown = cli("checkpoint", "get", "statins")
+    assert "2999-12-25" in shown.out + shown.err
+
+
 def test_a_model_of_the_wrong_size_fails(cli):
     with cli.corpus() as corpus:
         corpus.model.dim = 3

@@ -76,6 +76,7 @@ def test_a_stack_that_is_whole_is_told_to_be(stack):
         "event bus",
         "embedding model",
         "corpus",
+        "queries",
         "ncbi",
     ]
     assert {name for name, state in states.items() if state != OK} == {"corpus"}  # which is empty

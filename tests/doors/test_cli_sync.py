@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from bio_mcp.syncing.delta import KIND, lease_name
+from bio_mcp.syncing.delta import lease_name
+from bio_mcp.syncing.planning import KIND
 from tests.retracting import plain_papers, retract
 
 TERM = "COVID-19"

@@ -11,6 +11,7 @@ import tarfile
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 from tests.eutils_server import days
@@ -26,6 +27,7 @@ class Catalogue:
         self._lock = threading.RLock()
         self._records: dict[int, Record] = {}
         self._today = self._first_today = today
+        self.withheld: set[int] = set()
         self._changed()
         for path in files:
             for xml in read_files(path):
@@ -37,6 +39,7 @@ class Catalogue:
         with self._lock:
             self._records = dict(self._loaded)
             self._today = self._first_today
+            self.withheld = set()
             self._changed()
 
     @property
@@ -48,6 +51,13 @@ class Catalogue:
         with self._lock:
             self._today = day
             self._changed()
+
+    @property
+    def now(self) -> datetime:
+        """The moment it is at NCBI: noon of a day that was set."""
+        if self._today is None:
+            return datetime.now(days.EASTERN)
+        return datetime.strptime(f"{self._today} 12", "%Y/%m/%d %H").replace(tzinfo=days.EASTERN)
 
     def load(self, xml: bytes) -> list[int]:
         """Take in a PubmedArticleSet as NLM's files give it: the highest version wins, deletions come last."""

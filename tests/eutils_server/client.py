@@ -48,6 +48,10 @@ class Control:
     def withdraw(self, pmids: Sequence[int]) -> None:
         self._call("POST", "withdrawals", {"pmids": list(pmids)})
 
+    def withhold(self, pmids: Sequence[int]) -> None:
+        """List exactly these from now on without ever delivering them by EFetch."""
+        self._call("POST", "withheld", {"pmids": list(pmids)})
+
     def clone(self, count: int, days: Sequence[str] | str, **options: Any) -> list[int]:
         """Synthetic copies created, entered and revised on `days` in turn; `first`, `sources`, `revised` as needed."""
         chosen = [days] if isinstance(days, str) else list(days)

@@ -58,6 +58,11 @@ def _withdraw(server: "Server", content: Any) -> Any:
     return {}
 
 
+def _withhold(server: "Server", content: Any) -> Any:
+    server.ncbi.catalogue.withheld = set(content["pmids"])
+    return {}
+
+
 def _today(server: "Server", content: Any) -> Any:
     """`day` as YYYY/MM/DD: records created later do not exist yet. Null for the real day."""
     day = content["day"]
@@ -138,6 +143,7 @@ _ACTIONS: dict[tuple[str, str], Callable[["Server", Any], Any]] = {
     ("POST", "records"): _add,
     ("POST", "revisions"): _revise,
     ("POST", "withdrawals"): _withdraw,
+    ("POST", "withheld"): _withhold,
     ("POST", "clones"): _clone,
     ("POST", "today"): _today,
     ("POST", "rules"): _rules,

@@ -26,7 +26,8 @@ def efetch(ncbi: Ncbi, params: Params) -> Answer:
         return error("eFetchResult", str(failure), params, status=400)
     if not params.ids and not params.get("WebEnv"):
         return error("eFetchResult", "Supplied id parameter is empty.", params)
-    found = [record for pmid in shuffled(pmids) if (record := ncbi.catalogue.get(pmid))]
+    held = [pmid for pmid in shuffled(pmids) if pmid not in ncbi.catalogue.withheld]
+    found = [record for pmid in held if (record := ncbi.catalogue.get(pmid))]
     if params.repeats:
         found += found[:1]
     if params.wants_json or params.get("rettype") == "uilist":

@@ -84,6 +84,11 @@ class Handler(BaseHTTPRequestHandler):
     def version_string(self) -> str:
         return "Finatra"
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The Date header: by NCBI's own clock."""
+        now = self.ncbi_server.ncbi.catalogue.now.timestamp()
+        return super().date_time_string(now if timestamp is None else timestamp)
+
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the log is /control/requests."""
 

@@ -93,6 +93,14 @@ def test_language_journal_and_publication_type_are_whole_values(sample):
     assert pmids(sample, f'"{journal}"[ta]') == having(sample, lambda r: journal in r.elements("MedlineTA"))
 
 
+@pytest.mark.parametrize("term", ['"Retracted Publication"[pt]', "HasRetractionIn", "hasretractionin[all]"])
+def test_a_word_of_pubmeds_own_is_known_though_no_record_has_it(sample, term):
+    sample.withdraw(having(sample, lambda record: "etract" in record.citation))
+    search = Search(sample)
+    assert search.run(f"{term} AND study[ti]").pmids == frozenset()
+    assert search.notes.phrases_not_found == []
+
+
 def test_an_unknown_word_is_dropped_and_the_rest_counts(sample):
     search = Search(sample)
     assert search.run("cancer p.E1317Qx").pmids == pmids(sample, "cancer")

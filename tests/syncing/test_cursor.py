@@ -1,6 +1,6 @@
 from datetime import date
 
-from bio_mcp.syncing.cursor import Cursor, named
+from bio_mcp.syncing.cursor import LAST_PATIENCE, Cursor, named
 from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.windows import windows
 
@@ -33,7 +33,7 @@ def test_every_pmid_of_a_batch_is_accounted_for():
     it.settle(["1", "2", "3", "4"], {"1": Change.INSERTED, "2": Change.SKIPPED}, lost=["3"])
     assert it.counts == {"inserted": 1, "updated": 0, "skipped": 1}
     assert it.failed == ["3"]
-    assert it.missing == {"4": 1}
+    assert it.missing == {"4": "2021-06-08"}
     assert (it.done, it.processed) == (4, 3)
 
 
@@ -53,9 +53,54 @@ def test_records_counted_but_not_listed_hold_the_watermark():
 
 
 def test_a_missing_pmid_that_comes_back_is_no_longer_missing():
-    it = cursor(pmids=["4"], missing={"4": 2})
+    it = cursor(pmids=["4", "4"], missing={"4": "2021-06-01"})
+    it.settle(["4"], {}, lost=[])
+    assert "not delivered" in it.shortfalls()[0]
     it.settle(["4"], {"4": Change.INSERTED}, lost=[])
-    assert it.missing == {}
+    assert (it.missing, it.shortfalls(), it.given_up) == ({}, [], [])
+
+
+def test_a_missing_pmid_is_given_up_a_week_after_it_was_first_missed():
+    for day, over in (("2021-06-01", ["4"]), ("2021-06-02", [])):
+        it = cursor(pmids=["4", "5"], missing={"4": day})
+        it.settle(["4", "5"], {"5": Change.INSERTED}, lost=[])
+        assert it.given_up == over
+        assert bool(it.shortfalls()) is not bool(over)
+
+
+def test_nothing_is_given_up_in_a_run_that_was_returned_nothing():
+    it = cursor(pmids=["4"], missing={"4": "2021-01-01"})
+    it.settle(["4"], {}, lost=[])
+    assert it.given_up == []
+    assert it.shortfalls()
+
+
+def test_what_was_given_up_is_not_asked_for_again_by_itself():
+    it = cursor()
+    it.ask_again({"4": "2021-06-01", "5": "2021-06-02"})
+    assert it.pmids == ["5"]
+    assert it.missing == {"4": "2021-06-01", "5": "2021-06-02"}
+
+
+def test_a_cursor_that_counted_runs_is_read_with_its_own_day():
+    old = cursor(pmids=["4"]).to_json() | {"missing": {"4": 3}}
+    for name in ("absent", "size", "failures"):
+        del old[name]
+    assert Cursor.from_json(old).missing == {"4": "2021-06-08"}
+
+
+def test_the_last_try_is_halved_down_to_one_and_grows_again():
+    it = cursor(failed=[str(pmid) for pmid in range(1, 6)])
+    assert not it.halve()
+    it.retry_failed()
+    sizes = []
+    while it.halve():
+        sizes.append(it.size)
+    assert sizes == [2, 1]
+    it.settle(["1"], {}, lost=["1"])
+    assert it.size == 2
+    it.failures = LAST_PATIENCE
+    assert not it.halve()
 
 
 def test_the_newest_entry_date_is_kept():
@@ -67,7 +112,7 @@ def test_the_newest_entry_date_is_kept():
 
 
 def test_a_cursor_survives_json():
-    it = cursor(pmids=["1", "2"], done=1, partial={"2": "inserted"}, missing={"7": 1}, warnings=["a"])
+    it = cursor(pmids=["1", "2"], done=1, partial={"2": "inserted"}, missing={"7": "2021-06-01"}, warnings=["a"])
     assert Cursor.from_json(it.to_json()) == it
 
 

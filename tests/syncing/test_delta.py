@@ -7,7 +7,7 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import Conflict, InvalidInput, NcbiFailed, NcbiQueryRejected, NotFound
+from bio_mcp.errors import Conflict, InvalidInput, NcbiFailed, NcbiQueryRejected
 from bio_mcp.syncing.delta import lease_name, sync_delta
 from bio_mcp.tools.checkpoint import set_checkpoint
 from tests.corpus import Corpus
@@ -15,7 +15,6 @@ from tests.corpus import Corpus
 EVERYTHING = "all[sb]"
 DAY = date(2026, 1, 1)
 TRIES = 6  # of one request, before it counts as failed
-NOTHING = "<?xml version='1.0'?><PubmedArticleSet></PubmedArticleSet>"
 
 
 @pytest.fixture
@@ -239,18 +238,6 @@ def test_a_run_near_its_deadline_stops_at_a_boundary_and_goes_on_through_the_que
     assert corpus.continuations.receive(60) is None
 
 
-def test_a_pmid_that_is_listed_but_not_returned_is_reported_and_asked_for_again(corpus, ncbi):
-    absent = sorted(everything(ncbi), key=int)[0]
-    ncbi.control.fault(endpoint="efetch", pmid=int(absent), status=200, content_type="text/xml", body=NOTHING)
-    report = run(corpus)
-    assert (report.state, report.failed) == ("complete", 0)
-    assert any("asked again next time" in warning and absent in warning for warning in report.warnings)
-    with pytest.raises(NotFound):
-        corpus.documents.get(absent)
-    assert run(corpus, overlap=0).inserted == len(everything(ncbi)) - report.inserted
-    assert corpus.documents.get(absent).version == 1
-
-
 def test_a_term_that_ncbi_dropped_in_part_is_a_warning(corpus, ncbi):
     report = run(corpus, "qqxyzzyq OR cancer")
     assert any("qqxyzzyq" in warning for warning in report.warnings)
@@ -343,6 +330,13 @@ def test_the_watermark_moved_back_reads_again(corpus, ncbi):
     assert run(corpus, overlap=0).inserted == 0
     corpus.checkpoints.set("k", "1900-01-01T05:00:00Z", dict.fromkeys(("edat", "crdt", "mdat"), "1900-01-01"))
     assert run(corpus).inserted == 3
+
+
+@pytest.mark.parametrize("overlap", [2**31, 2**63, 2**80])
+def test_an_overlap_longer_than_history_reads_everything(corpus, overlap):
+    run(corpus, "cancer")
+    first = corpus.documents.count()
+    assert run(corpus, "cancer", overlap=overlap).processed == first
 
 
 def test_an_empty_answer_is_a_complete_sync(corpus):

@@ -15,7 +15,7 @@ from bio_mcp.syncing.settling import settle
 from bio_mcp.tools.pubmed import fetch_details
 from bio_mcp.tools.search import rag_search
 from tests.corpus import Corpus, Heard
-from tests.retracting import doubt, plain_papers, retract, term
+from tests.retracting import doubt, is_plain, plain_papers, retract, term
 
 
 class Durable(Heard):
@@ -111,6 +111,12 @@ def test_only_papers_that_the_corpus_holds_are_fetched(corpus, ncbi):
     assert fetched["params"]["id"] == pmids[0]
     again = sweep(corpus)
     assert (again.updated, again.state) == (0, "complete")
+
+
+def test_a_look_that_finds_no_retraction_warns_of_no_spelling(corpus, ncbi):
+    ncbi.control.withdraw([pmid for pmid in ncbi.control.pmids() if not is_plain(ncbi.control.record(pmid))])
+    report = sweep(corpus)
+    assert (report.state, report.processed, report.warnings) == ("complete", 0, ())
 
 
 def test_a_paper_that_came_after_the_last_look_is_flagged_by_the_next(corpus, ncbi):

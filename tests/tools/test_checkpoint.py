@@ -23,13 +23,21 @@ def put(corpus, last_edat, key="glp1"):
 
 
 def test_a_query_that_was_never_synced_has_no_watermark(corpus):
-    assert get(corpus) == {"query_key": "glp1", "last_edat": None, "term": None}
+    assert get(corpus) == {"query_key": "glp1", "last_edat": None, "term": None, "warnings": []}
 
 
 def test_of_several_terms_the_one_synced_last_is_told(corpus):
     corpus.checkpoints.advance("glp1", "semaglutide", "2025-08-17T15:59:02Z")
     corpus.checkpoints.advance("glp1", "liraglutide", "2025-08-01T00:00:00Z")
-    assert get(corpus) == {"query_key": "glp1", "last_edat": "2025-08-01T00:00:00Z", "term": "liraglutide"}
+    told = get(corpus)
+    assert (told["last_edat"], told["term"]) == ("2025-08-01T00:00:00Z", "liraglutide")
+
+
+def test_a_watermark_in_the_future_of_any_term_is_told(corpus):
+    corpus.checkpoints.advance("glp1", "semaglutide", "2025-08-17T15:59:02Z", {"edat": "2027-02-04"})
+    corpus.checkpoints.advance("glp1", "liraglutide", "2025-08-01T00:00:00Z", {"edat": "2025-12-31"})
+    [warning] = get(corpus)["warnings"]
+    assert "in the future, at 2027-02-04" in warning
 
 
 @pytest.mark.parametrize(
@@ -60,7 +68,13 @@ def test_a_watermark_set_by_hand_may_go_back_and_is_audited_with_both_values(cor
 
 
 @pytest.mark.parametrize(
-    ("given", "why"), [("soon", "not an ISO 8601 time"), ("2026-01-03T00:00:00Z", "in the future")]
+    ("given", "why"),
+    [
+        ("soon", "not an ISO 8601 time"),
+        ("0001-01-01T00:00:00+14:00", "not an ISO 8601 time"),
+        ("9999-12-31T23:59:59-14:00", "not an ISO 8601 time"),
+        ("2026-01-03T00:00:00Z", "in the future"),
+    ],
 )
 def test_what_is_no_past_moment_is_refused_and_nothing_changes(corpus, given, why):
     answer = put(corpus, given)

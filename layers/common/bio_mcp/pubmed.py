@@ -6,7 +6,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal, Protocol
 from urllib.parse import urlencode
 
@@ -38,7 +38,8 @@ def unbalanced(term: str) -> str | None:
 class SearchPage:
     """One ESearch answer. `ids` are PMIDs as strings, `warnings` name what NCBI did not search as asked.
 
-    `translation` is the query as NCBI understood it, `dropped` the terms that it left out of the search.
+    `translation` is the query as NCBI understood it, `dropped` the terms that it left out of the search, `day` the
+    day on which it answered, by its own clock (US Eastern), where it says so.
     """
 
     count: int
@@ -48,6 +49,7 @@ class SearchPage:
     web_env: str | None = None
     query_key: str | None = None
     dropped: tuple[str, ...] = ()
+    day: date | None = None
 
     def unless_unknown(self, found_by_words: Callable[[], int], told: str) -> "SearchPage":
         """Itself; without hits and with the warning `told` where PubMed knows none of the words that were asked for.

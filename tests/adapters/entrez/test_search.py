@@ -1,3 +1,5 @@
+from datetime import date
+
 import pytest
 
 from bio_mcp.adapters.entrez import BeyondReach
@@ -16,6 +18,23 @@ def test_a_search_says_what_pubmed_made_of_it():
     assert page.web_env is None
     assert ncbi.requests[0].url.path == "/eutils/esearch.fcgi"
     assert ncbi.forms[0]["db"] == ["pubmed"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "day"),
+    [
+        ("Thu, 01 Jan 2026 04:59:00 GMT", date(2025, 12, 31)),
+        ("Thu, 01 Jan 2026 05:00:00 GMT", date(2026, 1, 1)),
+        ("tomorrow", None),
+        (None, None),
+    ],
+    ids=["still yesterday at NCBI", "a new day at NCBI", "no date", "no header"],
+)
+def test_a_search_tells_the_day_that_it_is_at_ncbi(sent, day):
+    answer = found(1)
+    answer.headers.update({"Date": sent} if sent else {})
+    client, _ = eutils(answer)
+    assert client.esearch("asthma").day == day
 
 
 @pytest.mark.parametrize("sort", ["relevance", "pub_date", "Author", "JournalName"])

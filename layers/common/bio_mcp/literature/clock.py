@@ -21,9 +21,11 @@ def instant(moment: datetime) -> str:
 def moment(iso: str) -> datetime:
     """ISO 8601 -> an aware moment; without a zone it is UTC. Raises `InvalidInput`."""
     try:
-        found = datetime.fromisoformat(iso)
+        found: datetime | None = datetime.fromisoformat(iso)
     except ValueError:
-        raise InvalidInput(f"{iso!r} is not an ISO 8601 time; write it as 2025-08-17T15:59:02Z") from None
+        found = None
+    if found is None or not 1 < found.year < 9999:  # the first and the last year may end in another zone's calendar
+        raise InvalidInput(f"{iso!r} is not an ISO 8601 time; write it as 2025-08-17T15:59:02Z")
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Self
 
 from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.windows import LISTABLE, Segment
 
-MISSES = 5  # runs in which a PMID that PubMed lists but does not return is asked for again
+BATCH = 200  # records that an EFetch returns reliably
+DAYS = 7  # for which a PMID that PubMed lists but does not return holds the watermark and is asked for again
+LAST_PATIENCE = 12  # requests in a row that may fail on the last try: one bad record among 200 takes nine
 NAMED = 10  # PMIDs that a warning names
 
 
@@ -18,8 +20,9 @@ class Cursor:
 
     `queue`: segments still to be listed, oldest days first. `pmids[done:]`: listed, still to be fetched.
     `partial`: what became of the records of a batch that was left half-way. `expected` and `listed`: records that
-    NCBI counted and listed, by window. `missing`: PMIDs listed but not returned -> runs so far. `failed`: PMIDs whose
-    fetch failed; they are tried once more at the end (`last_try`).
+    NCBI counted and listed, by window. `missing`: PMIDs listed but not returned -> the day they were first missed;
+    `absent` are those of this run. `failed`: PMIDs whose fetch failed; they are tried once more at the end
+    (`last_try`), `size` at a time, after so many `failures` in a row; `outages`: how often that was broken off.
     """
 
     end: date
@@ -30,9 +33,13 @@ class Cursor:
     counts: dict[str, int] = field(default_factory=lambda: {change.value: 0 for change in Change})
     expected: dict[str, int] = field(default_factory=dict)
     listed: dict[str, int] = field(default_factory=dict)
-    missing: dict[str, int] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    absent: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     last_try: bool = False
+    size: int = BATCH
+    failures: int = 0
+    outages: int = 0
     max_edat: str | None = None
     warnings: list[str] = field(default_factory=list)
 
@@ -47,6 +54,15 @@ class Cursor:
 
     def warn(self, *sentences: str) -> None:
         self.warnings.extend(sentence for sentence in sentences if sentence not in self.warnings)
+
+    def plan(self, queue: list[Segment]) -> None:
+        """Begin anew with these windows; what was settled stays settled."""
+        self.queue, self.expected, self.listed = queue, {}, {}
+
+    def ask_again(self, missing: Mapping[str, str]) -> None:
+        """Take over what an earlier run missed: what was not given up is fetched first."""
+        self.missing = dict(missing)
+        self.pmids = [pmid for pmid in missing if not self._is_over(pmid)]
 
     def list_segment(
         self, segment: Segment, count: int, pmids: Sequence[str], left_out: Set[str] = frozenset()
@@ -72,8 +88,46 @@ class Cursor:
             elif pmid in failed:
                 self.failed.append(pmid)
             else:
-                self.missing[pmid] = self.missing.get(pmid, 0) + 1
+                self.missing.setdefault(pmid, str(self.end))
+                self.absent.append(pmid)
         self.partial = {}
+        self.size = min(BATCH, 2 * self.size)
+
+    def halve(self) -> bool:
+        """On the last try, ask for half as many from now on; False when it is one already, or NCBI seems to be down."""
+        size = min(self.size, len(self.pmids) - self.done)
+        if not self.last_try or size == 1 or self.ncbi_is_down:
+            return False
+        self.size = size // 2
+        return True
+
+    def break_off(self) -> bool:
+        """Begin the last try anew at the next call, as NCBI seems to be down; False when that was done before."""
+        if not self.ncbi_is_down or self.outages:
+            return False
+        self.pmids, self.failed = [*self.pmids[self.done :], *self.failed], []
+        self.done, self.size, self.failures, self.outages = 0, BATCH, 0, 1
+        return True
+
+    @property
+    def ncbi_is_down(self) -> bool:
+        """Whether so much failed on the last try that the rest is not asked for."""
+        return self.failures >= LAST_PATIENCE
+
+    @property
+    def given_up(self) -> list[str]:
+        """What was not returned for so many days that the watermark waits no longer, though others were returned."""
+        if not any(self.counts.values()):
+            return []
+        return [pmid for pmid in self._outstanding if self._is_over(pmid)]
+
+    @property
+    def _outstanding(self) -> list[str]:
+        """What was not returned in this run."""
+        return sorted({pmid for pmid in self.absent if pmid in self.missing}, key=int)
+
+    def _is_over(self, pmid: str) -> bool:
+        return date.fromisoformat(self.missing[pmid]) <= self.end - timedelta(days=DAYS)
 
     def saw_edat(self, edats: Iterable[str]) -> None:
         self.max_edat = max((*edats, *filter(None, [self.max_edat])), default=None)
@@ -83,6 +137,7 @@ class Cursor:
         if self.last_try or not self.failed:
             return False
         self.pmids, self.done, self.failed, self.last_try = self.failed, 0, [], True
+        self.size, self.failures = BATCH, 0
         return True
 
     def shortfalls(self) -> list[str]:
@@ -97,6 +152,11 @@ class Cursor:
             found.append(
                 f"{len(self.failed)} records could not be fetched; the next run asks again: {named(self.failed)}"
             )
+        if waited_for := [pmid for pmid in self._outstanding if pmid not in self.given_up]:
+            found.append(
+                f"{len(waited_for)} records are listed by PubMed and not delivered; the next run asks again: "
+                f"{named(waited_for)}"
+            )
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -106,8 +166,10 @@ class Cursor:
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
+        """Older versions counted the runs that missed a PMID: its first day is then the end of that run."""
         queue = [Segment.from_json(each) for each in given["queue"]]
-        return cls(**{**given, "end": date.fromisoformat(given["end"]), "queue": queue})
+        missing = {pmid: day if isinstance(day, str) else given["end"] for pmid, day in given["missing"].items()}
+        return cls(**{**given, "end": date.fromisoformat(given["end"]), "queue": queue, "missing": missing})
 
 
 def named(pmids: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ the next one. The checkpoint moves last, and only when every record that NCBI co
 run per query key: it holds a lease and renews it at each step.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cached_property
@@ -13,31 +14,24 @@ from typing import Any
 from uuid import uuid4
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import (
-    Conflict,
-    DeadlineExceeded,
-    Failure,
-    NcbiFailed,
-    NcbiQueryRejected,
-    NcbiRateLimited,
-    NcbiUnreadable,
-)
-from bio_mcp.literature.clock import eastern_day, instant, utc
-from bio_mcp.literature.records import Article, Deletion
-from bio_mcp.ports import Backends, Checkpoint, Job
-from bio_mcp.syncing.cursor import MISSES, Cursor, named
+from bio_mcp.errors import Conflict, DeadlineExceeded, Failure
+from bio_mcp.literature.clock import utc
+from bio_mcp.literature.records import Article
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.cursor import DAYS, named
+from bio_mcp.syncing.fetching import Fetching
 from bio_mcp.syncing.pace import Pace
+from bio_mcp.syncing.planning import KIND, plan, take_up
 from bio_mcp.syncing.reports import SyncReport, already_running, ended, history, report_of, unreported
 from bio_mcp.syncing.settling import settle
-from bio_mcp.syncing.windows import FIELDS, check_term, windows
+from bio_mcp.syncing.watermarks import draw_back
+from bio_mcp.syncing.windows import FIELDS, check_term
+
+log = logging.getLogger(__name__)
 
 TOOL = "pubmed.sync_delta"
-KIND = "sync"
-BATCH = 200  # records that an EFetch returns reliably
-SMALLEST = 25  # an unreadable answer is halved to this, and to single records on the last try
 LEASE_S = 300
 SAVE_S = 5.0  # between two looks of others at how far a batch has come
-PATIENCE = 3  # batches in a row that may fail before NCBI is taken to be down
 
 Progress = Callable[[int, int | None, str], None]
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -106,8 +100,8 @@ class _Run:
     ) -> None:
         self.request, self.holder, self.backends, self.unattended = request, holder, backends, unattended
         self.deadline, self.progress, self.pace = deadline, progress, Pace()
-        self.job, self.cursor = _take_up(request, backends)
-        self.failures_in_a_row = 0
+        self.job, self.cursor = take_up(request, backends)
+        self.fetching = Fetching(backends.entrez, deadline)
 
     def run(self) -> SyncReport:
         self._save("running")
@@ -134,9 +128,11 @@ class _Run:
         """List a segment or settle a batch; False when time ran out in the middle of a batch."""
         cursor = self.cursor
         if cursor.done < len(cursor.pmids):
-            return self._settle_batch(cursor.pmids[cursor.done : cursor.done + BATCH])
+            return self._settle_batch(cursor.pmids[cursor.done : cursor.done + cursor.size])
         segment = cursor.queue[0]
         page = self.backends.entrez.esearch(segment.term(self.request["term"]), deadline=self.deadline)
+        if page.day and page.day < cursor.end and self._ends_at(page.day):
+            return True
         nothing = "PubMed finds nothing by this term, so nothing was synced; mind its spelling"
         page = page.unless_unknown(lambda: self._found_by_term, nothing)
         cursor.warn(*page.warnings)
@@ -147,6 +143,21 @@ class _Run:
     def _found_by_term(self) -> int:
         return self.backends.entrez.esearch(self.request["term"], deadline=self.deadline, retmax=1).count
 
+    def _ends_at(self, day: date) -> bool:
+        """End the run at NCBI's own day, which the clock here is ahead of; whether its windows had to be planned anew.
+
+        They are when the watermark stands after that day: then they hold less than what was never read.
+        """
+        cursor, ahead = self.cursor, (self.cursor.end - day).days
+        cursor.end = day
+        if ahead > 1:
+            cursor.warn(f"the clock here is {ahead} days ahead of NCBI's; set it right")
+        drawn_back = draw_back(self.request, self.backends, day)
+        if drawn_back:
+            cursor.warn(drawn_back)
+            cursor.plan(plan(self.request, self.backends, day).queue)
+        return drawn_back is not None
+
     def _left_out(self, pmids: Sequence[str]) -> set[str]:
         """Those that are not to be fetched."""
         if not self.request.get("known_only"):
@@ -154,40 +165,19 @@ class _Run:
         return set(pmids) - self.backends.documents.heads(pmids).keys()
 
     def _settle_batch(self, batch: list[str]) -> bool:
-        records, lost = self._fetch(batch)
-        self._note_lost(lost, of=batch)
+        cursor = self.cursor
+        records, lost = self.fetching.last_try(batch, cursor) if cursor.last_try else self.fetching.batch(batch)
+        if lost and cursor.halve():
+            return True
         settled = settle(records, self.backends, before_slice=self._may_go_on)
-        changes = {**settled.changes, **self.cursor.partial}
+        changes = {**settled.changes, **cursor.partial}
         returned = {record.pmid: record.edat for record in records if isinstance(record, Article)}
         if returned.keys() - changes.keys():
-            self.cursor.partial = changes
+            cursor.partial = changes
             return False
-        self.cursor.settle(batch, changes, lost)
-        self.cursor.saw_edat(edat for edat in returned.values() if edat)
+        cursor.settle(batch, changes, lost)
+        cursor.saw_edat(edat for edat in returned.values() if edat)
         return True
-
-    def _fetch(self, pmids: list[str]) -> tuple[list[Article | Deletion], list[str]]:
-        """The records, and the PMIDs whose fetch failed. An unreadable answer is halved, down to the bad record."""
-        try:
-            return list(self.backends.entrez.efetch(pmids, deadline=self.deadline)), []
-        except (NcbiRateLimited, NcbiQueryRejected):
-            raise
-        except NcbiUnreadable as failure:
-            self.last_failure: NcbiFailed = failure
-            if len(pmids) <= (1 if self.cursor.last_try else SMALLEST):
-                return [], pmids
-        except NcbiFailed as failure:
-            self.last_failure = failure
-            return [], pmids
-        middle = len(pmids) // 2
-        first, second = self._fetch(pmids[:middle]), self._fetch(pmids[middle:])
-        return first[0] + second[0], first[1] + second[1]
-
-    def _note_lost(self, lost: list[str], of: list[str]) -> None:
-        """Raise what NCBI failed with once whole batches fail one after the other: then it is down."""
-        self.failures_in_a_row = self.failures_in_a_row + 1 if lost == of else 0
-        if self.failures_in_a_row >= PATIENCE:
-            raise self.last_failure
 
     def _may_go_on(self, in_batch: Mapping[str, str] = NOTHING) -> bool:
         """Renew the lease, tell who waits, and say whether there is time for one more slice.
@@ -223,10 +213,12 @@ class _Run:
 
     def _finish(self) -> SyncReport:
         cursor, key = self.cursor, self.request["query_key"]
-        if cursor.missing:
-            cursor.warn(f"PubMed lists but does not return, asked again next time: {named(cursor.missing)}")
         shortfalls = cursor.shortfalls()
         cursor.warn(*shortfalls)
+        if cursor.given_up:
+            told = f"PubMed lists and has not delivered for {DAYS} days, given up: {named(cursor.given_up)}"
+            cursor.warn(told)
+            log.warning(told, extra={"query_key": key, "job_id": self.job.job_id})
         if not shortfalls and not self.request.get("known_only"):  # what that skipped is still to be read
             settled_day = str(cursor.end - timedelta(days=1))  # today is still open
             newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None
@@ -234,60 +226,3 @@ class _Run:
             self.backends.checkpoints.advance(key, self.request["term"], utc(newest) if newest else None, days)
         self._save("failed" if shortfalls else "succeeded")
         return report_of(self.job, cursor, "incomplete" if shortfalls else "complete")
-
-
-def _take_up(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
-    """The job to work on: the unfinished one of this request, or a new one. Other terms of its key are left alone."""
-    key, term = request["query_key"], request["term"]
-    _name_term(key, backends)
-    last = backends.jobs.latest(KIND, key, term)
-    if last and last.unfinished and last.request == request:
-        return last, Cursor.from_json(last.cursor)
-    abandon(last, backends)
-    before = backends.checkpoints.get(key).term
-    backends.checkpoints.advance(key, term)
-    cursor = _plan(request, backends)
-    if before not in (term, None):
-        cursor.warn(f"until now {key!r} was synced by another term; what that one found stays in the corpus")
-    if last:
-        cursor.pmids = [pmid for pmid, misses in last.cursor.get("missing", {}).items() if misses < MISSES]
-        cursor.missing = {pmid: last.cursor["missing"][pmid] for pmid in cursor.pmids}
-    now = backends.now()
-    job = Job(f"{KIND}_{instant(now)}_{uuid4().hex[:6]}", KIND, "running", now, now, request, cursor.to_json())
-    return job, cursor
-
-
-def _name_term(query_key: str, backends: Backends) -> None:
-    """Give a watermark without a term, as older versions stored it, to the term that the key was synced by last."""
-    stands = backends.checkpoints.get(query_key)
-    if stands.term is None and stands.windows and (last := backends.jobs.latest(KIND, query_key)):
-        backends.checkpoints.advance(query_key, last.request["term"])
-
-
-def abandon_all(query_key: str, backends: Backends) -> None:
-    """End the unfinished jobs of every term of the key."""
-    for term in (None, *(each.term for each in backends.checkpoints.all(query_key))):
-        abandon(backends.jobs.latest(KIND, query_key, term), backends)
-
-
-def abandon(job: Job | None, backends: Backends) -> None:
-    """End an unfinished job: its windows no longer hold."""
-    if job and job.unfinished:
-        job.state, job.updated = "failed", backends.now()
-        backends.jobs.put(job)
-
-
-def _plan(request: dict[str, Any], backends: Backends) -> Cursor:
-    today = backends.today()
-    if request.get("known_only"):  # the corpus may know more papers than it did when the watermark moved
-        return Cursor(end=today, queue=windows({}, 0, today))
-    watermarks = _watermarks(backends.checkpoints.get(request["query_key"], request["term"]))
-    return Cursor(end=today, queue=windows(watermarks, request["overlap_days"], today))
-
-
-def _watermarks(checkpoint: Checkpoint) -> dict[str, date | None]:
-    shared = eastern_day(checkpoint.last_edat) if checkpoint.last_edat else None
-    return {
-        field: date.fromisoformat(checkpoint.windows[field]) if field in checkpoint.windows else shared
-        for field in FIELDS
-    }

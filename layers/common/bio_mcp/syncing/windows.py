@@ -103,8 +103,8 @@ def windows(watermarks: Mapping[str, date | None], overlap_days: int, end: date)
     seen: list[Range] = []
     for field in FIELDS:
         watermark = watermarks.get(field)
-        start = FIRST_DAY if watermark is None else watermark - timedelta(days=overlap_days)
-        asked = Range(field, max(FIRST_DAY, min(start, end)), end)
+        read = 0 if watermark is None else max(0, (watermark - FIRST_DAY).days - overlap_days)  # days
+        asked = Range(field, min(FIRST_DAY + timedelta(days=read), end), end)
         found.append(Segment(field, (asked,), tuple(seen)))
         seen.append(asked)
     return found

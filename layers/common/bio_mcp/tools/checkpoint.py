@@ -7,7 +7,9 @@ from pydantic import Field
 from bio_mcp.errors import Conflict, InvalidInput
 from bio_mcp.literature.clock import eastern_day, instant, moment
 from bio_mcp.ports import Backends
-from bio_mcp.syncing.delta import LEASE_S, abandon_all, lease_name
+from bio_mcp.syncing.delta import LEASE_S, lease_name
+from bio_mcp.syncing.planning import abandon_all
+from bio_mcp.syncing.watermarks import doubt
 from bio_mcp.syncing.windows import FIELDS
 from bio_mcp.tool import Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP, QueryKey
@@ -21,6 +23,7 @@ class CheckpointState(Response):
     query_key: str
     last_edat: str | None = Field(description="ISO8601 UTC or null")
     term: str | None = Field(default=None, description="the term synced last")
+    warnings: list[str] = Field(default_factory=list)
 
 
 class CheckpointSet(Request):
@@ -39,7 +42,13 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
     Each term of a key has a watermark of its own; this is the one of the term that was synced last.
     """
     checkpoint = backends.checkpoints.get(request.query_key)
-    return CheckpointState(query_key=request.query_key, last_edat=checkpoint.last_edat, term=checkpoint.term)
+    doubts = [found for each in backends.checkpoints.all(request.query_key) if (found := doubt(each, backends.today()))]
+    return CheckpointState(
+        query_key=request.query_key,
+        last_edat=checkpoint.last_edat,
+        term=checkpoint.term,
+        warnings=list(dict.fromkeys(doubts)),
+    )
 
 
 @tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False, destructive=True)

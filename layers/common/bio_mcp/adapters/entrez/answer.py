@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from lxml import etree
 
 from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.clock import EASTERN
 
 T = TypeVar("T")
 
@@ -86,6 +87,12 @@ class Answer:
         if b"<ERROR>" not in self.body:
             return []
         return [text.decode("utf-8", "replace") for text in _ERROR.findall(self.body) if text]
+
+    @property
+    def day(self) -> date | None:
+        """The day it was at NCBI (US Eastern) when it answered, by the Date header; None without one."""
+        sent = _moment(self.headers.get("date", ""))
+        return sent.astimezone(EASTERN).date() if sent else None
 
     def retry_after_s(self, now: datetime | None = None) -> float | None:
         """Seconds that `Retry-After` asks for, as a number or a date (by the answer's own Date, else `now`)."""

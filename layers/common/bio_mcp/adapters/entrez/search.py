@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
@@ -67,7 +68,7 @@ def _date_fields(dates: tuple[str, str, str] | None) -> dict[str, str]:
 def read_search(answer: Answer, retstart: int, retmax: int) -> SearchPage:
     """The page, with every id that the count promises. Raises `NcbiUnreadable` when some are missing."""
     page = well_formed(
-        lambda: _page(answer.json["esearchresult"]),
+        lambda: _page(answer.json["esearchresult"], answer.day),
         "NCBI's search answer lacks its count or its list of PMIDs; try again",
     )
     expected = max(0, min(retmax, page.count - retstart, REACH - retstart))
@@ -76,7 +77,7 @@ def read_search(answer: Answer, retstart: int, retmax: int) -> SearchPage:
     return page
 
 
-def _page(result: Any) -> SearchPage:
+def _page(result: Any, day: date | None) -> SearchPage:
     return SearchPage(
         count=int(result["count"]),
         ids=tuple(dict.fromkeys(str(int(pmid)) for pmid in result["idlist"])),
@@ -85,6 +86,7 @@ def _page(result: Any) -> SearchPage:
         web_env=result.get("webenv"),
         query_key=result.get("querykey"),
         dropped=tuple(dict.fromkeys((result.get("errorlist") or {}).get("phrasesnotfound", ()))),
+        day=day,
     )
 
 

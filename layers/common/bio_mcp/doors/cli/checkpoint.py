@@ -39,8 +39,10 @@ def set_command(session: Session, query_key: str, last_edat: str, as_json: bool)
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """One line."""
+    """One line, and what is wrong."""
     if body["last_edat"]:
         console.say(f"{body['query_key']} is synced up to {body['last_edat']}.")
     else:
         console.say(f"{body['query_key']} has never been synced.")
+    for warning in body["warnings"]:
+        console.warn(warning)

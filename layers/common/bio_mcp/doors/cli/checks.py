@@ -16,6 +16,7 @@ from bio_mcp.errors import Failure, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
+from bio_mcp.syncing.watermarks import doubt
 from bio_mcp.tool import Request, Response, Tool, tool
 from bio_mcp.tools.families import BIO_MCP
 
@@ -152,6 +153,14 @@ def index(_settings: Settings, backends: Backends) -> Finding:
     return Finding(WARN, found, "Run the import or sync that was stopped once more: it indexes what is missing.")
 
 
+def queries(_settings: Settings, backends: Backends) -> Finding:
+    found, today = backends.checkpoints.all(), backends.today()
+    doubts = {f"{each.query_key}: {reason}": None for each in found if (reason := doubt(each, today))}
+    if doubts:
+        return Finding(WARN, "; ".join(doubts), "Set the clock right and run the sync once more.")
+    return Finding(OK, f"{len({each.query_key for each in found})} followed")
+
+
 def ncbi(_settings: Settings, backends: Backends) -> Finding:
     page = backends.entrez.esearch("all[sb]", retmax=1, deadline=Deadline(NCBI_S))
     return Finding(OK, f"answers; PubMed holds {page.count:,} records")
@@ -168,4 +177,11 @@ def checks_of(mode: str) -> dict[str, Check]:
         from bio_mcp.doors.cli.aws_checks import STACK
 
         kept = STACK
-    return {"versions": versions, "settings": configuration, **kept, "embedding model": model, "corpus": index}
+    return {
+        "versions": versions,
+        "settings": configuration,
+        **kept,
+        "embedding model": model,
+        "corpus": index,
+        "queries": queries,
+    }

@@ -1,0 +1,68 @@
+"""Fetching the records of a run: what fails is halved, and NCBI is left alone when it is down."""
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
+from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.ports import Entrez
+from bio_mcp.syncing.cursor import Cursor
+
+SMALLEST = 25  # an unreadable answer is halved to this; what is left of it gets a last try at the end of the run
+PATIENCE = 3  # batches in a row that may fail before NCBI is taken to be down
+
+Fetched = tuple[list[Article | Deletion], list[str]]
+"""The records, and the PMIDs whose fetch failed; of others without a record, PubMed has none."""
+
+
+class Fetching:
+    """EFetch for one call of a run."""
+
+    def __init__(self, entrez: Entrez, deadline: Deadline) -> None:
+        self._entrez = entrez
+        self._deadline = deadline
+        self._failed_batches = 0
+
+    def batch(self, pmids: list[str]) -> Fetched:
+        """The records of a batch. Raises what NCBI failed with once whole batches fail one after the other."""
+        records, lost = self._halved(pmids)
+        self._failed_batches = self._failed_batches + 1 if lost == pmids else 0
+        if self._failed_batches >= PATIENCE:
+            raise self._last_failure
+        return records, lost
+
+    def last_try(self, pmids: list[str], cursor: Cursor) -> Fetched:
+        """The records of what failed before, asked for once; an answer without any is taken for what it says.
+
+        Raises what NCBI failed with, once in a run, when so much failed in a row that it seems to be down.
+        """
+        if cursor.ncbi_is_down:
+            return [], pmids
+        try:
+            records = list(self._entrez.efetch(pmids, deadline=self._deadline))
+        except (NcbiRateLimited, NcbiQueryRejected):
+            raise
+        except NcbiFailed:
+            cursor.failures += 1
+            if cursor.break_off():
+                raise
+            return [], pmids
+        cursor.failures = 0
+        return records, []
+
+    def _halved(self, pmids: list[str]) -> Fetched:
+        try:
+            return self._some(pmids), []
+        except (NcbiRateLimited, NcbiQueryRejected):
+            raise
+        except NcbiFailed as failure:
+            self._last_failure = failure
+            if not isinstance(failure, NcbiUnreadable) or len(pmids) <= SMALLEST:
+                return [], pmids
+        middle = len(pmids) // 2
+        first, second = self._halved(pmids[:middle]), self._halved(pmids[middle:])
+        return first[0] + second[0], first[1] + second[1]
+
+    def _some(self, pmids: list[str]) -> list[Article | Deletion]:
+        records = list(self._entrez.efetch(pmids, deadline=self._deadline))
+        if not records:
+            raise NcbiUnreadable(f"NCBI sent none of the {len(pmids)} records that it lists; try again")
+        return records

@@ -1,0 +1,64 @@
+"""What a sync works on: the job that it takes up, and the windows of a new one."""
+
+from datetime import date
+from typing import Any
+from uuid import uuid4
+
+from bio_mcp.literature.clock import instant
+from bio_mcp.ports import Backends, Job
+from bio_mcp.syncing.cursor import Cursor
+from bio_mcp.syncing.watermarks import draw_back, name_term, watermarks
+from bio_mcp.syncing.windows import windows
+
+KIND = "sync"
+
+
+def take_up(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
+    """The job to work on: the unfinished one of this request, or a new one. Other terms of its key are left alone."""
+    key, term = request["query_key"], request["term"]
+    name_term(key, backends.jobs.latest(KIND, key), backends)
+    last = backends.jobs.latest(KIND, key, term)
+    if last and last.unfinished and last.request == request:
+        return last, Cursor.from_json(last.cursor)
+    abandon(last, backends)
+    cursor = _begun(request, backends)
+    if last:
+        cursor.ask_again(Cursor.from_json(last.cursor).missing)
+    now = backends.now()
+    job = Job(f"{KIND}_{instant(now)}_{uuid4().hex[:6]}", KIND, "running", now, now, request, cursor.to_json())
+    return job, cursor
+
+
+def _begun(request: dict[str, Any], backends: Backends) -> Cursor:
+    """The plan of a new job, its term noted as the one that is synced."""
+    key, term, today = request["query_key"], request["term"], backends.today()
+    before = backends.checkpoints.get(key).term
+    backends.checkpoints.advance(key, term)
+    drawn_back = draw_back(request, backends, today)
+    cursor = plan(request, backends, today)
+    if before not in (term, None):
+        cursor.warn(f"until now {key!r} was synced by another term; what that one found stays in the corpus")
+    if drawn_back:
+        cursor.warn(drawn_back)
+    return cursor
+
+
+def plan(request: dict[str, Any], backends: Backends, today: date) -> Cursor:
+    """The windows from the term's watermarks until `today`."""
+    if request.get("known_only"):  # the corpus may know more papers than it did when the watermark moved
+        return Cursor(end=today, queue=windows({}, 0, today))
+    stands = backends.checkpoints.get(request["query_key"], request["term"])
+    return Cursor(end=today, queue=windows(watermarks(stands), request["overlap_days"], today))
+
+
+def abandon_all(query_key: str, backends: Backends) -> None:
+    """End the unfinished jobs of every term of the key."""
+    for term in (None, *(each.term for each in backends.checkpoints.all(query_key))):
+        abandon(backends.jobs.latest(KIND, query_key, term), backends)
+
+
+def abandon(job: Job | None, backends: Backends) -> None:
+    """End an unfinished job: its windows no longer hold."""
+    if job and job.unfinished:
+        job.state, job.updated = "failed", backends.now()
+        backends.jobs.put(job)
