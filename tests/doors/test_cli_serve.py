@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -149,6 +150,22 @@ def test_the_list_of_tools_is_the_catalogue(cli):
     body = cli("tools", "--json").json
     assert [each["name"] for each in body["tools"]] == list(TOOLS)
     assert [each["uri"] for each in body["resources"]] == list(RESOURCES)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_one_interrupt_ends_stdio_while_its_input_is_open(home, terminal):
+    ours, theirs = pty.openpty() if terminal else reversed(os.pipe())
+    command = [PROGRAM, "stdio"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=given(home), stdin=theirs, text=True, **pipes) as started:
+        os.write(ours, json.dumps(asked("ping")).encode() + b"\n")
+        assert json.loads(started.stdout.readline())["jsonrpc"] == "2.0"
+        started.send_signal(signal.SIGINT)
+        said = started.communicate(timeout=30)[1]
+    assert started.returncode == 0
+    assert ("speaks MCP here with the program that starts it" in said) == terminal
+    os.close(ours)
+    os.close(theirs)
 
 
 def test_tools_are_shown_by_the_names_that_clients_see_on_any_terminal(cli, terminal):
