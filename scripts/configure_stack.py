@@ -1,12 +1,14 @@
-"""Asks what a stack cannot guess and writes it to samconfig.toml; `make deploy` runs it the first time.
+"""Asks what a stack cannot guess and writes it to samconfig.toml, the first time that `make deploy` runs it.
 
 `sam deploy --guided` asks for every parameter by its bare name, and looks at the answers when all are given.
 """
 
+import json
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ import yaml
 ROOT = Path(__file__).parents[1]
 ASKED = ("Corpus1Key", "Corpus1Term", "NcbiAdminEmail", "NcbiApiKeyName", "AuthSecretName", "AlarmTopicArn")
 ISSUER = ("AuthJwksUrl", "AuthIssuer")  # asked where no secret is named
+ENDPOINT = "Description: Every tool and resource over MCP"
+BUILT = ROOT / ".aws-sam/build/template.yaml"
 LATER = "Everything else has a default. To change it, edit parameter_overrides in {path} and run make deploy again."
 
 
@@ -72,11 +76,27 @@ def overrides(answers: Mapping[str, str]) -> Iterator[str]:
         yield f'{name}="{escaped}"'
 
 
+def stamped(template: str, given: Any) -> str:
+    """The template with a digest of the parameters in the endpoint's description. Its alias moves to a new version
+    when the text of its properties changes, which a parameter's value does not."""
+    digest = sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:12]
+    return template.replace(ENDPOINT, f"{ENDPOINT}, configured as {digest}")
+
+
 def main() -> None:
     environment, path = sys.argv[1], ROOT / "samconfig.toml"
+    if not _overrides_of(environment, path):
+        _configure(environment, path)
+    BUILT.write_text(stamped(BUILT.read_text(), _overrides_of(environment, path)))
+
+
+def _overrides_of(environment: str, path: Path) -> Any:
+    config = tomlkit.parse(path.read_text()).unwrap()
+    return config.get(environment, {}).get("deploy", {}).get("parameters", {}).get("parameter_overrides")
+
+
+def _configure(environment: str, path: Path) -> None:
     text = path.read_text()
-    if tomlkit.parse(text).get(environment, {}).get("deploy", {}).get("parameters", {}).get("parameter_overrides"):
-        return
     there = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION", "")
     region = input(f"Region [{there or 'that of the AWS CLI'}]: ").strip() or there
     path.write_text(configured(text, environment, region, asked(parameters(), input)))

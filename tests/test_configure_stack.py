@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from bio_mcp.doors.docs import ROOT
-from scripts.configure_stack import ASKED, ISSUER, asked, configured, parameters
+from scripts.configure_stack import ASKED, ISSUER, asked, configured, parameters, stamped
 from tests.aws_template import TEMPLATE, rendered
 
 SAMCONFIG = (ROOT / "samconfig.toml").read_text()
@@ -74,3 +74,12 @@ def test_a_corpus_is_not_deployed_without_an_address_for_ncbi(number):
     assert not rendered(contact["Assert"], none)
     assert rendered(contact["Assert"], none | {"NcbiAdminEmail": "me@example.org"})
     assert "retracted papers" in contact["AssertDescription"]
+
+
+def test_another_value_of_a_parameter_is_another_text_of_the_endpoint_and_of_nothing_else():
+    template = (ROOT / "template.yaml").read_text()
+    one, same, other = (stamped(template, [f'AllowedOrigins="{each}"']) for each in "aab")
+    assert one == same != other
+    changed = [line for line, before in zip(one.splitlines(), template.splitlines(), strict=True) if line != before]
+    assert len(changed) == 1
+    assert "Every tool and resource over MCP, configured as" in changed[0]

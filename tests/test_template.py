@@ -98,6 +98,7 @@ def test_a_change_of_the_layers_publishes_the_endpoint_anew_and_the_api_calls_wh
     own = FUNCTIONS["mcp_http"][1]
     assert own["AutoPublishAlias"] == "live"
     assert own["AutoPublishAliasAllProperties"] is True
+    assert all(MADE[layer["Ref"]]["Properties"]["PublishLambdaVersion"] is True for layer in own["Layers"])
     assert rendered(own["SnapStart"], {"SnapStart": "on"}) == {"ApplyOn": "PublishedVersions"}
     assert MADE["ApiToMcpHttp"]["Properties"]["IntegrationUri"] == {"Ref": "McpHttpFunction.Alias"}
     assert MADE["ApiMayCallMcpHttp"]["Properties"]["FunctionName"] == {"Ref": "McpHttpFunction.Alias"}

@@ -1,0 +1,74 @@
+"""A stack that is deployed again, beside another, and taken down."""
+
+import pytest
+
+from scripts.configure_stack import stamped
+from tests.emulated.build import ARCH, build
+from tests.emulated.deploying import deploy
+from tests.emulated.emulator import emulator
+from tests.emulated.stack import connect
+
+pytestmark = pytest.mark.timeout(300)
+NOBODYS = {"AWS::ApiGatewayV2::Stage"}  # its name is $default in every API
+
+
+@pytest.fixture(scope="module")
+def deployed():
+    """Deploys the stack of this name into one emulator, as `make deploy` would, and gives clients of that."""
+    template = build()
+    with emulator(AUTH="false") as running:
+        to = connect(running.url)
+        least = {"Arch": ARCH, "EndpointUrl": running.url, "AuthSecretName": "bio-mcp/auth", "ProtectTables": "false"}
+
+        def deployed(name, mcp_layer="McpLayer", **given):
+            text = template.read_text()
+            changed = stamped(text, given).replace("ContentUri: McpLayer", f"ContentUri: {mcp_layer}")
+            deploy(to, template, name, {**least, **given}, {text: changed})
+            return to
+
+        yield deployed
+
+
+def resources(to, stack):
+    """Logical id -> type and name of what a stack has."""
+    pages = to("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
+    listed = [each for page in pages for each in page["StackResourceSummaries"]]
+    return {each["LogicalResourceId"]: (each["ResourceType"], each["PhysicalResourceId"]) for each in listed}
+
+
+def published(to, stack):
+    """The versions of its endpoint that there are, and the one that is called."""
+    name = f"{stack}-mcp_http"
+    listed = [each["Version"] for each in to("lambda").list_versions_by_function(FunctionName=name)["Versions"]]
+    alias = to("lambda").get_alias(FunctionName=name, Name="live")
+    return [each for each in listed if each != "$LATEST"], alias["FunctionVersion"]
+
+
+def test_the_endpoint_follows_new_code_and_new_parameters_and_its_older_versions_end(deployed):
+    to = deployed("again")
+    first = published(to, "again")
+    deployed("again", mcp_layer="CommonLayer")
+    second = published(to, "again")
+    deployed("again", mcp_layer="CommonLayer", AllowedOrigins="https://chat.example.org")
+    assert [first, second, published(to, "again")] == [(["1"], "1"), (["2"], "2"), (["3"], "3")]
+
+
+def test_two_stacks_share_nothing_and_the_end_of_one_leaves_the_other(deployed):
+    deployed("one")
+    to = deployed("two")
+    one, two = resources(to, "one"), resources(to, "two")
+    assert one.keys() == two.keys()
+    assert {each for each in one.values() if each in two.values() and each[0] not in NOBODYS} == set()
+    to("cloudformation").delete_stack(StackName="one")
+    assert resources(to, "two") == two
+    assert published(to, "two") == (["1"], "1")
+
+
+def test_a_stack_is_made_again_under_its_name_beside_the_domain_that_the_first_left_behind(deployed):
+    to = deployed("anew")
+    _, left = resources(to, "anew")["SearchDomain"]
+    to("cloudformation").delete_stack(StackName="anew")
+    deployed("anew")
+    _, made = resources(to, "anew")["SearchDomain"]
+    assert left != made
+    assert {left, made} <= {each["DomainName"] for each in to("opensearch").list_domain_names()["DomainNames"]}
