@@ -1,7 +1,11 @@
 """The front door's handler where functions of their own run the tools: it calls them, and reaches for nothing else."""
 
+import io
 import json
+import logging
+import re
 
+import jwt
 import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
@@ -9,9 +13,11 @@ from bio_mcp.doors.mcp_lambda import http_handler
 from bio_mcp.errors import InvalidInput
 from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import SECRET, hs256
+from tests.doors.lambda_bridge import context
 
 MODULES = sorted({each.function for each in (*TOOLS.values(), *RESOURCES.values())})
 NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
+UNCHECKED = {"verify_signature": False}
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp"}
 BODY = {"results": [], "status": "complete", "reasons": [], "warnings": []}
 
@@ -59,6 +65,24 @@ def test_a_tool_is_called_in_the_function_of_its_module(opened, functions):
     assert (event["tool"], event["arguments"], event["outcome"]) == ("rag.search", {"query": "migraine"}, True)
     assert repeatable
     assert result["_meta"]["io.github.bio-mcp/audit"]["correlation_id"] == event["correlation_id"]
+
+
+def test_the_function_is_told_for_whom_it_works(opened, functions):
+    functions.invoked.clear()
+    posted(opened, "tools/call", name="rag_search", arguments={"query": "migraine"})
+    posted(opened, "resources/read", uri="resource://pubmed/paper/7")
+    assert [event["caller"] for _, event, _ in functions.invoked] == [jwt.decode(hs256(), options=UNCHECKED)["sub"]] * 2
+
+
+def test_a_line_of_the_log_has_the_access_logs_request_id_and_a_time_that_lambda_reads(opened, monkeypatch):
+    written = io.StringIO()
+    for handler in logging.getLogger("bio_mcp").handlers:
+        monkeypatch.setattr(handler, "stream", written, raising=False)
+    posted(opened, "tools/call", name="rag_search", arguments={"query": "migraine"})
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
+    [line] = [each for each in lines if each["message"] == "invoked"]
+    assert (line["gateway_request_id"], line["function_request_id"]) == ("bridge", context().aws_request_id)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d", line["timestamp"])
 
 
 def test_a_resource_is_read_in_the_function_of_its_module(opened, functions):

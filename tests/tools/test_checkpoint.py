@@ -56,6 +56,11 @@ def test_a_watermark_is_kept_in_utc_and_read_as_ncbis_day(corpus, given, kept, d
     assert set(corpus.checkpoints.get("glp1").windows.values()) == {day}
 
 
+def test_the_audit_names_whose_token_moved_a_watermark(corpus):
+    call(set_checkpoint, {"query_key": "glp1", "last_edat": "2024-06-02"}, corpus, caller="ada@example.org")
+    assert corpus.audit.entries()[-1]["caller"] == "ada@example.org"
+
+
 def test_a_watermark_set_by_hand_may_go_back_and_is_audited_with_both_values(corpus):
     put(corpus, "2025-08-17T15:59:02Z")
     put(corpus, "2024-01-01T12:00:00Z")

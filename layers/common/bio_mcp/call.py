@@ -56,10 +56,11 @@ def call(
     correlation_id: str | None = None,
     progress: Progress | None = None,
     unattended: bool = False,
+    caller: str | None = None,
 ) -> Outcome:
     """Call `tool` with JSON `arguments`; never raises. The deadline is the tool's own time-out unless given."""
     deadline = deadline or Deadline(tool.timeout)
-    context = Context(correlation_id or uuid4().hex, deadline, progress or _silent, unattended)
+    context = Context(correlation_id or uuid4().hex, deadline, progress or _silent, unattended, caller)
 
     def run() -> BaseModel:
         request = _parse(tool, arguments)
@@ -69,10 +70,15 @@ def call(
 
 
 def read(
-    resource: Resource, parameters: Mapping[str, str], backends: Backends, *, correlation_id: str | None = None
+    resource: Resource,
+    parameters: Mapping[str, str],
+    backends: Backends,
+    *,
+    correlation_id: str | None = None,
+    caller: str | None = None,
 ) -> Outcome:
     """Read `resource`; never raises."""
-    context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout))
+    context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout), caller=caller)
     wanted = {**parameters, "context": context} if resource.wants_context else parameters
     return _account(resource, lambda: resource.run(backends, **wanted), dict(parameters), context)
 
@@ -84,6 +90,7 @@ def refuse(
     *,
     correlation_id: str,
     started: float | None = None,
+    caller: str | None = None,
 ) -> Outcome:
     """What a call comes to that never reached its tool; accounted for like one that did. `started`, by
     `time.perf_counter`, is when it began."""
@@ -91,7 +98,8 @@ def refuse(
     def run() -> BaseModel:
         raise problem
 
-    return _account(what, run, dict(given), Context(correlation_id, Deadline(what.timeout)), started)
+    context = Context(correlation_id, Deadline(what.timeout), caller=caller)
+    return _account(what, run, dict(given), context, started)
 
 
 def _silent(_done: int, _total: int | None, _message: str) -> None:
@@ -114,7 +122,8 @@ def _account(
     audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(lookups)
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
-    log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **audit})
+    who = {} if context.caller is None else {"subject": context.caller}
+    log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **who, **audit})
     return Outcome(body, audit, failed)
 
 

@@ -2,6 +2,7 @@
 
 * Failure
   + InvalidInput            the caller must change the request
+    - Forbidden             ...or bring a token that allows it
   + NotFound                no such document, job, project or node
   + ModelMismatch           the index was built by another embedding model
   + HybridUnavailable       this project has no lexical leg
@@ -49,6 +50,10 @@ class Failure(Exception):
 
 class InvalidInput(Failure):
     """The arguments do not fit the tool's input model, or cannot be acted on."""
+
+
+class Forbidden(InvalidInput):
+    """The caller's token does not allow this call."""
 
 
 class NotFound(Failure):

@@ -210,8 +210,8 @@ class Announcements(Protocol):
 
 
 class Audit(Protocol):
-    def record(self, action: str, subject: str, before: Any, after: Any) -> None:
-        """Append to the log of changes made by hand. Values are JSON."""
+    def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
+        """Append to the log of changes made by hand. Values are JSON; `caller` is who asked for it, where known."""
         ...
 
 

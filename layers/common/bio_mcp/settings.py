@@ -158,7 +158,22 @@ class Settings:
         "MCP_AUTH_AUDIENCE", "", "audience (aud) that a token must name; empty: MCP_RESOURCE_URL, or else bio-mcp"
     )
     auth_scopes: tuple[str, ...] = setting(
-        "MCP_AUTH_REQUIRED_SCOPES", (), "scopes that a token must carry, all of them"
+        "MCP_AUTH_REQUIRED_SCOPES",
+        (),
+        "scopes that a token must carry, all of them; with bio:read among them, no token writes that does not say so",
+    )
+    auth_read_scope: str = setting(
+        "MCP_AUTH_READ_SCOPE",
+        "bio:read",
+        "scope of a token that may only read; one with neither scope may do everything",
+    )
+    auth_write_scope: str = setting(
+        "MCP_AUTH_WRITE_SCOPE", "bio:write", "scope of a token that may also sync and move watermarks"
+    )
+    calls_per_minute: int = setting(
+        "MCP_CALLS_PER_MINUTE",
+        1_200,
+        "requests a minute, also all at once, that a token's subject may make of each process; 0: without a limit",
     )
     http_workers: int = setting(
         "MCP_HTTP_WORKERS", 0, "processes that `serve` answers with, some 300 MB each; 0: one per core, four at most"

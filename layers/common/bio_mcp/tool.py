@@ -38,12 +38,13 @@ class Family:
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a running call knows of itself. `progress(done, total, message)` tells whoever waits; of a call that is
-    `unattended`, as a queue's, nobody reads the answer."""
+    `unattended`, as a queue's, nobody reads the answer; `caller` is the subject of the token that came along."""
 
     correlation_id: str
     deadline: Deadline
     progress: Callable[[int, int | None, str], None] = lambda _done, _total, _message: None
     unattended: bool = False
+    caller: str | None = None
 
 
 _HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}

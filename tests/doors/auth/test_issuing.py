@@ -32,8 +32,25 @@ def test_what_is_issued_is_let_in(given):
     settings = Settings(auth_secret=SECRET, **given)
     token, end = issue(settings, "ada", DAY, now())
     caller = access(settings).tokens.check(token)
-    assert (caller.subject, caller.scopes) == ("ada", frozenset(settings.auth_scopes))
+    assert (caller.subject, caller.scopes) == ("ada", frozenset({*settings.auth_scopes, "bio:read", "bio:write"}))
     assert timedelta(hours=23) < end - now() <= DAY
+
+
+@pytest.mark.parametrize(
+    ("scopes", "may_write"),
+    [((), True), (("bio:read",), False), (("bio:write",), True), (("bio:read", "bio:write"), True)],
+)
+def test_a_token_says_whether_it_may_write(scopes, may_write):
+    settings = Settings(auth_secret=SECRET)
+    opened = access(settings)
+    caller = opened.tokens.check(issue(settings, "ada", DAY, now(), scopes)[0])
+    assert opened.permission(caller).may_write == may_write
+
+
+@pytest.mark.parametrize("odd", ["", "bio read", 'bio"read', "x\\y", "é"])
+def test_what_is_no_scope_is_not_issued(odd):
+    with pytest.raises(InvalidInput, match="is no scope"):
+        issue(Settings(auth_secret=SECRET), "ada", DAY, now(), [odd])
 
 
 def test_it_ends():

@@ -140,6 +140,13 @@ def test_a_token_made_on_the_command_line_opens_the_door(url, tmp_path):
     assert post(url, "tools/list", authorization=f"Bearer {made.stdout.strip()}").status_code == 200
 
 
+def test_a_token_made_to_read_does_not_write(url, tmp_path):
+    made = run(tmp_path, "token", "--subject", "ada", "--scope", "bio:read", MCP_AUTH_SECRET_KEY=SECRET)
+    params = {"name": "corpus_checkpoint_set", "arguments": {"query_key": "x", "last_edat": "1990-01-01"}}
+    answer = post(url, "tools/call", params, authorization=f"Bearer {made.stdout.strip()}").json()["result"]
+    assert "lacks the scope bio:write" in answer["structuredContent"]["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("configured", "says"),
     [

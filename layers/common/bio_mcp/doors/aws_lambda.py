@@ -1,8 +1,9 @@
 """Serve the tools and resources of one module as one Lambda function.
 
 An event is `{"tool": name, "arguments": {...}}` or `{"resource": uri}`; `correlation_id` ties it to the call that
-caused it and `timeout_s` says how long that one waits. The answer is the tool's body, or an error envelope; with
-`outcome` it is `{"body", "audit"}`. An SQS queue brings several such events at once: `bio_mcp.doors.queued`.
+caused it, `caller` names whom it is for and `timeout_s` says how long that one waits. The answer is the tool's body, or
+an error envelope; with `outcome` it is `{"body", "audit"}`. An SQS queue brings several such events at once:
+`bio_mcp.doors.queued`.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,11 +42,14 @@ class Event(Request):
     correlation_id: str | None = None
     timeout_s: float | None = Field(default=None, gt=0)
     outcome: bool = False
+    caller: str | None = None
 
 
 def log_as_json(level: str = "info") -> Logger:
     """Write the product's log as one JSON object a line, with what Lambda says of the invocation."""
-    return Logger(service="bio_mcp", level=level.upper())  # the logger bio_mcp, above every logger of the product
+    return Logger(
+        service="bio_mcp", level=level.upper(), use_rfc3339=True
+    )  # the logger bio_mcp, above every logger of the product
 
 
 def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.backends) -> Handler:
@@ -89,17 +93,19 @@ def _answer(
     context: LambdaContext,
 ) -> Outcome:
     if event.resource is not None:
-        return _read(event.resource, resources, backends, event.correlation_id)
+        return _read(event.resource, resources, backends, event)
     if (tool := tools.get(event.tool or "")) is None:
         known = ", ".join(dict.fromkeys(each.name for each in tools.values()))
         raise NotFound(f"this function has no tool {excerpt(event.tool or '')}; it serves {known}")
     left = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
     deadline = Deadline(min(left, event.timeout_s or left))
-    return call(tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id)
+    return call(
+        tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id, caller=event.caller
+    )
 
 
-def _read(uri: str, resources: Mapping[str, Resource], backends: Backends, correlation_id: str | None) -> Outcome:
+def _read(uri: str, resources: Mapping[str, Resource], backends: Backends, event: Event) -> Outcome:
     for resource in resources.values():
         if (parameters := resource.match(uri)) is not None:
-            return read(resource, parameters, backends, correlation_id=correlation_id)
+            return read(resource, parameters, backends, correlation_id=event.correlation_id, caller=event.caller)
     raise NotFound(f"this function has no such resource; it serves {', '.join(resources) or 'none'}")

@@ -32,14 +32,17 @@ def over_functions(functions: Functions, function_of: Callable[[str], str]) -> I
         started = time.perf_counter()
         try:
             event = {**_event(what, arguments), "outcome": True, "correlation_id": context.correlation_id}
+            event |= {} if context.caller is None else {"caller": context.caller}
             event["timeout_s"] = max(0.001, context.deadline.remaining)
             repeatable = isinstance(what, Resource) or what.read_only
             answer = functions.invoke(function_of(what.function), event, context.deadline, repeatable=repeatable)
             outcome = _outcome(answer)
         except (Failure, FunctionBroke) as problem:
-            return refuse(what, arguments, problem, correlation_id=context.correlation_id, started=started)
+            call_id, caller = context.correlation_id, context.caller
+            return refuse(what, arguments, problem, correlation_id=call_id, started=started, caller=caller)
         took = round((time.perf_counter() - started) * 1000)
-        seen = {"tool": what.name, "status": outcome.audit.get("status"), "latency_ms": took}
+        who = {} if context.caller is None else {"subject": context.caller}
+        seen = who | {"tool": what.name, "status": outcome.audit.get("status"), "latency_ms": took}
         log.info("invoked", extra={**seen, "correlation_id": context.correlation_id})
         return outcome
 

@@ -22,8 +22,9 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from bio_mcp import __version__
-from bio_mcp.call import Outcome, call, excerpt, read
+from bio_mcp.call import Outcome, call, excerpt, read, refuse
 from bio_mcp.deadline import Deadline
+from bio_mcp.doors.auth.permissions import permission_of
 from bio_mcp.doors.listing import META, Asked, Listing
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Context, Resource, Tool, by_any_name
@@ -50,7 +51,7 @@ def in_process(backends: Backends) -> Invoke:
 
     def invoke(what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
         if isinstance(what, Resource):
-            return read(what, arguments, backends, correlation_id=context.correlation_id)
+            return read(what, arguments, backends, correlation_id=context.correlation_id, caller=context.caller)
         return call(
             what,
             arguments,
@@ -58,6 +59,7 @@ def in_process(backends: Backends) -> Invoke:
             deadline=context.deadline,
             correlation_id=context.correlation_id,
             progress=context.progress,
+            caller=context.caller,
         )
 
     return invoke
@@ -105,9 +107,13 @@ class Running:
         self._threads = {open_world: anyio.CapacityLimiter(THREADS) for open_world in (False, True)}
 
     async def run(self, what: Tool | Resource, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
-        """The outcome. When the caller goes away, the call's deadline is over at once."""
-        deadline = Deadline(what.timeout)
-        context = Context(uuid4().hex, deadline, _progress(asked, deadline))
+        """The outcome, which is a refusal where the caller's token does not allow the call. When the caller goes away,
+        the call's deadline is over at once."""
+        deadline, permission = Deadline(what.timeout), permission_of(asked.request)
+        context = Context(uuid4().hex, deadline, _progress(asked, deadline), caller=permission.subject)
+        if not permission.may_write and isinstance(what, Tool) and not what.read_only:
+            call_id, caller = context.correlation_id, context.caller
+            return refuse(what, arguments, permission.problem(what.name), correlation_id=call_id, caller=caller)
         invoke, threads = partial(self._invoke, what, arguments, context), self._threads[what.open_world]
         try:
             return await anyio.to_thread.run_sync(invoke, abandon_on_cancel=True, limiter=threads)

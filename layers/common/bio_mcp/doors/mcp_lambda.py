@@ -15,7 +15,7 @@ from bio_mcp import wiring
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.access import access_if_whole
-from bio_mcp.doors.aws_lambda import log_as_json
+from bio_mcp.doors.aws_lambda import Handler, log_as_json
 from bio_mcp.doors.invoking import Functions, over_functions
 from bio_mcp.doors.mcp import Invoke, in_process
 from bio_mcp.doors.mcp_http import application
@@ -28,16 +28,24 @@ SNAPSHOT = "snap-start"
 
 def http_handler(
     backends: Callable[[], Backends] = wiring.backends, functions: Callable[[], Functions] = wiring.functions
-) -> Mangum:
+) -> Handler:
     """The handler for API Gateway's HTTP and REST APIs, Function URLs and ALB, over `/mcp` and `/health`.
 
     It answers to access tokens only: where none are configured, or only in part, `/mcp` is 503 for everybody. Raises
     `InvalidInput` when `BIO_MCP_FUNCTIONS` names some modules of tools and not all.
     """
     settings = Settings.from_env()
-    log_as_json(settings.log_level)
+    logger = log_as_json(settings.log_level)
     invoke = invoking(settings, Later(functions)) if settings.functions else in_process(backends())
-    return Mangum(application(settings, invoke, access_if_whole(settings), public=True), lifespan="off")
+    served = Mangum(application(settings, invoke, access_if_whole(settings), public=True), lifespan="off")
+
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        request = event.get("requestContext", {})
+        logger.append_keys(gateway_request_id=request.get("requestId"))  # by which the access log names it
+        return served(event, context)
+
+    wrapped: Handler = logger.inject_lambda_context(handler)
+    return wrapped
 
 
 class Later:

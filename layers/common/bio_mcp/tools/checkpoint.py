@@ -11,7 +11,7 @@ from bio_mcp.syncing.delta import LEASE_S, lease_name
 from bio_mcp.syncing.planning import abandon_all
 from bio_mcp.syncing.watermarks import doubt
 from bio_mcp.syncing.windows import FIELDS
-from bio_mcp.tool import Request, Response, tool
+from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP, QueryKey
 
 
@@ -52,7 +52,7 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
 
 
 @tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False, destructive=True)
-def set_checkpoint(request: CheckpointSet, backends: Backends) -> Done:
+def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context) -> Done:
     """Move the watermark of a named query, backwards too: the next sync reads everything since then again."""
     last_edat, day = instant(moment(request.last_edat)), eastern_day(request.last_edat)
     if day > backends.today():
@@ -63,7 +63,8 @@ def set_checkpoint(request: CheckpointSet, backends: Backends) -> Done:
     try:
         abandon_all(request.query_key, backends)
         before = backends.checkpoints.set(request.query_key, last_edat, dict.fromkeys(FIELDS, str(day)))
-        backends.audit.record("corpus.checkpoint.set", request.query_key, before.last_edat, last_edat)
+        change = (request.query_key, before.last_edat, last_edat)
+        backends.audit.record("corpus.checkpoint.set", *change, caller=context.caller)
     finally:
         backends.leases.release(lease, holder)
     return Done(ok=True)

@@ -26,7 +26,7 @@ class DynamoAudit:
         self._table = table
         self._now = now
 
-    def record(self, action: str, subject: str, before: Any, after: Any) -> None:
+    def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
         at = self._now().astimezone(UTC).isoformat(timespec="microseconds")
         texts = {
             "month": at[:7],
@@ -35,6 +35,7 @@ class DynamoAudit:
             "subject": subject,
             "before": json.dumps(before),
             "after": json.dumps(after),
+            **({} if caller is None else {"caller": caller}),
         }
         with reaching(WHAT):
             try:
@@ -48,7 +49,7 @@ class DynamoAudit:
                 return  # sent twice, since its first answer was lost
 
     def entries(self) -> list[dict[str, Any]]:
-        """Every change, oldest first: at (ISO 8601), action, subject, before, after. Reads the whole table."""
+        """Every change, oldest first: at (ISO 8601), action, subject, before, after, caller. Reads the whole table."""
         with reaching(WHAT):
             pages = self._client.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
             items = [{name: value["S"] for name, value in item.items()} for page in pages for item in page["Items"]]
@@ -59,6 +60,7 @@ class DynamoAudit:
                 "subject": item["subject"],
                 "before": json.loads(item["before"]),
                 "after": json.loads(item["after"]),
+                "caller": item.get("caller"),
             }
             for item in sorted(items, key=lambda item: item["at"])
         ]

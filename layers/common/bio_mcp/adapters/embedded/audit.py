@@ -19,16 +19,27 @@ class SqliteAudit:
         self._database = database
         self._now = now
 
-    def record(self, action: str, subject: str, before: Any, after: Any) -> None:
-        row = (self._now().isoformat(), action, subject, json.dumps(before), json.dumps(after))
+    def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
+        row = (self._now().isoformat(), action, subject, json.dumps(before), json.dumps(after), caller)
         with self._database.writing() as connection:
-            connection.execute("INSERT INTO audit (at, action, subject, before, after) VALUES (?, ?, ?, ?, ?)", row)
+            connection.execute(
+                "INSERT INTO audit (at, action, subject, before, after, caller) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
 
     def entries(self) -> list[dict[str, Any]]:
-        """Every change, oldest first: at (ISO 8601), action, subject, before, after."""
+        """Every change, oldest first: at (ISO 8601), action, subject, before, after, caller."""
         with self._database.reading() as connection:
-            rows = connection.execute("SELECT at, action, subject, before, after FROM audit ORDER BY id").fetchall()
+            rows = connection.execute(
+                "SELECT at, action, subject, before, after, caller FROM audit ORDER BY id"
+            ).fetchall()
         return [
-            {"at": at, "action": action, "subject": subject, "before": json.loads(before), "after": json.loads(after)}
-            for at, action, subject, before, after in rows
+            {
+                "at": at,
+                "action": action,
+                "subject": subject,
+                "before": json.loads(before),
+                "after": json.loads(after),
+                "caller": caller,
+            }
+            for at, action, subject, before, after, caller in rows
         ]

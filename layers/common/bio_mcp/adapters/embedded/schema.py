@@ -94,4 +94,7 @@ MIGRATIONS = (
         crc32(CAST(chunks AS BLOB)), crc32(vectors)
         FROM entries JOIN chunks USING (pmid) JOIN vectors USING (pmid);
     """,
+    """
+    ALTER TABLE audit ADD COLUMN caller TEXT;
+    """,
 )

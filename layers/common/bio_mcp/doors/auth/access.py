@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from bio_mcp.adapters.kept import Kept
 from bio_mcp.doors.auth.keys import Keys, hmac_keys, rsa_keys
-from bio_mcp.doors.auth.tokens import Tokens
+from bio_mcp.doors.auth.permissions import Permission
+from bio_mcp.doors.auth.tokens import Caller, Tokens
 from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
@@ -24,12 +25,21 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Access:
     """Let in who brings one of `tokens` with all of `scopes`. `resource` is the endpoint's public URL, and `issuer`
-    who gives tokens out, each empty where there is none."""
+    who gives tokens out, each empty where there is none. Of tokens that carry `read_scope` or `write_scope`, those
+    with the latter alone may change anything; a token with neither may do everything."""
 
     tokens: Tokens
     scopes: tuple[str, ...] = ()
     resource: str = ""
     issuer: str = ""
+    read_scope: str = "bio:read"
+    write_scope: str = "bio:write"
+    calls_per_minute: int = 0
+
+    def permission(self, caller: Caller) -> Permission:
+        """What `caller` may do who was let in."""
+        limited = not caller.scopes.isdisjoint({self.read_scope, self.write_scope})
+        return Permission(caller.subject, not limited or self.write_scope in caller.scopes, self.write_scope)
 
 
 def access(settings: Settings) -> Access | None:
@@ -39,12 +49,23 @@ def access(settings: Settings) -> Access | None:
         return None
     if settings.resource_url:
         _must_be_https("MCP_RESOURCE_URL", settings.resource_url)
-    if odd := [each for each in settings.auth_scopes if not PLAIN.fullmatch(each)]:
-        raise InvalidInput(f"MCP_AUTH_REQUIRED_SCOPES holds {odd[0]!r}, which is no scope; commas stand between scopes")
+    for name, scopes in _scopes(settings).items():
+        if odd := [each for each in scopes if not PLAIN.fullmatch(each)]:
+            raise InvalidInput(f"{name} holds {odd[0]!r}, which is no scope; commas stand between scopes")
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
     tokens = Tokens(algorithm, Kept(read), audience(settings), settings.auth_issuer)
     issuer = settings.auth_issuer if settings.auth_jwks_url else ""
-    return Access(tokens, settings.auth_scopes, settings.resource_url, issuer)
+    ours = (settings.auth_read_scope, settings.auth_write_scope, settings.calls_per_minute)
+    return Access(tokens, settings.auth_scopes, settings.resource_url, issuer, *ours)
+
+
+def _scopes(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Those that are configured, by their variables."""
+    return {
+        "MCP_AUTH_REQUIRED_SCOPES": settings.auth_scopes,
+        "MCP_AUTH_READ_SCOPE": (settings.auth_read_scope,),
+        "MCP_AUTH_WRITE_SCOPE": (settings.auth_write_scope,),
+    }
 
 
 def access_if_whole(settings: Settings) -> Access | None:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from math import ceil
 from urllib.parse import urlsplit
 
 import anyio
@@ -13,7 +14,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bio_mcp.doors.auth.access import Access
-from bio_mcp.doors.auth.tokens import Refused
+from bio_mcp.doors.auth.permissions import KEY
+from bio_mcp.doors.auth.rate import RateLimiter
+from bio_mcp.doors.auth.tokens import Caller, Refused
 from bio_mcp.errors import Failure
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"  # RFC 9728, 3
@@ -30,19 +33,23 @@ log = logging.getLogger(__name__)
 
 
 class Locked:
-    """Hands on to `app` what carries a valid token: RFC 6750. 401 without one, 403 without the scopes, 503 when nobody
-    can tell because the keys cannot be read."""
+    """Hands on to `app` what carries a valid token, with what that allows: RFC 6750. 401 without one, 403 without the
+    scopes, 429 for too many calls, 503 when nobody can tell because the keys cannot be read."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
         self._checking = anyio.CapacityLimiter(CHECKING_AT_ONCE)
+        self._rate = RateLimiter(access.calls_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = await self._refusal(Headers(scope=scope).getlist("authorization"))
-        await (refusal or self._app)(scope, receive, send)
+        outcome = await self._checked(Headers(scope=scope).getlist("authorization"))
+        if isinstance(outcome, Response):
+            await outcome(scope, receive, send)
+        else:
+            await self._app({**scope, KEY: self._access.permission(outcome)}, receive, send)
 
-    async def _refusal(self, given: list[str]) -> Response | None:
+    async def _checked(self, given: list[str]) -> Caller | Response:
         if not given:
             return self._challenge(401)
         scheme, _, token = given[0].partition(" ")
@@ -59,7 +66,10 @@ class Locked:
             return unavailable("access tokens cannot be checked at the moment; try again later", retry_after_s=5)
         if missing := [each for each in self._access.scopes if each not in caller.scopes]:
             return self._challenge(403, "insufficient_scope", f"the token lacks the scope {missing[0]}")
-        return None
+        if wait_s := self._rate.wait_s(caller.subject):
+            log.warning("too many calls", extra={"subject": caller.subject})
+            return _too_many(wait_s)
+        return caller
 
     def _challenge(self, status: int, error: str = "", description: str = "") -> Response:
         """A request without any token is told what it takes and no error, as RFC 6750, 3.1 has it."""
@@ -69,6 +79,13 @@ class Locked:
         challenge = ", ".join(f'{name}="{value}"' for name, value in said.items() if value)
         body = {"error": error or "unauthorized", "error_description": description or "a Bearer token is needed"}
         return JSONResponse(body, status, {"www-authenticate": f"Bearer {challenge}".strip()})
+
+
+def _too_many(wait_s: float) -> Response:
+    seconds = ceil(wait_s)
+    description = f"too many calls with this token's subject; try again in {seconds} s"
+    body = {"error": "rate_limited", "error_description": description}
+    return JSONResponse(body, 429, {"retry-after": str(seconds)})
 
 
 def unavailable(description: str, retry_after_s: int | None = None) -> Response:
