@@ -199,6 +199,8 @@ def test_a_query_that_cannot_be_run_is_said_to_be_at_fault(live):
         ({"fetchBriefSummaries": 101}, "fetchBriefSummaries"),
         ({"sortBy": "title"}, "sortBy"),
         ({"filterByPublicationTypes": [""]}, "filterByPublicationTypes"),
+        ({"filterByPublicationTypes": ["x" * 101]}, "filterByPublicationTypes"),
+        ({"filterByPublicationTypes": [f"type {n}" for n in range(51)]}, "filterByPublicationTypes"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_ncbi_is(live, ncbi, more, named):

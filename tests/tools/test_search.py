@@ -145,6 +145,7 @@ def test_synonyms_find_what_the_words_do_not():
         ({"query": "x", "filters": {"tags": ["a"]}}, "filters.tags"),
         ({"query": "x", "filters": {"project": "hearts"}}, "filters.project"),
         ({"query": "x", "max_characters": 999}, "max_characters"),
+        ({"query": "x", "filters": {"journals": ["x" * 301]}}, "filters.journals.0"),
         ({"query": "x", "filters": {"year_from": 2020, "year_to": 2010}}, "year_from"),
         ({"query": "x", "filters": {"publication_types": ["poem"]}}, "randomized controlled trial"),
         ({}, "query"),

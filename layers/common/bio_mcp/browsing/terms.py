@@ -12,6 +12,7 @@ from bio_mcp.pubmed import unbalanced
 DateType = Literal["pdat", "mdat", "edat"]
 FIRST, LAST = "1800", "3000"  # what PubMed takes for a range without a beginning, or without an end
 SHORTEST = 3
+MOST_TYPES, LONGEST_TYPE = 50, 100  # publication types of a query, and characters of one: PubMed's longest has 60
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff]+")
 
 
@@ -74,6 +75,8 @@ def _typed(names: Sequence[str]) -> str | None:
     clauses = [f'"{_type(name)}"[Publication Type]' for name in dict.fromkeys(names)]
     if not clauses:
         return None
+    if len(clauses) > MOST_TYPES:
+        raise InvalidInput(f"filterByPublicationTypes: {len(clauses)} types; {MOST_TYPES} are the most")
     return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
 
 
@@ -81,6 +84,8 @@ def _type(name: str) -> str:
     plain = " ".join(re.sub(r'["\[\]]', " ", _CONTROL.sub(" ", name)).split())
     if not plain:
         raise InvalidInput("filterByPublicationTypes: a type has no name; PubMed's are like Review or Clinical Trial")
+    if len(plain) > LONGEST_TYPE:
+        raise InvalidInput(f"filterByPublicationTypes: {plain[:40]!r}... is too long for a type's name")
     return plain
 
 

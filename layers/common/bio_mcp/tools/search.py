@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
 from bio_mcp.retrieval.passages import Filters, StoredChunk, chunk_uuid
 from bio_mcp.retrieval.ranking import Ranked
 from bio_mcp.retrieval.relevance import is_weak
+from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import BIO_MCP
@@ -26,12 +27,15 @@ JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
 STANDINGS = "notice: retracts another; concern: expression of concern; clear: none; unknown: not told"
 
 
+Journal = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
+
+
 class SearchFilters(Request):
     """Which papers may be returned; all that is given must hold."""
 
     year_from: int = Field(default=_ABSENT, ge=1, description="first year of publication")
     year_to: int = Field(default=_ABSENT, ge=1, description="last year of publication")
-    journals: list[str] = Field(default_factory=list, description="any of these NLM ids or full titles")
+    journals: list[Journal] = Field(default_factory=list, description="any of these NLM ids or full titles")
     publication_types: list[str] = Field(
         default_factory=list,
         description="any of these MeSH UIs or names, e.g. randomized controlled trial, meta-analysis",

@@ -102,7 +102,7 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     many = min(request.fetchBriefSummaries, request.maxResults)
     asked = searching.Search(term, cleaned(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
     found = searching.search(asked, backends.pubmed, context.deadline)
-    page, summed = found.page, many > 0 and bool(found.page.ids)
+    page = found.page
     reasons = [*found.reasons, *unfiltered(request.filterByPublicationTypes or (), page.dropped)]
     answer = PubmedHits(
         searchParameters=request.model_dump(exclude_unset=True) | _chosen(request),
@@ -112,9 +112,7 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
         pmids=list(page.ids),
         briefSummaries=[brief(each) for each in found.summaries],
         eSearchUrl=request_url("esearch", db="pubmed", term=term, retmax=request.maxResults, sort=asked.sort),
-        eSummaryUrl=request_url("esummary", db="pubmed", version="2.0", id=",".join(page.ids[:many]))
-        if summed
-        else None,
+        eSummaryUrl=_summary_url(page.ids[:many]),
         queryTranslation=page.translation,
         droppedTerms=list(page.dropped),
         suggestedTerm=found.spelling,
@@ -126,6 +124,10 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     return budget.within(
         answer, "briefSummaries", budget.DEFAULT, lambda rest: budget.partial(answer.reasons, rest, more)
     )
+
+
+def _summary_url(pmids: Sequence[str]) -> str | None:
+    return request_url("esummary", db="pubmed", version="2.0", id=",".join(pmids)) if pmids else None
 
 
 def _term(request: SearchPubmed) -> str:
