@@ -179,6 +179,9 @@ MODULES = {  # who reads and writes what
 }
 
 
+BY_HAND = {"JobsTable.Arn": {"DeleteItem"}}  # what commands alone do, with the permissions of whoever runs them
+
+
 def called(*names):
     """The actions that the modules' calls of clients take."""
     trees = [ast.walk(ast.parse((ADAPTERS / f"{name}.py").read_text())) for name in names]
@@ -203,7 +206,7 @@ def test_what_a_function_may_do_to_a_store_its_adapter_does(resource):
 @pytest.mark.parametrize("resource", [each for each in MODULES if "Table" in each])
 def test_what_an_adapter_does_to_a_store_some_function_may_do(resource):
     granted = {action.partition(":")[2] for each in FUNCTIONS for action, on in allowed(each) if on == resource}
-    assert called(*MODULES[resource]) <= granted
+    assert called(*MODULES[resource]) - BY_HAND.get(resource, set()) <= granted
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -43,6 +43,7 @@ MORE_INPUTS = {
 
 # Tools that no contract has, and what each is for.
 BEYOND = {
+    "corpus.queries": "what is followed, how far it is synced, and what became of a sync that went on by itself",
     "lookupMeshTerms": "headings to search with",
     "checkSpelling": "a query that finds nothing may be misspelt",
     "matchCitations": "references of a manuscript, to their records",
@@ -59,6 +60,7 @@ FITTING = {
     "pubmed.sync_delta": {"query_key": "contract", "term": "diabetes"},
     "corpus.checkpoint.get": {"query_key": "contract"},
     "corpus.checkpoint.set": {"query_key": "moved", "last_edat": "2024-06-02T00:00:00Z"},
+    "corpus.queries": {},
     "searchPubMedArticles": {"queryTerm": "newborn", "fetchBriefSummaries": 5},
     "fetchArticleDetails": {"pmids": [PMID, "999999999"], "includeGrantInfo": True},
     "getArticleRelationships": {"sourcePmid": PMID, "citationStyles": ["ris"]},

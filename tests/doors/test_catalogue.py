@@ -30,6 +30,7 @@ ARGUMENTS = {
     "pubmed.sync_delta": {"query_key": "doors", "term": "newborn"},
     "corpus.checkpoint.get": {"query_key": "doors"},
     "corpus.checkpoint.set": {"query_key": "doors", "last_edat": "2024-06-02T00:00:00Z"},
+    "corpus.queries": {},
     "searchPubMedArticles": {"queryTerm": "newborn", "fetchBriefSummaries": 3},
     "fetchArticleDetails": {"pmids": [PMID]},
     "getArticleRelationships": {"sourcePmid": PMID},

@@ -1,18 +1,24 @@
-"""Read and move the watermark of a named query."""
+"""Read and move the watermark of a named query, and list what is followed."""
 
+from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 from pydantic import Field
 
-from bio_mcp.errors import Conflict, InvalidInput
+from bio_mcp.errors import Conflict, Failure, InvalidInput
 from bio_mcp.literature.clock import eastern_day, instant, moment
-from bio_mcp.ports import Backends
+from bio_mcp.ports import Backends, Job
 from bio_mcp.syncing.delta import LEASE_S, lease_name
 from bio_mcp.syncing.planning import abandon_all
+from bio_mcp.syncing.queries import followed, report_on
 from bio_mcp.syncing.watermarks import doubt
 from bio_mcp.syncing.windows import FIELDS
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP, QueryKey
+
+MOST_QUERIES = 100
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 
 
 class CheckpointGet(Request):
@@ -33,6 +39,39 @@ class CheckpointSet(Request):
 
 class Done(Response):
     ok: bool
+
+
+class Queries(Request):
+    query_key: QueryKey = Field(default=_ABSENT, description="only this one")
+
+
+class LastSync(Response):
+    job_id: str
+    state: str = Field(description="complete, incomplete, running, waiting, stalled, interrupted or cancelled")
+    started_at: str
+    updated_at: str
+    inserted: int
+    updated: int
+    skipped: int
+    failed: int
+    processed: int
+    expected: int
+    warnings: list[str]
+    error: str | None
+
+
+class Query(Response):
+    query_key: str
+    term: str | None
+    last_edat: str | None
+    settled_to: str | None = Field(description="day up to which all that matches is in the corpus")
+    last_sync: LastSync | None
+
+
+class QueryList(Response):
+    queries: list[Query]
+    left_out: int
+    papers: int | None = Field(description="in the corpus; null: unknown")
 
 
 @tool("corpus.checkpoint.get", family=BIO_MCP, timeout=5)
@@ -68,3 +107,47 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     finally:
         backends.leases.release(lease, holder)
     return Done(ok=True)
+
+
+@tool("corpus.queries", family=BIO_MCP, timeout=5, output_listed=False)
+def list_queries(request: Queries, backends: Backends) -> QueryList:
+    """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
+    found, left_out = followed(request.query_key, MOST_QUERIES, backends)
+    now = backends.now()
+    queries = [
+        Query(
+            query_key=each.checkpoint.query_key,
+            term=each.checkpoint.term,
+            last_edat=each.checkpoint.last_edat,
+            settled_to=each.settled_to,
+            last_sync=_last_sync(each.job, now) if each.job else None,
+        )
+        for each in found
+    ]
+    return QueryList(queries=queries, left_out=left_out, papers=_papers(backends))
+
+
+def _last_sync(job: Job, now: datetime) -> LastSync:
+    report = report_on(job, now)
+    return LastSync(
+        job_id=job.job_id,
+        state=report.state,
+        started_at=instant(job.created),
+        updated_at=instant(job.updated),
+        inserted=report.inserted,
+        updated=report.updated,
+        skipped=report.skipped,
+        failed=report.failed,
+        processed=report.processed,
+        expected=report.expected,
+        warnings=list(report.warnings),
+        error=job.progress.get("error"),
+    )
+
+
+def _papers(backends: Backends) -> int | None:
+    """How many there are, where this process may know."""
+    try:
+        return backends.documents.count()
+    except Failure:
+        return None

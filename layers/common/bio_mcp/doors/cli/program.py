@@ -31,6 +31,7 @@ COMMANDS = {
     "get": ("reading", "Show papers of the corpus."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
     "desk": ("desk", "Look up headings, ids, references, full text and books at NCBI."),
+    "queries": ("queries", "List the queries that are followed; stop or forget one."),
     "checkpoint": ("checkpoint", "Show or set how far a query has been synced."),
     "reindex": ("reindexing", "Rebuild the search index from the stored papers."),
     "doctor": ("doctor", "Check this installation and its corpus."),

@@ -1,0 +1,96 @@
+"""`bio-mcp queries`: what is followed, and how to end it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import click
+
+from bio_mcp.doors import console
+from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.syncing.stopping import remove, stop
+from bio_mcp.tools.checkpoint import list_queries
+
+
+@click.group("queries")
+def queries_command() -> None:
+    """List the queries that are followed; stop or forget one."""
+
+
+@queries_command.command("list")
+@click.argument("query_key", required=False)
+@as_json
+@click.pass_obj
+def list_command(session: Session, query_key: str | None, as_json: bool) -> None:
+    """List every query, or QUERY_KEY alone: term, how far it is synced, and how its last sync went."""
+    session.as_json = as_json
+    arguments = {"query_key": query_key} if query_key else {}
+    session.answer(session.ask(list_queries, arguments), render)
+
+
+@queries_command.command("stop")
+@click.argument("query_key")
+@as_json
+@click.pass_obj
+def stop_command(session: Session, query_key: str, as_json: bool) -> None:
+    """Cancel the sync of QUERY_KEY that runs or waits. What it has stored stays; the next sync starts anew from the
+    watermark."""
+    session.as_json = as_json
+    jobs = [job.job_id for job in stop(query_key, session.backends)]
+    what = ", ".join(jobs)
+    said = f"{what} is cancelled; if it runs, it ends within a minute." if jobs else f"No sync of {query_key} to stop."
+    session.answer({"query_key": query_key, "cancelled": jobs}, lambda _: console.say(said))
+
+
+@queries_command.command("remove")
+@click.argument("query_key")
+@click.option("--yes", is_flag=True, help="Do it; without this it only says what would be done.")
+@as_json
+@click.pass_obj
+def remove_command(session: Session, query_key: str, yes: bool, as_json: bool) -> None:
+    """Forget QUERY_KEY: its watermarks and its syncs.
+
+    The papers stay, as others may have brought them too. The next sync of the key reads everything again.
+    """
+    session.as_json = as_json
+    stood = remove(query_key, session.backends) if yes else session.backends.checkpoints.all(query_key)
+    terms = [each.term for each in stood]
+    session.answer(
+        {"query_key": query_key, "terms": terms, "removed": yes}, lambda _: console.say(_removal(query_key, terms, yes))
+    )
+    session.code = 0 if yes or not terms else 1
+
+
+def _removal(query_key: str, terms: Iterable[str | None], done: bool) -> str:
+    named = "; ".join(term or "no term" for term in terms)
+    if not named:
+        return f"{query_key} is not followed."
+    if done:
+        return f"{query_key} ({named}) is forgotten; its papers stay."
+    return f"{query_key} ({named}) would be forgotten, and its papers would stay. Say --yes to do it."
+
+
+def render(body: Mapping[str, Any]) -> None:
+    """A row for each query, then the warnings of the last syncs."""
+    rows = [
+        (each["query_key"], each["term"] or "–", each["settled_to"] or "–", *_sync(each)) for each in body["queries"]
+    ]
+    if rows:
+        console.show(console.table(("query", "term", "settled to", "last sync", "records"), rows))
+    else:
+        console.say("No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.")
+    if body["left_out"]:
+        console.say(f"{console.many(body['left_out'], 'query')} more; name one to see it.")
+    if body["papers"] is not None:
+        console.say(f"{console.many(body['papers'], 'paper')} in the corpus.")
+    for each in body["queries"]:
+        last = each["last_sync"] or {"warnings": [], "error": None}
+        for warning in (*last["warnings"], *filter(None, [last["error"]])):
+            console.warn(f"{each['query_key']}: {warning}")
+
+
+def _sync(query: Mapping[str, Any]) -> tuple[str, str]:
+    last = query["last_sync"]
+    if last is None:
+        return "–", "–"
+    return f"{last['state']}, {last['updated_at']}", f"{last['processed']:,} of {last['expected']:,}"

@@ -1,0 +1,86 @@
+"""corpus.queries: what is followed, and how its last sync went."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.catalog import TOOLS
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput
+from bio_mcp.ports import Job
+from bio_mcp.syncing.cursor import Cursor
+from bio_mcp.syncing.delta import TOOL
+from bio_mcp.syncing.queries import state_of
+from bio_mcp.tools.checkpoint import MOST_QUERIES
+from tests.corpus import Corpus
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def corpus(tmp_path, ncbi):
+    ncbi.control.set_today("2026/01/01")
+    with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as it:
+        yield it
+
+
+def sync(corpus, query_key, term, **more):
+    return call(TOOLS[TOOL], {"query_key": query_key, "term": term}, corpus, **more).body
+
+
+def listed(corpus, **arguments):
+    return call(TOOLS["corpus.queries"], arguments, corpus).body
+
+
+def test_a_query_is_listed_with_its_term_its_day_and_what_its_last_sync_did(corpus):
+    done = sync(corpus, "covid", "COVID-19 OR zzyzzyva")
+    [query] = listed(corpus)["queries"]
+    assert (query["query_key"], query["term"]) == ("covid", "COVID-19 OR zzyzzyva")
+    assert (query["last_edat"], query["settled_to"]) == (done["max_edat_seen"], "2025-12-31")
+    last = query["last_sync"]
+    for name in ("job_id", "state", "inserted", "updated", "skipped", "failed", "expected", "warnings"):
+        assert last[name] == done[name]
+    assert last["started_at"] <= last["updated_at"]
+    assert last["error"] is None
+    assert listed(corpus)["papers"] == done["inserted"]
+
+
+def test_a_sync_that_waits_and_one_that_failed_say_so(corpus, ncbi):
+    sync(corpus, "waits", "cancer", deadline=Deadline(0))
+    ncbi.control.fault(status=503, times=10_000)
+    sync(corpus, "failed", "cancer")
+    states = {each["query_key"]: each["last_sync"] for each in listed(corpus)["queries"]}
+    assert (states["waits"]["state"], states["waits"]["error"]) == ("waiting", None)
+    assert states["failed"]["state"] == "waiting"
+    assert "NCBI" in states["failed"]["error"]
+
+
+def test_one_query_can_be_asked_for(corpus):
+    for key in ("a", "b"):
+        corpus.checkpoints.advance(key, "cancer")
+    assert [each["query_key"] for each in listed(corpus, query_key="b")["queries"]] == ["b"]
+    assert listed(corpus, query_key="none")["queries"] == []
+
+
+def test_the_list_is_bounded_and_says_how_many_more_there_are(corpus):
+    for number in range(MOST_QUERIES + 2):
+        corpus.checkpoints.advance(f"key {number:03}", "cancer")
+    body = listed(corpus)
+    assert (len(body["queries"]), body["left_out"]) == (MOST_QUERIES, 2)
+    assert body["queries"][0]["last_sync"] is None
+
+
+def test_where_the_papers_may_not_be_counted_the_queries_are_listed_all_the_same(corpus, monkeypatch):
+    def count():
+        raise InvalidInput("BIO_MCP_TABLE_DOCUMENTS is not set")
+
+    monkeypatch.setattr(corpus.documents, "count", count)
+    assert listed(corpus) == {"queries": [], "left_out": 0, "papers": None}
+
+
+def test_a_job_that_has_been_silent_for_longer_than_its_lease_is_interrupted():
+    cursor = Cursor(end=NOW.date(), queue=[]).to_json()
+    job = Job("sync_1", "sync", "running", NOW, NOW, {}, cursor)
+    assert state_of(job, NOW + timedelta(minutes=1)) == "running"
+    assert state_of(job, NOW + timedelta(minutes=6)) == "interrupted"
