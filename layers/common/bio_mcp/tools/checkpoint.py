@@ -15,6 +15,7 @@ from bio_mcp.syncing.queries import followed, report_on
 from bio_mcp.syncing.watermarks import doubt
 from bio_mcp.syncing.windows import FIELDS
 from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools import budget
 from bio_mcp.tools.families import BIO_MCP, QueryKey
 
 MOST_QUERIES = 100
@@ -109,7 +110,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     return Done(ok=True)
 
 
-@tool("corpus.queries", family=BIO_MCP, timeout=5, output_listed=False)
+@tool("corpus.queries", family=BIO_MCP, timeout=5, output_listed=False, longest=budget.DEFAULT)
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
     found, left_out = followed(request.query_key, MOST_QUERIES, backends)
@@ -124,7 +125,8 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
         )
         for each in found
     ]
-    return QueryList(queries=queries, left_out=left_out, papers=_papers(backends))
+    answer = QueryList(queries=queries, left_out=left_out, papers=_papers(backends))
+    return budget.within(answer, "queries", budget.DEFAULT, lambda rest: {"left_out": left_out + len(rest)})
 
 
 def _last_sync(job: Job, now: datetime) -> LastSync:
