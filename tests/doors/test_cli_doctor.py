@@ -1,6 +1,7 @@
 """`bio-mcp doctor`: every check, well and unwell, and what it says to do."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -67,6 +68,45 @@ def test_a_corpus_file_that_lost_rows_fails_by_name(cli):
     state, said = found(cli("doctor", "--json"))["database"]
     assert state == FAIL
     assert "1 heads without an article" in said
+
+
+def change(cli, sql):
+    with closing(sqlite3.connect(cli.home / FILE)) as connection, connection:
+        connection.execute(sql)
+
+
+def test_damaged_passages_fail_with_the_command_that_mends_them(cli):
+    cli.fill(20)
+    change(cli, "UPDATE vectors SET vectors = zeroblob(length(vectors)) WHERE pmid = 27602157")
+    state, said = found(cli("doctor", "--json"))["database"]
+    assert state == FAIL
+    assert "damaged passages of PMID 27602157" in said
+    assert said.endswith("Run `bio-mcp reindex`.")
+    cli("reindex")
+    assert cli("doctor", "--json").json["ok"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [("DROP TABLE heads", "the table heads is missing"), ("DELETE FROM settings", "3 settings of the index")],
+)
+def test_a_corpus_that_lost_a_table_or_its_settings_is_examined_to_the_end(cli, sql, told):
+    cli.fill(20)
+    change(cli, sql)
+    ran = cli("doctor", "--json")
+    assert ran.code == 1
+    assert told in found(ran)["database"][1]
+    assert found(ran)["corpus"][0] == FAIL
+    assert found(ran)["embedding model"][0] == OK
+
+
+def test_a_check_that_breaks_down_is_a_finding(caplog):
+    def breaks():
+        raise KeyError("a mistake of ours")
+
+    assert examine(breaks).state == FAIL
+    assert "KeyError" in examine(breaks).found
+    assert "a mistake of ours" in caplog.text
 
 
 def test_an_index_of_another_model_fails_with_both_names(cli):

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from bio_mcp.adapters.blobkeys import checked, is_key, key_of, missing
+from bio_mcp.adapters.embedded.private import make_directory
 from bio_mcp.errors import StoreFailed
 
 UNREADABLE = "The stored files cannot be read or written: check the data directory's permissions and its disk."
@@ -45,7 +46,7 @@ class DirectoryBlobs:
 
 def _write(path: Path, content: bytes) -> None:
     """Write the file beside its place, then move it there in one step."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(path.parent)
     handle, scratch = tempfile.mkstemp(prefix=".", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bio_mcp.adapters.caching.lifetime import age_s
+from bio_mcp.adapters.embedded.private import make_file
 from bio_mcp.cache import Held
 from bio_mcp.errors import StoreFailed
 
@@ -87,7 +88,7 @@ class SqliteCache:
                     self._close()
 
     def _open(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_file(self._path)
         connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
             _prepare(connection)

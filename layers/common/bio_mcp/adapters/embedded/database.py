@@ -11,7 +11,8 @@ from pathlib import Path
 from zlib import crc32
 
 from bio_mcp.adapters.embedded.checksums import entry_checksum
-from bio_mcp.adapters.embedded.failures import READ_ONLY, translated
+from bio_mcp.adapters.embedded.failures import GONE, OLDER, REPLACED, translated
+from bio_mcp.adapters.embedded.opening import Connection, Identity, connect
 from bio_mcp.adapters.embedded.processes import Presence, presence_in
 from bio_mcp.adapters.embedded.schema import APPLICATION_ID, MIGRATIONS
 from bio_mcp.errors import Failure, StoreFailed
@@ -19,6 +20,7 @@ from bio_mcp.errors import Failure, StoreFailed
 FILE = "corpus.sqlite3"
 PAGE_BYTES = 16_384  # two documents' vectors per page: the scan at start-up follows no overflow chain
 LOG_BYTES = 64 << 20
+READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 
 
 class Database:
@@ -26,7 +28,8 @@ class Database:
 
     A write transaction is durable when its block ends: the write-ahead log is synced at every commit, so neither
     a killed process nor a power cut loses it. `busy_timeout_s` is how long a writer waits for another one;
-    `max_pages` limits the file, in pages of 16 KiB.
+    `max_pages` limits the file, in pages of 16 KiB. Where another file is put in its place, that one is used from then
+    on. A file that may not be written can be read.
     """
 
     def __init__(
@@ -41,20 +44,21 @@ class Database:
         self._busy_timeout_s = busy_timeout_s
         self._migrations = migrations
         self._max_pages = max_pages
-        self._idle: deque[sqlite3.Connection] = deque()
-        self._ready = False
+        self._idle: deque[Connection] = deque()
+        self._path = directory / FILE
+        self._known: Identity | None = None  # the file that was found to be ours and up to date
         weakref.finalize(self, _close, self._idle)
 
     @contextmanager
-    def reading(self, failure: type[Failure] = StoreFailed) -> Iterator[sqlite3.Connection]:
+    def reading(self, failure: type[Failure] = StoreFailed) -> Iterator[Connection]:
         """A connection that sees one state of the corpus until the block ends."""
-        with self._transaction("BEGIN", failure) as connection:
+        with self._transaction(READ, failure) as connection:
             yield connection
 
     @contextmanager
-    def writing(self, failure: type[Failure] = StoreFailed) -> Iterator[sqlite3.Connection]:
+    def writing(self, failure: type[Failure] = StoreFailed) -> Iterator[Connection]:
         """A connection that holds the only write lock; the block is stored whole at its end, or not at all."""
-        with self._transaction("BEGIN IMMEDIATE", failure) as connection:
+        with self._transaction(WRITE, failure) as connection:
             yield connection
 
     @cached_property
@@ -67,13 +71,16 @@ class Database:
         _close(self._idle)
 
     @contextmanager
-    def _transaction(self, begin: str, failure: type[Failure]) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, begin: str, failure: type[Failure]) -> Iterator[Connection]:
         try:
-            connection = self._idle.pop() if self._idle else self._connect()
+            connection = self._checkout()
             try:
                 connection.execute(begin)
+                connection.remember_log(self._path)
                 yield connection
                 connection.execute("COMMIT")
+                if begin == WRITE and not connection.is_to(self._path):
+                    raise failure(REPLACED, retryable=True)
             finally:
                 self._hand_back(connection)
         except sqlite3.Error as error:
@@ -82,7 +89,18 @@ class Database:
                 raise
             raise known from error
 
-    def _hand_back(self, connection: sqlite3.Connection) -> None:
+    def _checkout(self) -> Connection:
+        """A connection to the file that is there now; those to one that was there before are closed."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_to(self._path):
+                return connection
+            connection.leave(self._path)
+        if self._known and not self._path.exists():
+            raise StoreFailed(GONE, retryable=False)
+        return self._connect()
+
+    def _hand_back(self, connection: Connection) -> None:
         """Keep a connection for the next caller, unless it cannot even undo what it began."""
         try:
             if connection.in_transaction:
@@ -92,18 +110,8 @@ class Database:
         else:
             self._idle.append(connection)
 
-    def _connect(self) -> sqlite3.Connection:
-        try:
-            self.directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreFailed(READ_ONLY, retryable=False) from error
-        connection = sqlite3.connect(
-            self.directory / FILE,
-            timeout=self._busy_timeout_s,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=256,
-        )
+    def _connect(self) -> Connection:
+        connection = connect(self._path, self._busy_timeout_s)
         try:
             self._prepare(connection)
         except BaseException:
@@ -111,16 +119,16 @@ class Database:
             raise
         return connection
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        if not self._ready:
+    def _prepare(self, connection: Connection) -> None:
+        if self._known != connection.file:
             self._recognise(connection)
         for pragma in ("synchronous = FULL", "fullfsync = ON", f"journal_size_limit = {LOG_BYTES}"):
             connection.execute(f"PRAGMA {pragma}")
         if self._max_pages is not None:
             connection.execute(f"PRAGMA max_page_count = {self._max_pages}")
-        self._ready = True
+        self._known = connection.file
 
-    def _recognise(self, connection: sqlite3.Connection) -> None:
+    def _recognise(self, connection: Connection) -> None:
         """Make a new file ours, bring an older one up to date, refuse a foreign or a newer one."""
         application, version = _marks(connection)
         if application not in (0, APPLICATION_ID) or (application == 0 and not _is_empty(connection)):
@@ -134,6 +142,8 @@ class Database:
                 retryable=False,
             )
         if version < len(self._migrations) or application == 0:
+            if connection.read_only:
+                raise StoreFailed(OLDER, retryable=False)
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             self._log_ahead(connection)
             _migrate(connection, self._migrations)
@@ -170,7 +180,7 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
     connection.execute("COMMIT")
 
 
-def _close(connections: deque[sqlite3.Connection]) -> None:
+def _close(connections: deque[Connection]) -> None:
     while connections:
         connections.pop().close()
 

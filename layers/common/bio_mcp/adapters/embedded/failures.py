@@ -13,8 +13,23 @@ FULL = (
     "free some space and repeat the call."
 )
 BUSY = "Another program has been writing to the corpus for too long. Nothing was changed; try again."
-READ_ONLY = "The corpus cannot be written: make its data directory writable for this user, or choose another one."
-CLOSED = "The corpus cannot be opened: check that its data directory exists and that this user may read and write it."
+READ_ONLY = (
+    "The corpus cannot be written: make its data directory (BIO_MCP_HOME) writable for this user, or choose another "
+    "one."
+)
+CLOSED = (
+    "The corpus cannot be opened: check that its data directory (BIO_MCP_HOME) exists and that this user may read and "
+    "write it."
+)
+OLDER = (
+    "The corpus was written by an older bio-mcp and cannot be brought up to date where it cannot be written: make its "
+    "data directory (BIO_MCP_HOME) writable for this user."
+)
+GONE = "The corpus file is no longer where it was: put it back, or stop this program and start it again."
+REPLACED = (
+    "Another file was put in the corpus file's place while this was being written, and may not hold it; repeat the "
+    "call."
+)
 DISK = (
     "The disk of the corpus failed to read or write. Nothing of this batch was stored; try again, then check the disk."
 )

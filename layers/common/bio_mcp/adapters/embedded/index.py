@@ -8,6 +8,7 @@ from threading import Lock
 from bio_mcp.adapters.embedded.arrayfile import ArrayFile
 from bio_mcp.adapters.embedded.columns import Columns
 from bio_mcp.adapters.embedded.keeping import keep, restore
+from bio_mcp.adapters.embedded.opening import Connection, Identity
 from bio_mcp.adapters.embedded.snapshot import Snapshot
 
 log = logging.getLogger("bio_mcp.adapters.embedded")
@@ -41,24 +42,29 @@ class LiveIndex:
         self._mapped: ArrayFile | None = None
         self._columns = Columns(0)
         self._snapshot = self._columns.snapshot(0, k1, b)
+        self._seen: tuple[Identity, Snapshot] = (), self._snapshot  # the corpus file and what was made of it
 
-    def current(self, connection: sqlite3.Connection) -> Snapshot:
+    def current(self, connection: Connection) -> Snapshot:
         """The index as `connection`'s transaction sees it, or newer."""
-        self._leave_changed_file()
+        file, snapshot = self._seen
         change = last_change(connection)
-        if self._snapshot.change < change:
-            with self._lock:
-                if self._snapshot.change < change:
-                    self._catch_up(connection, change)
-        return self._snapshot
+        if file == connection.file and snapshot.change >= change and not self._is_spoilt:
+            return snapshot
+        with self._lock:
+            if self._seen[0] != connection.file:
+                self._forget()
+            if self._is_spoilt:
+                log.warning("%s was changed by another program; it is made again", self._kept.name)
+                self._forget()
+            if self._snapshot.change < change:
+                self._catch_up(connection, change)
+            self._seen = connection.file, self._snapshot
+            return self._snapshot
 
-    def _leave_changed_file(self) -> None:
+    @property
+    def _is_spoilt(self) -> bool:
         """A mapped file that was cut would end this process, one that was overwritten would find something else."""
-        if self._mapped is not None and self._mapped.has_changed:
-            with self._lock:
-                if self._mapped is not None and self._mapped.has_changed:
-                    log.warning("%s was changed by another program; it is left", self._kept.name)
-                    self._forget()
+        return self._mapped is not None and self._mapped.has_changed
 
     def _catch_up(self, connection: sqlite3.Connection, change: int) -> None:
         dim = dimension(connection)

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from bio_mcp.adapters.embedded.private import make_file
 from bio_mcp.adapters.pace import LATE_S, Pacer, too_late
 from bio_mcp.deadline import Clock, Deadline
 
@@ -131,7 +132,7 @@ class SqlitePacer:
 
     def _begin(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_file(self._path)
             self._connection = sqlite3.connect(
                 self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
             )

@@ -12,6 +12,7 @@ import weakref
 from pathlib import Path
 
 from bio_mcp.adapters.embedded.failures import READ_ONLY
+from bio_mcp.adapters.embedded.private import make_directory
 from bio_mcp.errors import StoreFailed
 
 try:
@@ -71,7 +72,7 @@ def presence_in(directory: Path) -> Presence:
         try:
             if path.exists() and (found := _present.get(_name(path.stat()))):
                 return found
-            directory.mkdir(parents=True, exist_ok=True)
+            make_directory(directory)
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StoreFailed(READ_ONLY, retryable=False) from error

@@ -1,5 +1,6 @@
 """The checks of `bio-mcp doctor`. Each tells what it found and, when that is not well, what to do."""
 
+import logging
 import os
 import platform
 import shutil
@@ -20,9 +21,15 @@ from bio_mcp.syncing.watermarks import doubt
 from bio_mcp.tool import Request, Response, Tool, tool
 from bio_mcp.tools.families import BIO_MCP
 
+log = logging.getLogger("bio_mcp.doctor")
+
 OK, WARN, FAIL = "ok", "warn", "fail"
 LITTLE, TOO_LITTLE = 1 << 30, 100 << 20  # bytes of free disk
 NCBI_S = 9  # for all tries
+RESTORE = (
+    "Stop every bio-mcp that uses the file and put back a copy of it, with no corpus.sqlite3-wal beside it; or move it "
+    "away, import and sync again."
+)
 
 
 class DoctorRequest(Request):
@@ -70,11 +77,14 @@ def diagnosis(settings: Settings) -> Tool:
 
 
 def examine(check: Callable[[], Finding]) -> Finding:
-    """The finding; a failure's sentence says itself what to do."""
+    """The finding; a failure's sentence says itself what to do. A check that breaks down is a finding, too."""
     try:
         return check()
     except Failure as failure:
         return Finding(FAIL, str(failure))
+    except Exception as error:
+        log.exception("a check of the doctor broke down")
+        return Finding(FAIL, f"this check broke down ({type(error).__name__})", "The log says where; look there first.")
 
 
 def versions(_settings: Settings, _backends: Backends) -> Finding:
@@ -93,7 +103,10 @@ def data_directory(settings: Settings, _backends: Backends) -> Finding:
     home = settings.home.expanduser()
     there = next(each for each in (home, *home.absolute().parents) if each.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        return Finding(FAIL, f"{home} cannot be written", "Make it writable for this user, or set BIO_MCP_HOME.")
+        readable = there == home and os.access(home, os.R_OK | os.X_OK)
+        found = f"{home} cannot be written" + (": its corpus can be searched and not changed" if readable else "")
+        remedy = "Make it writable for this user, or set BIO_MCP_HOME."
+        return Finding(WARN if readable else FAIL, found, remedy)
     return space(home, shutil.disk_usage(there).free)
 
 
@@ -111,7 +124,9 @@ def database(_settings: Settings, backends: Backends) -> Finding:
     problems = cast(Embedded, backends).integrity().problems
     if not problems:
         return Finding(OK, "whole")
-    return Finding(FAIL, "; ".join(problems), "Put back a copy of the file, or move it away, import and sync again.")
+    if all("bio-mcp reindex" in each for each in problems):
+        return Finding(FAIL, "; ".join(problems), "Run `bio-mcp reindex`.")
+    return Finding(FAIL, "; ".join(problems), RESTORE)
 
 
 def queue(_settings: Settings, backends: Backends) -> Finding:

@@ -1,6 +1,7 @@
 """The log of commands: a file beside the corpus, so that the terminal holds the answer alone."""
 
 import logging
+import os
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -13,10 +14,11 @@ FILE_BYTES = 1 << 20  # then it is set aside once, and the one before forgotten
 
 
 class _InDirectory(RotatingFileHandler):
-    """Makes the data directory when there is something to log, not before."""
+    """Makes the data directory when there is something to log, not before, and both for this user alone."""
 
     def _open(self) -> TextIOWrapper:
-        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        Path(self.baseFilename).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(self.baseFilename, os.O_CREAT | os.O_WRONLY, 0o600))
         return super()._open()
 
 
