@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -181,3 +182,23 @@ def test_json_stays_sound_where_stdout_knows_only_ascii(tmp_path):
     ran = program("checkpoint", "get", "พาราเซตามอล", "--json", **given)
     assert ran.stdout.isascii()
     assert json.loads(ran.stdout)["query_key"] == "พาราเซตามอล"
+
+
+@pytest.mark.parametrize("arguments", [["--json"], []])
+def test_an_answer_that_finds_no_room_is_an_error_of_one_line(cli, monkeypatch, arguments):
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        ran = cli("doctor", *arguments)
+        monkeypatch.undo()
+    assert ran.code == 1
+    assert ran.err == "error: The answer could not be written: No space left on device.\n"
+
+
+@pytest.mark.parametrize("arguments", [["doctor", "--json"], ["doctor"], ["get", "1"]])
+def test_closed_streams_are_nobodys_trouble(cli, monkeypatch, arguments):
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    code = cli(*arguments).code
+    sys.stdout.close()
+    sys.stderr.close()
+    assert code in (0, 1)

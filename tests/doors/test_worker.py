@@ -5,6 +5,7 @@ import pytest
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.worker import Worker, work_once
+from bio_mcp.errors import StoreFailed
 from tests.corpus import Corpus
 
 SYNC = {"tool": "pubmed.sync_delta", "arguments": {"query_key": "k", "term": "cancer"}}
@@ -67,3 +68,24 @@ def test_the_worker_thread_empties_the_queue_and_stops(corpus):
     with Worker(queue, TOOLS, corpus):
         assert queue.empty.wait(60)
     assert corpus.checkpoints.get("k").last_edat is not None
+
+
+class Failing:
+    """A queue that fails in these ways, one at each look, and tells when it has."""
+
+    def __init__(self, *reasons):
+        self.reasons, self.done = iter(reasons), threading.Event()
+
+    def receive(self, _lease_s):
+        reason = next(self.reasons, None)
+        if reason is not None:
+            raise StoreFailed(reason)
+        self.done.set()
+
+
+def test_the_same_trouble_is_logged_once(corpus, caplog):
+    queue = Failing("it is only read", "it is only read", "it is only read", "it is locked", "it is only read")
+    with Worker(queue, TOOLS, corpus, idle_s=0):
+        assert queue.done.wait(timeout=10)
+    told = [record.getMessage() for record in caplog.records if record.name == "bio_mcp.worker"]
+    assert told == ["queue: it is only read", "queue: it is locked", "queue: it is only read"]

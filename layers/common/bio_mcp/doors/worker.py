@@ -79,8 +79,9 @@ class Worker:
     Stopped in a call, it lets the call come to its next halt, from where the next worker goes on.
     """
 
-    def __init__(self, queue: Queue, tools: Mapping[str, Tool], backends: Backends) -> None:
+    def __init__(self, queue: Queue, tools: Mapping[str, Tool], backends: Backends, *, idle_s: float = IDLE_S) -> None:
         self._work: Callable[[], bool] = lambda: work_once(queue, tools, backends, self._next_deadline)
+        self._idle_s = idle_s
         self._stop = threading.Event()
         self._deadline = Deadline(CALL_S)
         self._thread = threading.Thread(target=self._run, name="bio-mcp-worker", daemon=True)
@@ -99,11 +100,13 @@ class Worker:
         return self._deadline
 
     def _run(self) -> None:
+        trouble = ""
         while not self._stop.is_set():
             try:
-                busy = self._work()
+                busy, trouble = self._work(), ""
             except Failure as failure:
-                log.warning("queue: %s", failure)
-                busy = False
+                if str(failure) != trouble:  # logged once, not at every look into a corpus that is only read
+                    log.warning("queue: %s", failure)
+                busy, trouble = False, str(failure)
             if not busy:
-                self._stop.wait(IDLE_S)
+                self._stop.wait(self._idle_s)

@@ -1,10 +1,12 @@
 """The program: finds the command, runs it, and turns whatever ends it into one sentence and an exit code."""
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,6 +20,7 @@ from bio_mcp.doors.cli.session import Failed, Session, Wire, configured
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.settings import Settings
 
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 COMMANDS = {
@@ -69,11 +72,13 @@ def bio_mcp() -> None:
 def run(argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.from_env, wire: Wire = configured) -> int:
     """Run one command line; never raises but for a bug in the command line itself."""
     as_json = "--json" in argv
+    _replace_closed_streams()
     try:
         settings = configure()
         log_to_file(settings)
         with closing(Session(settings, wire, as_json)) as session:
             bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as asked:
         asked.show()
         return USAGE
@@ -88,10 +93,26 @@ def run(argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.fro
     except (KeyboardInterrupt, click.Abort):
         console.err().show("stopped")
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone
-        return FAILED
+    except OSError as error:
+        return _unwritten(error)
     return session.code
+
+
+def _replace_closed_streams() -> None:
+    """Whoever closed standard output or error wants nothing of it; to what runs here they are open."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  for as long as the process runs
+
+
+def _unwritten(error: OSError) -> int:
+    """The answer could not be printed: say so, unless whoever read us has gone. Raises what has another reason."""
+    if not isinstance(error, BrokenPipeError):
+        if error.errno not in UNWRITABLE:
+            raise error
+        console.fail(f"The answer could not be written: {error.strerror}.")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try again at its end
+    return FAILED
 
 
 def _misused(wrong: click.UsageError, as_json: bool) -> int:
