@@ -10,6 +10,7 @@ COMMANDS = {
     "rag.get": "bio-mcp get",
     "corpus.checkpoint.get": "bio-mcp checkpoint get",
     "corpus.checkpoint.set": "bio-mcp checkpoint set",
+    "corpus.queries": "bio-mcp queries list",
     "searchPubMedArticles": "bio-mcp pubmed search",
     "fetchArticleDetails": "bio-mcp pubmed fetch",
     "getArticleRelationships": "bio-mcp pubmed related",
