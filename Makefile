@@ -77,8 +77,8 @@ deploy: build ## deploy it; the first time it asks what to sync and who may call
 deploy-local: setup $(VENV)/.dev $(STACK) ## deploy it into an emulator of AWS on this machine and test it end to end; KEEP=1: use it until Ctrl-C
 	$(BIN)/python -m $(if $(KEEP),tests.emulated,pytest -q tests/all/emulated)
 
-sam-local: setup $(VENV)/.dev $(STACK) docker ## run every function with each of its events in a container
-	$(BIN)/python -m tests.sam_local
+sam-local: setup $(VENV)/.dev $(STACK) docker ## run every function with each of its events in a container; KEEP=1: run one by hand until Ctrl-C
+	$(BIN)/python -m tests.sam_local $(if $(KEEP),--keep)
 
 docker:  # an engine, or what it takes to start one and to make the functions' image
 	@docker version >/dev/null 2>&1 || { command -v dockerd && command -v mmdebstrap; } >/dev/null || \

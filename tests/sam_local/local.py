@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.emulated.build import ROOT
-from tests.emulated.cloud import Cloud, cloud
+from tests.emulated.cloud import SAMPLES, Cloud, cloud
 from tests.sam_local.engine import engine, run
 from tests.sam_local.image import ensure
 from tests.sam_local.invoking import Local, logical_id
 
 FUNCTIONS = sorted(path.name for path in (ROOT / "functions").iterdir() if (path / "app.py").exists())
+FILES = (*SAMPLES, ROOT / "tests/data/pubmed/edges.xml.xz")  # the last has the book that an event asks for
 ADDRESSES = "{{json .IPAM.Config}}"
 
 
@@ -48,7 +49,7 @@ def sam_local() -> Iterator[SamLocal]:
     with engine() as env:
         ensure(env)
         bridge = run(env, "docker", "network", "inspect", "bridge", "--format", ADDRESSES)
-        with cloud(host=host_of(bridge), enforcing=False) as up:
+        with cloud(host=host_of(bridge), files=FILES, enforcing=False) as up:
             yield SamLocal(Local(env, {logical_id(name): _variables(up, name) for name in FUNCTIONS}), up)
             run(env, "docker", "image", "prune", "--force")
 

@@ -1,0 +1,35 @@
+"""The events of the desk, over the local NCBI that `make sam-local` has."""
+
+import json
+
+import pytest
+
+from bio_mcp.catalog import TOOLS
+from bio_mcp.doors.docs import ROOT
+from tests.eutils_server.client import running
+from tests.sam_local.local import FILES
+from tests.tools.live import LiveDesk
+
+FOUND = {
+    "getBookRecord": "sections",
+    "matchCitations": "matches",
+    "getFullText": "sections",
+    "convertArticleIds": "records",
+    "lookupMeshTerms": "terms",
+    "checkSpelling": "correctedQuery",
+}
+
+
+@pytest.fixture(scope="module")
+def at():
+    with running(FILES) as ncbi:
+        made = LiveDesk(ncbi)
+        yield made
+        made.close()
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "events/desk").glob("*.json")), ids=lambda path: path.stem)
+def test_an_event_of_the_desk_finds_what_it_asks_for(at, path):
+    event = json.loads(path.read_text())
+    answer = at.ask(TOOLS[event["tool"]], **event["arguments"])
+    assert answer[FOUND[event["tool"]]]
