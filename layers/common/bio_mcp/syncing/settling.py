@@ -63,12 +63,13 @@ def settle(
 
 
 def _delete(pmids: Sequence[str], backends: Backends) -> None:
-    """Told first: once the documents are gone, nobody could know whether it had been told."""
+    """Told first: once the documents are gone, nobody could know whether it had been told. They go last, since what is
+    held is deleted when this is repeated, and passages without a document would take places among hits."""
     held = backends.documents.heads(pmids)
     if held:
         backends.announcements.publish([News(Happening.DELETED, pmid, head.version) for pmid, head in held.items()])
-    backends.documents.delete(pmids)
     backends.passages.delete(pmids)
+    backends.documents.delete(pmids)
 
 
 def _news(changed: Mapping[str, tuple[Change, Document]], backends: Backends) -> dict[str, list[News]]:
