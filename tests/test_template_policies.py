@@ -64,7 +64,7 @@ JOBS = table("Jobs", "GetItem", "PutItem", "UpdateItem") | files("jobs", "GetObj
 EXPECTED = {
     "search": table("Documents", "BatchGetItem") | files("articles", "GetObject") | index("Get"),
     "get_doc": table("Documents", "BatchGetItem") | files("articles", "GetObject"),
-    "sync_delta": table("Documents", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")
+    "sync_delta": table("Documents", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Scan")
     | files("articles", "GetObject", "PutObject")
     | SYNC_STATE
     | JOBS

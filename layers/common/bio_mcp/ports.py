@@ -16,7 +16,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.desk import Desk
 from bio_mcp.literature.news import News
 from bio_mcp.literature.records import Article, Deletion, Document, Head
-from bio_mcp.pubmed import Pubmed
+from bio_mcp.pubmed import Pubmed, Summaries
 from bio_mcp.pubmed import SearchPage as SearchPage
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
 from bio_mcp.work import Job as Job
@@ -155,6 +155,10 @@ class Entrez(Protocol):
 
         Yields nothing before the answer is whole: a cut answer raises and yields nothing.
         """
+        ...
+
+    def esummary(self, pmids: Sequence[str], *, deadline: Deadline) -> Summaries:
+        """Summaries, and what PubMed has none of."""
         ...
 
 

@@ -96,13 +96,17 @@ class DocSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """`found` in the order asked for; `missing`: PMID -> why there is no summary."""
+    """`found` in the order asked for; `missing`: PMID -> why there is no summary.
+
+    Of those in `denied` PubMed said by name that there is none; others may be missing for another fault of the answer.
+    """
 
     found: tuple[DocSummary, ...]
     missing: dict[str, str]
+    denied: frozenset[str] = frozenset()
 
     def __add__(self, other: "Summaries") -> "Summaries":
-        return Summaries(self.found + other.found, self.missing | other.missing)
+        return Summaries(self.found + other.found, self.missing | other.missing, self.denied | other.denied)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,18 @@ def test_summaries_come_in_the_order_asked_for_and_unknown_ones_are_named():
     assert list(summaries.missing) == ["3"]
 
 
+def test_only_what_is_denied_by_name_is_denied():
+    entries = {
+        "1": {"uid": "1", "error": "cannot get document summary"},
+        "2": {"uid": "2", "error": "the backend is busy"},
+        "3": {"uid": "1", "error": "cannot get document summary"},
+    }
+    client, _ = eutils(said({"result": {"uids": ["1", "2", "3"], **entries}}))
+    summaries = client.esummary(["1", "2", "3"])
+    assert summaries.missing.keys() == {"1", "2", "3"}
+    assert summaries.denied == {"1"}
+
+
 def test_many_pmids_go_in_several_requests():
     pmids = [str(number) for number in range(1, 502)]
     client, ncbi = eutils(*[summaries_of] * 3)

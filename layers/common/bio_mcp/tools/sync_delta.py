@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from bio_mcp.ports import Backends
+from bio_mcp.syncing import retractions, withdrawals
 from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.delta import sync_delta as sync
 from bio_mcp.syncing.reports import SyncReport
@@ -51,17 +52,7 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
     and indexes them. Safe to repeat. Large syncs go on by themselves: `state` is then "continues", and the same call
     again tells how far it is or what became of it.
     """
-    report = sync(
-        request.query_key,
-        request.term,
-        request.overlap_days,
-        backends,
-        context.deadline,
-        context.progress,
-        known_only=request.known_only,
-        job_id=request.job_id,
-        unattended=context.unattended,
-    )
+    report = _run(request, backends, context)
     _log(request.query_key, report)
     result = SyncResult(
         job_id=report.job_id,
@@ -76,6 +67,27 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
         state=report.state,
     )
     return result.model_copy(update={"ended": report.ended}) if report.ended else result
+
+
+def _run(request: SyncDelta, backends: Backends, context: Context) -> SyncReport:
+    """The sync, or the look for what PubMed withdrew: the nightly look for retractions queues that."""
+    if request.query_key == withdrawals.QUERY_KEY:
+        whole = not context.unattended
+        return withdrawals.look_for_withdrawn(backends, context.deadline, context.progress, whole=whole)
+    report = sync(
+        request.query_key,
+        request.term,
+        request.overlap_days,
+        backends,
+        context.deadline,
+        context.progress,
+        known_only=request.known_only,
+        job_id=request.job_id,
+        unattended=context.unattended,
+    )
+    if context.unattended and request.query_key == retractions.QUERY_KEY and report.state == "complete":
+        withdrawals.queue(backends)
+    return report
 
 
 def _log(query_key: str, report: SyncReport) -> None:

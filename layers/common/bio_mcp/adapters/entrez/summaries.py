@@ -13,6 +13,7 @@ from bio_mcp.literature.records import Correction, PublicationType, RetractionSt
 from bio_mcp.pubmed import DocSummary, Summaries
 
 BATCH = 200
+DENIAL = "cannot get document summary"
 _REF_TYPES = {kind.lower(): kind for kind in REF_TYPES}
 _RAISED = re.compile(r"<sup>([^<>]*)</sup>", re.IGNORECASE)
 _LOWERED = re.compile(r"<sub>([^<>]*)</sub>", re.IGNORECASE)
@@ -37,7 +38,12 @@ def read_summaries(answer: Answer, asked: Sequence[str] | None = None) -> Summar
             missing[pmid] = "PubMed has no summary of it"
         else:
             raise NcbiUnreadable(f"NCBI's answer passed over PMID {pmid}; try again")
-    return Summaries(tuple(found), missing)
+    denied = frozenset(pmid for pmid in missing if _is_denied(result.get(pmid), pmid))
+    return Summaries(tuple(found), missing, denied)
+
+
+def _is_denied(entry: Any, pmid: str) -> bool:
+    return isinstance(entry, dict) and entry.get("uid") == pmid and entry.get("error") == DENIAL
 
 
 def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:

@@ -30,6 +30,7 @@ COMMANDS = {
     "import": ("importing", "Import PubMed XML files."),
     "sync": ("syncing", "Bring the corpus up to date with PubMed for a query."),
     "retractions": ("syncing", "Flag papers of the corpus that have since been retracted."),
+    "withdrawals": ("syncing", "Delete papers of the corpus that PubMed has withdrawn."),
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show papers of the corpus."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),

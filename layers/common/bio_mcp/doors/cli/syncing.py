@@ -9,6 +9,7 @@ from bio_mcp.call import Progress
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.options import arguments_of, as_json, options_of, words
 from bio_mcp.doors.cli.session import Session
+from bio_mcp.syncing import withdrawals
 from bio_mcp.syncing.retractions import QUERY_KEY, TERM
 from bio_mcp.tools.sync_delta import sync_delta
 
@@ -48,6 +49,19 @@ def retractions_command(session: Session, /, as_json: bool) -> None:
     """
     session.as_json = as_json
     _sync(session, {"query_key": QUERY_KEY, "term": TERM, "known_only": True})
+
+
+@click.command("withdrawals")
+@as_json
+@click.pass_obj
+def withdrawals_command(session: Session, /, as_json: bool) -> None:
+    """Delete papers that PubMed has withdrawn, wherever they came from, once two looks on different days say so.
+
+    No search tells of it, so this asks PubMed for every paper that the corpus holds, 199 at a time. Once a week, on two
+    days, is plenty.
+    """
+    session.as_json = as_json
+    _sync(session, {"query_key": withdrawals.QUERY_KEY, "term": withdrawals.TERM})
 
 
 def _sync(session: Session, arguments: Mapping[str, Any]) -> None:
