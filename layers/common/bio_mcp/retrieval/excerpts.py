@@ -8,6 +8,7 @@ from bio_mcp.retrieval.passages import StoredChunk
 from bio_mcp.retrieval.sentences import sentence_spans
 
 SNIPPET = 320  # characters, about two sentences
+REMEMBERED = 4096  # texts, what they contain and where they are cut: some 10 MB
 
 
 def best_chunk(chunks: Sequence[StoredChunk], chunk_id: str | None, terms: Collection[str]) -> StoredChunk:
@@ -21,15 +22,20 @@ def overlap(text: str, terms: Collection[str]) -> int:
     return len(terms_of(text) & set(terms)) if text else 0
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(REMEMBERED)
 def terms_of(text: str) -> frozenset[str]:
-    """What the text contains; kept for a while, since the same passages answer many questions (some 10 MB)."""
+    """What the text contains. The same passages answer many questions."""
     return frozenset(analyse(text))
+
+
+@lru_cache(REMEMBERED)
+def _sentences(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(sentence_spans(text))
 
 
 def snippet(text: str, terms: Collection[str], limit: int = SNIPPET) -> str:
     """Sentences around the one with most of `terms`, at most `limit` characters; one that is longer is cut."""
-    spans = sentence_spans(text)
+    spans = _sentences(text)
     if not spans:
         return ""
     first = last = max(range(len(spans)), key=lambda at: (overlap(text[slice(*spans[at])], terms), -at))

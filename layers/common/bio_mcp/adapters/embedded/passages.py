@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -226,8 +227,15 @@ def _candidates(
     return list(found.values())
 
 
+@lru_cache(maxsize=1024)
+def _passages_of(chunks: bytes) -> list[list[Any]]:
+    """A paper's passages, by the bytes that hold them, so never those of another version (some 10 MB)."""
+    rows: list[list[Any]] = json.loads(chunks)
+    return rows
+
+
 def _stored_chunks(pmid: str, chunks: bytes, blob: bytes, vector: "Vectors | None") -> list[StoredChunk]:
-    rows = json.loads(chunks)
+    rows = _passages_of(chunks)
     sims: list[float | None] = [None] * len(rows)
     if vector is not None and rows:
         sims = cosines(np.frombuffer(blob, "<f4").reshape(len(rows), -1), vector)
