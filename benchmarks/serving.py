@@ -65,6 +65,7 @@ HEADERS = {
     "mcp-protocol-version": "2025-11-25",
 }
 WARM_S = 2.0
+LOADING_S = 4.0
 
 Arguments = Callable[[random.Random], dict[str, Any]]
 
@@ -188,6 +189,7 @@ def main() -> None:
 
     def rows(label: str, command: Sequence[str | Path], port: int, tool: str, arguments: Arguments) -> None:
         with running(command, home, port) as group:
+            measured(group, port, tool, arguments, 8, LOADING_S)  # until every process has its model and index
             for clients in (1, 8):
                 row = measured(group, port, tool, arguments, clients, asked.seconds)
                 print(f"{label:34}{row}", flush=True)
