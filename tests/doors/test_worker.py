@@ -1,4 +1,5 @@
 import threading
+import time
 from datetime import date
 
 import pytest
@@ -6,6 +7,8 @@ import pytest
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.worker import Worker, work_once
 from bio_mcp.errors import StoreFailed
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
 from tests.corpus import Corpus
 
 SYNC = {"tool": "pubmed.sync_delta", "arguments": {"query_key": "k", "term": "cancer"}}
@@ -89,3 +92,25 @@ def test_the_same_trouble_is_logged_once(corpus, caplog):
         assert queue.done.wait(timeout=10)
     told = [record.getMessage() for record in caplog.records if record.name == "bio_mcp.worker"]
     assert told == ["queue: it is only read", "queue: it is locked", "queue: it is only read"]
+
+
+class Nothing(Response):
+    pass
+
+
+def test_a_worker_that_is_stopped_lets_its_call_come_to_an_end(corpus):
+    begun = threading.Event()
+
+    @tool("patient", family=BIO_MCP, timeout=1)
+    def patient(request: Request, backends: object, context: Context) -> Nothing:
+        """Work until there is no time left."""
+        begun.set()
+        while context.deadline.remaining > 0:
+            time.sleep(0.01)
+        return Nothing()
+
+    corpus.continuations.send({"tool": "patient", "arguments": {}})
+    with Worker(corpus.continuations, {"patient": patient}, corpus):
+        assert begun.wait(60)
+    with corpus.database.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM continuations").fetchone() == (0,)

@@ -93,6 +93,7 @@ def test_the_result_of_a_sync_that_went_on_by_itself_is_given_once_to_whoever_as
     assert (result["state"], result["job_id"]) == ("complete", began["job_id"])
     assert result["inserted"] == corpus.documents.count() > began["inserted"] > 0
     assert "ended" in result
+    assert "this is the result" in result["warnings"][-1]
     assert (anew["job_id"] == result["job_id"], anew["inserted"], "ended" in anew) == (False, 0, False)
 
 
@@ -207,3 +208,19 @@ def test_the_warnings_of_a_sync_are_logged_at_its_end(corpus, caplog):
     [warning] = [each for each in caplog.records if each.levelname == "WARNING"]
     assert "zzyzzyva" in warning.getMessage()
     assert (warning.query_key, warning.state) == ("odd", "complete")
+
+
+def test_a_sync_that_has_begun_is_said_to_run_before_ncbi_has_been_reached(corpus, ncbi):
+    class Reached(Corpus):
+        """Asks for the same sync when NCBI is reached for."""
+
+        @property
+        def entrez(self):
+            answers.append(ask(corpus))
+            return super().entrez
+
+    answers = []
+    with Reached(corpus.settings.home, ncbi.base_url, date(2026, 1, 1)) as running:
+        first = ask(running)
+    assert first["state"] == "complete"
+    assert {each["state"] for each in answers} == {"running"}

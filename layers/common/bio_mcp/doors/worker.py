@@ -96,7 +96,9 @@ class Worker:
         self._thread.join(timeout=STOP_S)
 
     def _next_deadline(self) -> Deadline:
-        self._deadline = Deadline(0 if self._stop.is_set() else CALL_S)
+        self._deadline = Deadline(CALL_S)
+        if self._stop.is_set():
+            self._deadline.expire()
         return self._deadline
 
     def _run(self) -> None:

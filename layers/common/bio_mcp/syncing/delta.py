@@ -101,7 +101,6 @@ class _Run:
         self.request, self.holder, self.backends, self.unattended = request, holder, backends, unattended
         self.deadline, self.progress, self.pace = deadline, progress, Pace()
         self.job, self.cursor = take_up(request, backends)
-        self.fetching = Fetching(backends.entrez, deadline)
 
     def run(self) -> SyncReport:
         self._save("running")
@@ -140,6 +139,10 @@ class _Run:
         return True
 
     @cached_property
+    def _fetching(self) -> Fetching:
+        return Fetching(self.backends.entrez, self.deadline)
+
+    @cached_property
     def _found_by_term(self) -> int:
         return self.backends.entrez.esearch(self.request["term"], deadline=self.deadline, retmax=1).count
 
@@ -166,7 +169,7 @@ class _Run:
 
     def _settle_batch(self, batch: list[str]) -> bool:
         cursor = self.cursor
-        records, lost = self.fetching.last_try(batch, cursor) if cursor.last_try else self.fetching.batch(batch)
+        records, lost = self._fetching.last_try(batch, cursor) if cursor.last_try else self._fetching.batch(batch)
         if lost and cursor.halve():
             return True
         settled = settle(records, self.backends, before_slice=self._may_go_on)

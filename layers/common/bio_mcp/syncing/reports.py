@@ -57,10 +57,10 @@ def already_running(job: Job | None, query_key: str) -> SyncReport:
     return report_of(job, Cursor.from_json(job.cursor), "running", still)
 
 
-def result_of(job: Job) -> SyncReport:
+def result_of(job: Job, *more: str) -> SyncReport:
     """The result of a job that has ended."""
-    error = job.progress.get("error")
-    more = [f"it ended with: {error}"] if error else []
+    if error := job.progress.get("error"):
+        more = (f"it ended with: {error}", *more)
     state, ended = STATES.get(job.state, "incomplete"), instant(job.updated)
     return report_of(job, Cursor.from_json(job.cursor), state, *more, ended=ended)
 
@@ -84,7 +84,9 @@ def unreported(job: Job | None, request: dict[str, object], backends: Backends) 
         return None
     job.progress["reported"] = True
     backends.jobs.put(job)
-    return result_of(job)
+    return result_of(
+        job, f"this is the result of {job.job_id}, which went on by itself; a new sync starts if asked again"
+    )
 
 
 def history(job: Job | None) -> list[str]:
