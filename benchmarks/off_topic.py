@@ -65,12 +65,16 @@ def asked(name: str) -> Judged:
     return judged(name)
 
 
-def foreign() -> dict[str, list[str]]:
-    """Questions that no corpus here answers, by what they are."""
-    listed = {
+def off_topic() -> dict[str, list[str]]:
+    """Questions of other fields than medicine, by the list that they are in."""
+    return {
         name: (HERE / f"{name}.txt").read_text("utf-8").splitlines() for name in ("off_topic", "off_topic_held_out")
     }
-    return listed | {"bioasq": [each["question"] for each in lines("bioasq_beir_500.dev.jsonl.xz")]}
+
+
+def foreign() -> dict[str, list[str]]:
+    """Questions that no corpus here answers, by what they are."""
+    return off_topic() | {"bioasq": [each["question"] for each in lines("bioasq_beir_500.dev.jsonl.xz")]}
 
 
 class Corpus:

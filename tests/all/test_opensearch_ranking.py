@@ -4,27 +4,34 @@ BM25 is compared over whole sets. Vectors are the product's own model's; to embe
 fused ranking is compared over the papers of some questions (`benchmarks/engines.py` does it over all of them).
 """
 
+from datetime import date
 from importlib.resources import as_file, files
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from benchmarks.engines import compare, entries_of, fill
+from benchmarks.off_topic import off_topic
 from benchmarks.retrieval import MODEL, QA, SETS, Judged, articles, judged, rankings
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
+from bio_mcp.call import call
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.entries import entry_of
+from bio_mcp.retrieval.passages import NAMESPACE
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from bio_mcp.retrieval.sentences import sentence_spans
+from bio_mcp.tools.search import rag_search
 from tests.opensearch_node.passages import passages_at
 
 BM25, FUSED = "BM25", ("dense, best window", "fused, no feedback", "**rag.search**")
 AT_LEAST = {BM25: 0.98} | dict.fromkeys(FUSED, 0.95)
 REWRITTEN = dict.fromkeys(AT_LEAST, 0.95)  # OpenSearch's BM25 still counts words of papers that were replaced
+DAY = date(2026, 11, 22)
 QUESTIONS, PAPERS = 40, 180  # of each set that are embedded
 AT_HAND = [name for name, parts in SETS.items() if all((QA / part).exists() for part in parts)]
 
@@ -96,6 +103,24 @@ def test_the_sample_is_ranked_alike_also_after_a_third_was_written_again(engines
     assert_alike(engines, model, asked, AT_LEAST)
     fill(engines, model, entries_of(found[::3], model, version=2))
     assert_alike(engines, model, asked, REWRITTEN)
+
+
+@pytest.mark.timeout(600)
+def test_both_warn_of_the_same_questions_and_mark_the_same_hits(engines, model):
+    found = sample()[:PAPERS]
+    fill(engines, model, entries_of(found, model))
+    held = {article.pmid: Document(article, "") for article in found}
+    documents = SimpleNamespace(get_many=lambda pmids: {pmid: held[pmid] for pmid in pmids})
+    common = {"embeddings": model, "documents": documents, "chunk_namespace": NAMESPACE, "today": lambda: DAY}
+    backends = [SimpleNamespace(passages=passages, **common) for passages in engines]
+    for question in [*off_topic()["off_topic"][:20], *questions_of(found[::9]).questions]:
+        ours, theirs = (call(rag_search, {"query": question}, each).body for each in backends)
+        assert ours["warnings"] == theirs["warnings"], question
+        assert marks(ours) == marks(theirs), question
+
+
+def marks(body):
+    return {hit["doc_id"]: hit.get("match") for hit in body["results"][:10]}
 
 
 @pytest.mark.parametrize("name", AT_HAND)
