@@ -64,6 +64,11 @@ def test_a_link_to_a_file_leads_to_one(page):
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_nothing_is_installed_from_a_registry_that_has_it_not(page):
+    assert not re.search(r"pip install ['\"]?bio-mcp", page.read_text(encoding="utf-8"))
+
+
 def test_text_between_markers_is_replaced_and_nothing_else():
     page = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n"
     assert filled(page, "x", "new\n") == "a\n<!-- x -->\nnew\n<!-- /x -->\nb\n"

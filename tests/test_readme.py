@@ -1,4 +1,4 @@
-"""The README does what it says: every command in it is run, here or, where it takes more than Python, in tests/all.
+"""README.md and docs/laptop.md do what they say: their commands are run, here or, where it takes more, in tests/all.
 
 A `sh` block is run whole, in a data directory of its own and against the local NCBI. `make` commands are in tests/all.
 The sample is cut to 40 records, since embedding all takes half a CPU-minute; tests/all imports it whole.
@@ -16,14 +16,17 @@ from pathlib import Path
 
 import pytest
 
+from bio_mcp.doors.cli.program import COMMANDS
 from bio_mcp.doors.docs import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+LAPTOP = (ROOT / "docs/laptop.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README + LAPTOP, re.DOTALL)
 SCRIPTS = [text for language, text in BLOCKS if language == "sh" and not text.startswith("make ")]
 CONFIGURATIONS = [json.loads(text) for language, text in BLOCKS if language == "json"]
 SAMPLE = "layers/common/bio_mcp/samples/pubmed.xml.gz"
-SEARCHES = [line for text in SCRIPTS for line in text.splitlines() if "bio-mcp search " in line]
+SEARCH = ".venv/bin/bio-mcp search "
+SEARCHES = [line for text in SCRIPTS for line in text.splitlines() if line.startswith(SEARCH)]
 FIT = {"34093119": "acupuncture", "34097036": "vitamin D", "33406518": "risk factors"}  # the topic of the best hit
 READ = "27602157"
 IN_TESTS_ALL = {"make run", "make test"}
@@ -38,7 +41,11 @@ INITIALIZE = {
 
 def run_block(script, home, **environment):
     known = {"PATH": os.environ["PATH"], "HOME": str(home), "BIO_MCP_HOME": str(home / "corpus"), **environment}
-    script = script.replace(".venv/bin/", f"{BIN}/").replace(SAMPLE, str(home / "sample.xml"))
+    script = (
+        script.replace(".venv/bin/", f"{BIN}/")
+        .replace("$PWD/.venv/bin", str(BIN))
+        .replace(SAMPLE, str(home / "sample.xml"))
+    )
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script], cwd=ROOT, env=known, capture_output=True, text=True, check=False
     )
@@ -96,6 +103,12 @@ def test_the_second_sync_brings_nothing_twice(home, ncbi):
     run_block(f"{command}", home, **given)
     again = json.loads(run_block(f"{command} --json", home, **given).stdout)
     assert (again["inserted"], again["updated"], again["state"]) == (0, 0, "complete")
+
+
+def test_every_command_that_is_named_exists():
+    named = {words.split()[1] for words in re.findall(r"`(bio-mcp [a-z][^`]*)`", README + LAPTOP)}
+    assert len(named) > 8
+    assert named <= set(COMMANDS)
 
 
 def test_every_make_command_is_run_by_the_whole_suite():

@@ -64,7 +64,10 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
         seals = {name: FileSeal(**manifest["files"][name]) for name in (GRAPH, TOKENIZER)}
         return Identity(**manifest["identity"]), seals
     except FileNotFoundError as missing:
-        message = "The embedding model is not on this machine. Run `make setup` once to build it."
+        message = (
+            "The embedding model is not on this machine. Run `make setup` in a clone; elsewhere, with the extra model "
+            "installed, `python -m bio_mcp.adapters.embedders.build`."
+        )
         raise EmbeddingFailed(message, retryable=False) from missing
     except (OSError, ValueError, KeyError, TypeError) as unreadable:
         raise damaged() from unreadable
