@@ -8,7 +8,10 @@ import time
 
 import pytest
 
-from bio_mcp.syncing.delta import lease_name
+from bio_mcp.catalog import TOOLS
+from bio_mcp.deadline import Deadline
+from bio_mcp.doors.worker import work_once
+from bio_mcp.syncing.delta import lease_name, sync_delta
 from bio_mcp.syncing.planning import KIND
 from tests.retracting import plain_papers, retract
 
@@ -60,6 +63,16 @@ def test_a_term_that_pubmed_drops_is_a_warning(online):
     assert "zzyzzyva" in ran.err
 
 
+def test_a_command_syncs_anew_although_a_sync_that_went_on_by_itself_has_just_ended(online):
+    with online.corpus() as corpus:
+        began = sync_delta("covid", TERM, 5, corpus, Deadline(0), lambda *_: None)
+        assert work_once(corpus.continuations, TOOLS, corpus)
+    ran = online("sync", "covid", TERM, "--json")
+    assert ran.json["state"] == "complete"
+    assert ran.json["job_id"] != began.job_id
+    assert "ended" not in ran.json
+
+
 def test_an_outage_is_an_error_and_the_next_run_goes_on(online, ncbi):
     ncbi.control.fault(endpoint="esearch", times=100, recorded="500_diagnostic.html")
     ran = online("sync", "covid", TERM)
@@ -74,7 +87,9 @@ def test_an_outage_is_an_error_and_the_next_run_goes_on(online, ncbi):
 
 
 def test_records_that_could_not_be_fetched_leave_the_sync_incomplete(online, ncbi):
-    ncbi.control.fault(endpoint="efetch", times=100, recorded="500_diagnostic.html")
+    with online.corpus() as corpus:
+        bad = corpus.entrez.esearch(TERM).ids[0]
+    ncbi.control.fault(endpoint="efetch", pmid=int(bad), times=100, recorded="500_diagnostic.html")
     ran = online("sync", "covid", TERM)
     assert ran.code == 1
     assert "incomplete: the watermark stays where it was" in ran.out
