@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def _aws(settings: Settings) -> "Aws":
     if find_spec("boto3") is None:
-        raise InvalidInput("BIO_MCP_MODE is aws, which takes boto3; install bio-mcp[aws]")
+        raise InvalidInput("BIO_MCP_MODE is aws, which takes boto3; install the extra aws, as docs/runbook.md says")
     from bio_mcp.wiring.aws import Aws
 
     return Aws(settings)
@@ -37,7 +37,9 @@ def functions() -> "LambdaFunctions":
     try:
         from bio_mcp.adapters.aws.invoke import LambdaFunctions
     except ModuleNotFoundError:
-        raise InvalidInput("calling Lambda functions takes boto3; install bio-mcp[aws]") from None
+        raise InvalidInput(
+            "calling Lambda functions takes boto3; install the extra aws, as docs/runbook.md says"
+        ) from None
     return LambdaFunctions()
 
 

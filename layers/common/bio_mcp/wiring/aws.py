@@ -165,7 +165,7 @@ def _clients() -> "Clients":
     try:
         from bio_mcp.adapters.aws.clients import Clients
     except ModuleNotFoundError:
-        raise InvalidInput("mode aws takes boto3; install bio-mcp[aws]") from None
+        raise InvalidInput("mode aws takes boto3; install the extra aws, as docs/runbook.md says") from None
     return Clients()
 
 

@@ -15,5 +15,7 @@ def stored_secret(reference: str) -> Callable[[], Sequence[str]]:
     try:
         from bio_mcp.adapters.aws.secrets import reader
     except ModuleNotFoundError:
-        raise InvalidInput("a secret that AWS keeps is read by boto3; install bio-mcp[aws]") from None
+        raise InvalidInput(
+            "a secret that AWS keeps is read by boto3; install the extra aws, as docs/runbook.md says"
+        ) from None
     return reader(reference)
