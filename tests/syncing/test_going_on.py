@@ -165,6 +165,9 @@ def test_a_sync_that_was_stopped_does_not_go_on_and_a_later_one_starts_from_the_
     began, _ = interrupted(corpus)
     assert [job.job_id for job in stop("k", corpus)] == [began["job_id"]]
     assert stop("k", corpus) == []
+    with corpus.database.reading() as connection:
+        actions = connection.execute("SELECT action, subject FROM audit").fetchall()
+    assert actions == [("corpus.queries.stop", "k")]
     stored = corpus.documents.count()
     work_off(queue, corpus, clock)
     assert corpus.documents.count() == stored

@@ -27,6 +27,7 @@ def stop(query_key: str, backends: Backends) -> list[Job]:
     queued of them does nothing."""
     unfinished = [job for job in jobs_of(query_key, backends) if job.unfinished]
     for job in unfinished:
+        backends.audit.record("corpus.queries.stop", query_key, {"job_id": job.job_id, "state": job.state}, "cancelled")
         job.state, job.updated = "cancelled", backends.now()
         backends.jobs.put(job)
     return unfinished
