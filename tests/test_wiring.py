@@ -52,7 +52,7 @@ def nobody(monkeypatch):
 
 def test_a_mode_whose_library_is_not_installed_is_said_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(InvalidInput, match=r"takes boto3; install bio-mcp\[aws\]"):
+    with pytest.raises(InvalidInput, match="takes boto3; install the extra aws"):
         wiring.MODES["aws"](Settings(**NAMED))
 
 
