@@ -84,7 +84,7 @@ def test_a_request_that_does_not_become_whole_is_ended(begun):
 
 
 def test_a_client_that_goes_on_sending_single_bytes_gets_no_more_time():
-    with served(patience_s=0.3) as (address, _), socket.create_connection(address, timeout=0.05) as client:
+    with served(patience_s=0.3) as (address, _), socket.create_connection(address, timeout=20) as client:
         client.sendall(b"GET / HTTP/1.1\r\nx: ")
         with pytest.raises(OSError, match=r"reset|Broken pipe|aborted"):  # noqa: PT012  it ends when it is closed
             while True:
