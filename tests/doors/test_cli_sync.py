@@ -98,6 +98,14 @@ def test_records_that_could_not_be_fetched_leave_the_sync_incomplete(online, ncb
     assert online("sync", "covid", TERM, "--json").json["state"] == "complete"
 
 
+def test_records_that_are_listed_and_not_delivered_leave_the_sync_incomplete(online, ncbi):
+    ncbi.control.withhold(ncbi.control.pmids())
+    ran = online("sync", "covid", TERM)
+    assert ran.code == 1
+    assert "incomplete: the watermark stays where it was" in ran.out
+    assert "listed by PubMed and not delivered; the next run asks again" in " ".join(ran.err.split())
+
+
 def test_a_sync_that_another_process_runs_is_not_started_twice(online):
     online("sync", "covid", TERM)
     with online.corpus() as corpus:
