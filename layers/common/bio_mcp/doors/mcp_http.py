@@ -71,6 +71,27 @@ def serving(
     """`server` as an ASGI application for loopback's and the given Host headers, and for the given Origins; loopback's
     too unless it is `public`."""
     origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
+    hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body), max_body)
+    if access is not None:
+        endpoint = Locked(endpoint, access)
+    endpoint = Closed() if public and access is None else Addressed(endpoint, hosts, origins)
+
+    def page(status: int) -> ASGIApp:
+        return Addressed(Landing(status, access.resource if access else ""), hosts, origins)
+
+    app = _application(origins)
+    for path in ("/mcp", "/mcp/"):
+        app.router.routes.append(Route(path, endpoint, methods=["POST"]))
+        app.router.routes.append(Route(path, page(405), methods=["GET"]))
+    app.router.routes.append(Route("/", page(200), methods=["GET"]))
+    app.add_api_route("/health", _health, methods=["GET"])
+    app.router.routes.extend(metadata_routes(access) if access else [])
+    return app
+
+
+def _application(origins: Origins) -> FastAPI:
+    """One without routes, whose answers pages of these origins may read."""
     app = FastAPI(
         title="bio-mcp",
         version=__version__,
@@ -88,20 +109,6 @@ def serving(
         expose_headers=["www-authenticate"],
         max_age=600,
     )
-    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body), max_body)
-    if access is not None:
-        endpoint = Locked(endpoint, access)
-    served_hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
-    endpoint = Addressed(endpoint, served_hosts, origins)
-    if public and access is None:
-        endpoint = Closed()
-    resource = access.resource if access else ""
-    for path in ("/mcp", "/mcp/"):
-        app.router.routes.append(Route(path, endpoint, methods=["POST"]))
-        app.router.routes.append(Route(path, Addressed(Landing(405, resource), served_hosts, origins), methods=["GET"]))
-    app.router.routes.append(Route("/", Addressed(Landing(200, resource), served_hosts, origins), methods=["GET"]))
-    app.add_api_route("/health", _health, methods=["GET"])
-    app.router.routes.extend(metadata_routes(access) if access else [])
     return app
 
 
