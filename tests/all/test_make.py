@@ -29,13 +29,21 @@ def served(tmp_path):
 
 
 @pytest.mark.timeout(300)
-def test_make_run_serves_the_sample(served):
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
-    asked["params"] = {"name": "rag_search", "arguments": {"query": "acupuncture for migraine", "top_k": 1}}
+def test_make_run_serves_the_sample_and_the_searches_of_the_readme_find_what_they_ask_for(served):
+    assert best(served, "does acupuncture help against migraine?") == "pmid:34093119"
+    assert best(served, "vitamin D and COVID-19", year_from=2020) == "pmid:34097036"
+    severe = best(served, "risk factors of severe COVID-19", publication_types=["meta-analysis"])
+    assert severe == "pmid:33406518"
+
+
+def best(url, query, **filters):
+    """The best hit."""
+    called = {"name": "rag_search", "arguments": {"query": query, "top_k": 1, "filters": filters}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
     headers = {"accept": "application/json, text/event-stream"}
-    answer = httpx.post(served, json=asked, headers=headers, timeout=60).json()["result"]
+    answer = httpx.post(url, json=message, headers=headers, timeout=60).json()["result"]
     assert not answer["isError"]
-    assert "Migraine" in answer["structuredContent"]["results"][0]["title"]
+    return answer["structuredContent"]["results"][0]["doc_id"]
 
 
 def test_make_test_is_what_ci_runs():
