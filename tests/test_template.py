@@ -16,7 +16,7 @@ from tests.aws_template import RESOURCES as MADE
 
 ROOT = Path(__file__).parents[1]
 OFFERED = [*TOOLS.values(), *RESOURCES.values()]
-EMBED = {"search", "sync_delta"}
+EMBED = ("search", "sync_delta")
 PARAMETERS = TEMPLATE["Parameters"]
 SCHEDULES = of("AWS::Scheduler::Schedule")
 
