@@ -81,3 +81,28 @@ def test_two_writers_take_turns(tmp_path):
         found = indexed(reader)
     assert {pmid for batch in done for pmid in pmids(batch)} <= found
     assert check(Database(tmp_path), serial).problems == ()
+
+
+USE_IT = """
+import sys
+from pathlib import Path
+from bio_mcp.adapters.embedded.database import Database
+database = Database(Path(sys.argv[1]))
+with database.reading() as connection:
+    connection.execute("SELECT count(*) FROM heads").fetchone()
+database.close()
+"""
+
+
+def test_another_process_that_ends_leaves_the_log_to_those_who_use_it(tmp_path):
+    database = Database(tmp_path)
+    with database.writing() as connection:
+        connection.execute("INSERT INTO settings VALUES ('a', 'b')")
+    log = tmp_path / "corpus.sqlite3-wal"
+    before = log.stat()
+    with database.reading(), database.reading():  # a second connection of this process
+        pass
+    subprocess.run([sys.executable, "-c", USE_IT, str(tmp_path)], check=True)
+    assert (log.stat().st_ino, log.stat().st_size) == (before.st_ino, before.st_size)
+    with database.reading() as connection:
+        assert connection.execute("SELECT value FROM settings WHERE name = 'a'").fetchone() == ("b",)

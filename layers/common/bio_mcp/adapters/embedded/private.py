@@ -1,6 +1,8 @@
 """Files and directories that are this user's alone; those that are there stay as they are."""
 
 import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -12,6 +14,18 @@ def make_directory(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make the file, empty, and its directory."""
+    """Make the file, empty, and its directory.
+
+    A file that is there is not even opened: to close it would let go of every lock that this process has on it, and
+    SQLite in another process would take the corpus for its own.
+    """
     make_directory(path.parent)
-    os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))
+    if path.exists():
+        return
+    handle, scratch = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    os.close(handle)
+    try:
+        with suppress(FileExistsError):
+            os.link(scratch, path)
+    finally:
+        Path(scratch).unlink()
