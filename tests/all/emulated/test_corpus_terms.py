@@ -72,7 +72,7 @@ def given(key, term):
     return {"Corpus1Key": key, "Corpus1Term": term}
 
 
-@pytest.mark.parametrize(("asked", "term"), zip([by_our_questions, by_sams_questions], TERMS, strict=True))
+@pytest.mark.parametrize(("asked", "term"), list(zip([by_our_questions, by_sams_questions], TERMS, strict=True)))
 def test_a_term_with_quotation_marks_is_the_same_after_a_second_deployment(project, endpoint, asked, term):
     key = asked.__name__
     asked(project, endpoint, key, term)
