@@ -80,7 +80,7 @@ def test_an_example_of_a_search_finds_what_it_asks_for(command, home):
 
 def test_a_search_prints_the_reason_of_each_hit(home):
     hits = run_block(SEARCHES[0], home).stdout.split("\n\n")[:-1]
-    reason = r"\n   score [\d.]+: meaning [\d.]+ \+ words [\d.]+, times [\d.]+ for quality \d: \w"
+    reason = r"\n   (weak match, )?score [\d.]+: meaning [\d.]+ \+ words [\d.]+, times [\d.]+ for quality \d: \w"
     assert hits
     assert all(re.search(reason, hit) for hit in hits)
 

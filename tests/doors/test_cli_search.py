@@ -30,6 +30,10 @@ def test_a_hit_shows_rank_journal_year_pmid_and_the_reason_of_its_place(full):
     assert f"\n   score {hit['score']:.3f}: {hit['explanation']}\n" in shown
 
 
+def test_a_hit_that_does_not_fit_says_so(full):
+    assert "weak match, score " in full("search", "zxqv blorp nargle").out
+
+
 def test_a_list_says_what_its_scores_are_worth(full):
     assert full("search", "cancer").out.splitlines()[-1].startswith("Scores put this answer in order.")
 
