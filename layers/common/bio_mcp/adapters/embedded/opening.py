@@ -35,13 +35,14 @@ class Connection(sqlite3.Connection):
     def leave(self, path: Path) -> None:
         """Close the connection to a file that another one has replaced at `path`.
 
-        SQLite leaves its log there, and would take it for the other file's.
+        SQLite leaves its log there, and would take it for the other file's. The log goes while this connection still
+        has it open: its inode cannot be the new file's log by then.
         """
-        self.close()
         log = _log(path)
         if self.log is not None and self.log == identity(log, read_only=False) and path.exists():
             log.unlink(missing_ok=True)
             path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+        self.close()
 
 
 def identity(path: Path, read_only: bool) -> Identity | None:
