@@ -113,6 +113,12 @@ def test_an_answer_that_does_not_return_what_is_there_is_a_failure(corpus, ncbi,
         look(corpus)
 
 
+def test_an_ncbi_that_finds_no_paper_at_all_is_a_failure(corpus, ncbi):
+    ncbi.control.fault(endpoint="esearch", status=200, body=NO_HITS, content_type="application/json", times=10)
+    with pytest.raises(NcbiUnreadable, match="no paper at all"):
+        look(corpus)
+
+
 def test_another_ncbi_that_knows_few_of_the_papers_takes_none_away(corpus, ncbi, pmids):
     ncbi.control.withdraw([int(each) for each in pmids[: BELIEVED + 1]])
     for number in range(3):

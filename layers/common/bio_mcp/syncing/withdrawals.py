@@ -135,7 +135,9 @@ class _Run:
         day = page.day or self.backends.today()
         if not (unfound := [pmid for pmid in pmids if pmid not in page.ids]):
             return set(), day
-        [there] = page.ids[:1] or entrez.esearch("all[sb]", retmax=1, deadline=deadline).ids
+        there = next(iter(page.ids or entrez.esearch("all[sb]", retmax=1, deadline=deadline).ids), None)
+        if there is None:
+            raise NcbiUnreadable("NCBI finds no paper at all; try again")
         summaries = entrez.esummary([there, *unfound], deadline=deadline)
         denied = set(unfound) & summaries.denied
         if there in summaries.missing:
