@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -83,7 +84,8 @@ def test_a_process_that_was_stopped_in_the_middle_takes_another_turn(tmp_path, c
             return self.now
 
     stopped = Stopped(100.0)
-    SqlitePacer(tmp_path, "keyless", GAP, Pace(0, clock, clock.sleep), stopped, stopped.sleep).wait(NEVER)
+    with closing(SqlitePacer(tmp_path, "keyless", GAP, Pace(0, clock, clock.sleep), stopped, stopped.sleep)) as pacer:
+        pacer.wait(NEVER)
     assert stopped.now == 101.0
 
 

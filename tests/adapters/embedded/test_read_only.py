@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import tempfile
+from contextlib import closing
 from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
@@ -146,11 +147,16 @@ def test_the_doctor_says_that_it_can_be_searched_and_not_changed(home):
     assert "searched and not changed" in found
 
 
+def cache(home):
+    with closing(SqliteCache(home, 1 << 20)) as made:
+        made.put({"a": b"b"}, 60)
+
+
 @pytest.mark.parametrize(
     ("make", "files"),
     [
         (fill, [FILE]),
-        (lambda home: SqliteCache(home, 1 << 20).put({"a": b"b"}, 60), ["cache.sqlite3"]),
+        (cache, ["cache.sqlite3"]),
         (lambda home: DirectoryBlobs(home / "blobs").put("raw", b"b"), ["blobs"]),
         (presence_in, ["processes.lock"]),
     ],
