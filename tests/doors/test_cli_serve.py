@@ -63,7 +63,7 @@ def serving(home, *options):
             yield re.search(r"http://\S+/mcp", said).group(), started
         finally:
             started.send_signal(signal.SIGTERM)
-            started.communicate(timeout=30)
+            assert "Fatal Python error" not in started.communicate(timeout=30)[1]
 
 
 def asked(method, **params):

@@ -4,7 +4,6 @@ import logging
 import os
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 
@@ -31,11 +30,15 @@ class Workers:
         self._stopping = threading.Event()
         self._running: dict[int, subprocess.Popen[bytes]] = {}
         self._changing = threading.Lock()
-        self._threads = [threading.Thread(target=self._keep_up, args=(place,), daemon=True) for place in range(count)]
+        self._count = count
+        self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> "Workers":
-        for each in self._threads:
-            each.start()
+        """Start all processes."""
+        for place in range(self._count):
+            keeper = threading.Thread(target=self._keep_up, args=(place, self._start(place)), daemon=True)
+            self._threads.append(keeper)
+            keeper.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -51,13 +54,14 @@ class Workers:
             for process in self._running.values():
                 process.terminate()
 
-    def _keep_up(self, place: int) -> None:
-        while (process := self._start(place)) is not None:
+    def _keep_up(self, place: int, process: subprocess.Popen[bytes] | None) -> None:
+        while process is not None:
             code = process.wait()
             if process.stdin:
                 process.stdin.close()
             if not self._stopping.wait(RESTART_S):
                 log.warning("a serving process ended (%d) and is replaced", code)
+            process = self._start(place)
 
     def _start(self, place: int) -> subprocess.Popen[bytes] | None:
         with self._changing:
@@ -72,7 +76,8 @@ def when_our_starter_ends(stop: Callable[[], None]) -> None:
     """Call `stop` in a thread when standard input ends, in a process that `Workers` started."""
 
     def wait() -> None:
-        sys.stdin.buffer.read()
+        while os.read(0, 1_024):  # not through `sys.stdin`, which Python cannot close while a thread reads
+            pass
         stop()
 
     threading.Thread(target=wait, daemon=True).start()
