@@ -26,7 +26,7 @@ from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports import Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.entries import entry_of
+from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.retrieval.passages import Entry
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from tests.opensearch_node.jvm import start

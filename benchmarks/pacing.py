@@ -7,7 +7,7 @@ a thread of this process, or the emulator at ENDPOINT. A request starts when its
 import os
 import sys
 
-from bio_mcp.adapters.pace import fleet_gap_s
+from bio_mcp.adapters.rate_limit import fleet_gap_s
 from tests import moto_server
 from tests.adapters.aws.pacing import most_in_a_second, starts_of
 from tests.aws_ports import NOBODY, AwsPorts

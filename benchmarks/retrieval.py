@@ -33,7 +33,7 @@ from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.ports import Backends, Passages
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.entries import entry_of
+from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1, fuse
 from bio_mcp.retrieval.synonyms import expansion

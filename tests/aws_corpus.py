@@ -4,8 +4,8 @@ from datetime import date
 
 from bio_mcp.adapters.aws.queue import SqsContinuations
 from bio_mcp.adapters.entrez.client import Eutils
-from bio_mcp.adapters.entrez.wire import Wire
-from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.entrez.transport import HttpTransport
+from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.errors import DeadlineExceeded
 from bio_mcp.settings import Settings
@@ -65,9 +65,9 @@ class AwsCorpus(Aws):
     def __init__(self, made: MotoPorts, base_url: str, day: date | None, requests: int = 2) -> None:
         super().__init__(settings_of(made))
         self.day, self.model, self.index = day, HashedWords(), ReferencePassages()
-        wire = Wire(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
+        wire = HttpTransport(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
         self._opened.callback(wire.close)
-        self.ncbi = Tiring(Eutils(wire, pacer=Pace(0), backoff=Backoff(first_s=0, cap_s=0)), requests)
+        self.ncbi = Tiring(Eutils(wire, pacer=LocalRateLimiter(0), backoff=Backoff(first_s=0, cap_s=0)), requests)
 
     def _connect(self, service, **_options):
         return client(service)

@@ -17,9 +17,9 @@ from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.jobs import DynamoJobs
 from bio_mcp.adapters.aws.leases import DynamoLeases
-from bio_mcp.adapters.aws.pace import DynamoPacer
 from bio_mcp.adapters.aws.projects import DynamoProjects
 from bio_mcp.adapters.aws.queue import SqsContinuations
+from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.literature import serial
 from tests.aws_tables import make_queues, make_table
 
@@ -108,7 +108,7 @@ class AwsPorts:
 
     def pacer(self, budget, gap, clock, sleep):
         """Another process's pacer over the same table."""
-        return DynamoPacer(self.dynamodb, self.pace_table, budget, gap, clock, sleep)
+        return DynamoRateLimiter(self.dynamodb, self.pace_table, budget, gap, clock, sleep)
 
     @cached_property
     def blobs(self):

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from bio_mcp.adapters.entrez.client import Eutils
-from bio_mcp.adapters.entrez.wire import Wire
-from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.entrez.transport import HttpTransport
+from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.literature.medline import parse
 from bio_mcp.settings import Settings
@@ -72,9 +72,9 @@ class Corpus(Embedded):
         super().__init__(Settings(home=home, ncbi_converter_url=converter))
         self.model, self.day = HashedWords(), day
         self.heard = Heard(home / "heard")
-        wire = Wire(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
+        wire = HttpTransport(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
         self._opened.callback(wire.close)
-        self.ncbi = Eutils(wire, pacer=Pace(0), parse=parse, backoff=Backoff(first_s=0, cap_s=0))
+        self.ncbi = Eutils(wire, pacer=LocalRateLimiter(0), parse=parse, backoff=Backoff(first_s=0, cap_s=0))
 
     @property
     def embeddings(self):

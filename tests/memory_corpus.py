@@ -20,7 +20,7 @@ from bio_mcp.literature.records import (
 )
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.entries import entry_of
+from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.retrieval.passages import NAMESPACE
 from tests.reference_passages import ReferencePassages
 

@@ -7,14 +7,14 @@ from importlib.resources import as_file, files
 from itertools import islice
 from pathlib import Path
 
-from bio_mcp.desk import ArticleIds, MeshPage, MeshRecord
 from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article, Book
+from bio_mcp.lookup import ArticleIds, MeshPage, MeshRecord
 from bio_mcp.pubmed import (
     Citation,
     CitationMatch,
-    Contact,
+    ConnectionStatus,
     DocSummary,
     EntrezDatabase,
     Link,
@@ -67,14 +67,14 @@ class TheseRecords:
     def check(self, **_: object) -> None:
         """It answers."""
 
-    def contact(self) -> Contact:
-        return Contact("bio-mcp", "test@example.org", keyed=False, limit=3)
+    def contact(self) -> ConnectionStatus:
+        return ConnectionStatus("bio-mcp", "test@example.org", keyed=False, limit=3)
 
     def espell(self, term: str, **_: object) -> Spelling:
         return Spelling(term, "newborn")
 
 
-class ThisDesk:
+class ThisLookup:
     """NCBI's other services, if they knew nothing but these records."""
 
     def __init__(self, articles: Sequence[Article]) -> None:
@@ -109,8 +109,8 @@ class Corpus(Embedded):
         return TheseRecords([*self.articles, BOOK])
 
     @property
-    def desk(self) -> ThisDesk:
-        return ThisDesk(self.articles)
+    def lookup(self) -> ThisLookup:
+        return ThisLookup(self.articles)
 
 
 def articles() -> list[Article]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.catalog import MODULES, TOOLS
-from bio_mcp.doors.aws_lambda import Event
+from bio_mcp.doors.aws.tool_function import Event
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers/common/bio_mcp"
@@ -25,7 +25,7 @@ ORDER = [
     "graph",
     "cache",
     "pubmed",
-    "desk",
+    "lookup",
     "checkpoints",
     "work",
     "ports",
@@ -33,7 +33,7 @@ ORDER = [
     "ingesting",
     "answering",
     "evaluating",
-    "browsing",
+    "querying",
     "schemas",
     "tool",
     "tools",
@@ -51,7 +51,7 @@ FORBIDDEN = {
 
 # Who may import what we did not write. A layer or module not named for a package may not import it.
 THIRD_PARTIES = {
-    "pydantic": {"tool", "tools", "call", "schemas", "adapters.caching", "doors.aws_lambda", "doors.cli"},
+    "pydantic": {"tool", "tools", "call", "schemas", "adapters.caching", "doors.aws", "doors.cli"},
     "pydantic_core": {"doors.cli"},
     "rfc8785": {"call", "literature"},
     "lxml": {"literature.jats", "literature.medline", "adapters.entrez"},
@@ -65,13 +65,13 @@ THIRD_PARTIES = {
     "tokenizers": {"adapters.embedders"},
     "torch": {"adapters.embedders"},
     "boto3": {"adapters.aws"},
-    "botocore": {"adapters.aws"},
+    "botocore": {"adapters.aws", "adapters.opensearch"},
     "mypy_boto3_dynamodb": {"adapters.aws"},
     "mypy_boto3_events": {"adapters.aws"},
     "mypy_boto3_lambda": {"adapters.aws"},
     "mypy_boto3_s3": {"adapters.aws"},
     "mypy_boto3_sqs": {"adapters.aws"},
-    "urllib3": {"adapters.aws"},
+    "urllib3": {"adapters.opensearch"},
     "anyio": {"doors"},
     "click": {"doors"},
     "fastapi": {"doors"},
@@ -83,7 +83,7 @@ THIRD_PARTIES = {
     "sse_starlette": {"doors"},
     "starlette": {"doors"},
     "uvicorn": {"doors"},
-    "aws_lambda_powertools": {"doors.aws_lambda"},
+    "aws_lambda_powertools": {"doors.aws"},
 }
 STANDARD = set(__import__("sys").stdlib_module_names) | {"bio_mcp"}
 VAGUE = ("Manager", "Service", "Helper", "Util", "Utils", "Base", "Processor", "Data", "Info")
@@ -183,10 +183,10 @@ RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
         ("tools.search", "from bio_mcp.adapters.embedded import database"),
         ("tools.search", "def late():\n    from bio_mcp import settings"),
         ("tools.search", "from bio_mcp.wiring import backends"),
-        ("adapters.pace", "from bio_mcp.settings import Settings"),
-        ("adapters.pace", "from bio_mcp.tool import Tool"),
-        ("adapters.pace", "from bio_mcp.call import call"),
-        ("wiring", "from bio_mcp.doors import mcp"),
+        ("adapters.rate_limit", "from bio_mcp.settings import Settings"),
+        ("adapters.rate_limit", "from bio_mcp.tool import Tool"),
+        ("adapters.rate_limit", "from bio_mcp.call import call"),
+        ("wiring", "from bio_mcp.doors.mcp import server as mcp_server"),
         ("syncing.delta", "from . import windows"),
         ("syncing.delta", "from ..ports import Jobs"),
         ("helpers", "import json"),
@@ -196,16 +196,16 @@ RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
         ("adapters.embedded.passages", "from boto3 import client"),
         ("tools.search", "from mcp.server import lowlevel"),
         ("call", "import aws_lambda_powertools"),
-        ("doors.mcp", "from aws_lambda_powertools import Logger"),
+        ("doors.mcp.server", "from aws_lambda_powertools import Logger"),
         ("retrieval.analysis", "from lxml import etree"),
         ("literature.records", "import numpy as np"),
         ("literature.records", "import pydantic"),
-        ("adapters.pace", "import requests"),
+        ("adapters.rate_limit", "import requests"),
         ("tools.search", "from fastapi import FastAPI"),
     ],
     reading_the_environment: [
         ("wiring", "import os\nx = os.environ['HOME']"),
-        ("adapters.pace", "import os\nx = os.getenv('HOME')"),
+        ("adapters.rate_limit", "import os\nx = os.getenv('HOME')"),
         ("tools.search", "from os import environ as e\nimport os\ny = os.environ.get('x')"),
     ],
     too_long: [("tools.search", "x = 1\n" * 301)],

@@ -1,4 +1,4 @@
-"""The events of the desk, over the local NCBI that `make sam-local` has."""
+"""The events of the lookup, over the local NCBI that `make sam-local` has."""
 
 import json
 
@@ -28,8 +28,8 @@ def at():
         made.close()
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "events/desk").glob("*.json")), ids=lambda path: path.stem)
-def test_an_event_of_the_desk_finds_what_it_asks_for(at, path):
+@pytest.mark.parametrize("path", sorted((ROOT / "events/lookup").glob("*.json")), ids=lambda path: path.stem)
+def test_an_event_of_the_lookup_finds_what_it_asks_for(at, path):
     event = json.loads(path.read_text())
     answer = at.ask(TOOLS[event["tool"]], **event["arguments"])
     assert answer[FOUND[event["tool"]]]

@@ -9,7 +9,7 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import BIO_MCP
-from bio_mcp.doors import aws_lambda
+from bio_mcp.doors.aws import tool_function
 from bio_mcp.errors import Failure, InvalidInput, NotFound
 from bio_mcp.syncing import retractions
 from tests.aws_template import ALARM, FUNCTIONS, TEMPLATE, of, rendered, text, timeout_ms
@@ -104,7 +104,7 @@ def matches(pattern, line):
 def logged(act):
     """The lines that `act` logs as Lambda's log has them."""
     written = io.StringIO()
-    logger = aws_lambda.log_as_json()
+    logger = tool_function.log_as_json()
     before = [(handler, handler.setStream(written)) for handler in logger.handlers]
     try:
         act()

@@ -76,7 +76,7 @@ EXPECTED = {
     | {(f"sqs:{each}Message", "WorkQueue.Arn") for each in ("Send", "Receive", "Delete")}
     | {(f"sqs:{each}", "WorkQueue.Arn") for each in ("GetQueueAttributes", "ChangeMessageVisibility")},
     "checkpoint": SYNC_STATE | LISTING | JOBS | table("Audit", "PutItem"),
-    "desk": table("Pace", "GetItem", "UpdateItem")
+    "lookup": table("Pace", "GetItem", "UpdateItem")
     | table("Cache", "BatchGetItem", "BatchWriteItem")
     | secret("NcbiApiKeyName"),
     "pubmed": table("Pace", "GetItem", "UpdateItem")
@@ -84,7 +84,7 @@ EXPECTED = {
     | secret("NcbiApiKeyName"),
     "mcp_http": {
         ("lambda:InvokeFunction", f"{each}Function.Arn")
-        for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint", "Pubmed", "Desk")
+        for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint", "Pubmed", "Lookup")
     }
     | secret("AuthSecretName"),
 }
@@ -166,12 +166,12 @@ ACTIONS = {
     "put_events": {"PutEvents"},
 }
 MODULES = {  # who reads and writes what
-    "DocumentsTable.Arn": ("documents", "counting", "batches"),
+    "DocumentsTable.Arn": ("documents", "exact_count", "dynamodb"),
     "CheckpointsTable.Arn": ("checkpoints",),
     "JobsTable.Arn": ("jobs",),
     "LeasesTable.Arn": ("leases",),
     "AuditTable.Arn": ("audit",),
-    "PaceTable.Arn": ("pace",),
+    "PaceTable.Arn": ("rate_limit",),
     "CacheTable.Arn": ("cache",),
     "${Bucket.Arn}/articles/*": ("blobs",),
     "${Bucket.Arn}/jobs/*": ("blobs",),

@@ -1,5 +1,5 @@
 """Lambda entry point: every tool and resource over MCP."""
 
-from bio_mcp.doors.mcp_lambda import http_handler
+from bio_mcp.doors.aws.mcp_function import http_handler
 
 handler = http_handler()

@@ -6,7 +6,8 @@ import pytest
 from mangum import Mangum
 
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors import mcp, mcp_http
+from bio_mcp.doors.mcp import http as mcp_http
+from bio_mcp.doors.mcp import server as mcp_server
 from tests.all.conformance_tools import with_fixtures
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
@@ -16,7 +17,7 @@ from tests.sample_corpus import corpus
 
 @pytest.fixture(scope="session", params=[False, True], ids=["product", "with-fixtures"])
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    server = mcp.server(TOOLS.values(), RESOURCES.values(), mcp.in_process(corpus()))
+    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus()))
     app = mcp_http.serving(with_fixtures(server) if request.param else server)
     with bridge(lambda: Mangum(app, lifespan="off")) as bridged, running(bridged) as base:
         yield f"{base}/mcp"

@@ -8,8 +8,8 @@ import httpx
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.aws.opensearch_rebuild import rebuild, set_block, switch
-from bio_mcp.adapters.aws.opensearch_schema import DOMAIN, Layout
+from bio_mcp.adapters.opensearch.reindex import rebuild, set_block, switch
+from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import DIM, entry, unit

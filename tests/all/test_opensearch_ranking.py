@@ -21,7 +21,7 @@ from bio_mcp.call import call
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.chunking import abstract_text
-from bio_mcp.retrieval.entries import entry_of
+from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.retrieval.passages import NAMESPACE
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from bio_mcp.retrieval.sentences import sentence_spans

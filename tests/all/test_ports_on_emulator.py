@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bio_mcp.adapters.pace import fleet_gap_s
+from bio_mcp.adapters.rate_limit import fleet_gap_s
 from tests.adapters.aws.pacing import most_in_a_second, starts_of
 from tests.adapters.ports.conftest import (  # noqa: F401  the fixtures of the suites
     announcements,

@@ -11,7 +11,7 @@ from bio_mcp import errors
 from bio_mcp.call import call, envelope, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import code_for
-from bio_mcp.doors.listing import Listing, answer_schema, described
+from bio_mcp.doors.mcp.listing import Listing, answer_schema, described
 from bio_mcp.tools.families import BIO_MCP, PUBMED
 from tests.contracts.schemas import misfits, same, same_input
 from tests.sample_corpus import corpus

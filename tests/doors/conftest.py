@@ -7,7 +7,8 @@ from typing import Any, cast
 import pytest
 from mangum import Mangum
 
-from bio_mcp.doors import mcp, mcp_http
+from bio_mcp.doors.mcp import http as mcp_http
+from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.ports import Backends
 from bio_mcp.tool import resources_in, tools_in
 from tests.doors import sample
@@ -19,7 +20,7 @@ NO_BACKENDS = cast(Backends, object())
 
 def sample_app(**settings: Any) -> Any:
     tools, resources = tools_in(sample).values(), resources_in(sample).values()
-    server = mcp.server(tools, resources, mcp.in_process(NO_BACKENDS))
+    server = mcp_server.server(tools, resources, mcp_server.in_process(NO_BACKENDS))
     return mcp_http.serving(server, **settings)
 
 

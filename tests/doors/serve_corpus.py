@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from bio_mcp.doors import stdio
 from bio_mcp.doors.logs import log_for_people
+from bio_mcp.doors.mcp import stdio
 from bio_mcp.settings import Settings
 from tests.sample_corpus import Corpus, articles
 

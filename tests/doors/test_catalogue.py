@@ -16,7 +16,8 @@ from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors import mcp, mcp_http
+from bio_mcp.doors.mcp import http as mcp_http
+from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.settings import Settings
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
@@ -46,7 +47,7 @@ pytestmark = pytest.mark.anyio
 
 @contextmanager
 def over_http(behind_lambda):
-    app = mcp_http.application(Settings(), mcp.in_process(corpus()), public=False)
+    app = mcp_http.application(Settings(), mcp_server.in_process(corpus()), public=False)
     made = bridge(lambda: Mangum(app, lifespan="off")) if behind_lambda else nullcontext(app)
     with made as served, running(served) as base:
         yield f"{base}/mcp"
@@ -143,7 +144,7 @@ def test_a_functions_entry_point_answers_its_events(function):
     answers = [json.loads(line) for line in done.stderr.splitlines()]
     assert len(answers) == len(events)
     codes = {answer["error"]["code"] for answer in answers if "error" in answer}
-    assert codes <= {"sync_delta": {"ENTREZ"}, "pubmed": {"NCBI_API_ERROR"}, "desk": {"NCBI_API_ERROR"}}.get(
+    assert codes <= {"sync_delta": {"ENTREZ"}, "pubmed": {"NCBI_API_ERROR"}, "lookup": {"NCBI_API_ERROR"}}.get(
         function, set()
     )
     lines = [json.loads(line) for line in done.stdout.splitlines()]

@@ -34,9 +34,9 @@ COMMANDS = [
     ("pubmed", "related", "77"),
     ("pubmed", "cite", "77", "--style", "ris"),
     ("sync", "cancer", "cancer"),
-    ("desk", "spell", ESCAPING),
-    ("desk", "ids", ESCAPING),
-    ("desk", "match", "--title", ESCAPING),
+    ("lookup", "spell", ESCAPING),
+    ("lookup", "ids", ESCAPING),
+    ("lookup", "match", "--title", ESCAPING),
 ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.worker import work_once
+from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.syncing.delta import lease_name, sync_delta
 from bio_mcp.syncing.planning import KIND
 from tests.retracting import plain_papers, retract

@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.mcp_lambda import http_handler
+from bio_mcp.doors.aws.mcp_function import http_handler
 from bio_mcp.errors import InvalidInput
 from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import SECRET, hs256

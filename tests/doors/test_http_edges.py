@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from bio_mcp.doors import mcp, mcp_http
+from bio_mcp.doors.mcp import http as mcp_http
+from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.settings import Settings
 from tests.doors.conftest import NO_BACKENDS
 from tests.doors.sample import Stranded
@@ -161,7 +162,7 @@ def test_a_body_over_256_KiB_is_refused(url, version):  # noqa: N802  a unit
 
 
 def test_a_setting_lets_longer_bodies_in():
-    app = mcp_http.application(Settings(max_request_kb=1), mcp.in_process(NO_BACKENDS), public=False)
+    app = mcp_http.application(Settings(max_request_kb=1), mcp_server.in_process(NO_BACKENDS), public=False)
     with running(app) as base:
         answers = [post(f"{base}/mcp", "tools/list", {"cursor": "x" * length}).status_code for length in (100, 1_000)]
     assert answers == [200, 413]

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from bio_mcp.doors.aws_lambda import handler_for
+from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.syncing.delta import lease_name
 from bio_mcp.tools import checkpoint, sync_delta
 from tests.aws_corpus import AwsCorpus

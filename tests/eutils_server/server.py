@@ -12,10 +12,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tests.eutils_server import control
 from tests.eutils_server.answers import Answer, Params, recorded
-from tests.eutils_server.desk import convert, mesh_search, mesh_summary, pmc_fetch
 from tests.eutils_server.faults import Fault, FaultScript
 from tests.eutils_server.fetching import efetch
 from tests.eutils_server.links import einfo, elink
+from tests.eutils_server.lookup import convert, mesh_search, mesh_summary, pmc_fetch
 from tests.eutils_server.posting import ecitmatch, epost, espell
 from tests.eutils_server.searching import esearch
 from tests.eutils_server.state import Ncbi

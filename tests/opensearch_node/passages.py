@@ -3,10 +3,10 @@
 import itertools
 import os
 
-from bio_mcp.adapters.aws.opensearch import OpenSearchPassages
-from bio_mcp.adapters.aws.opensearch_bulk import Bulk
-from bio_mcp.adapters.aws.opensearch_schema import DOMAIN, Layout
-from bio_mcp.adapters.aws.opensearch_wire import Wire, http
+from bio_mcp.adapters.opensearch.bulk import Bulk
+from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
+from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, http
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
@@ -23,7 +23,7 @@ def passages_at(
 
 
 def _made(kind: type[OpenSearchPassages], url: str, layout: Layout, alias: str = "") -> OpenSearchPassages:
-    wire = Wire(http(url), backoff=QUICK, read_s=30)
+    wire = OpenSearchTransport(http(url), backoff=QUICK, read_s=30)
     return kind(wire, alias or f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(wire, QUICK))
 
 

@@ -10,7 +10,7 @@ from bio_mcp.adapters.embedded.continuations import SqliteContinuations
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.worker import work_once
+from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.syncing import delta
 from bio_mcp.syncing.stopping import remove, stop
 from tests.adapters.clocks import Clock

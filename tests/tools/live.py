@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from bio_mcp.adapters.entrez import Eutils, Wire
-from bio_mcp.adapters.entrez.converter import ConverterWire
-from bio_mcp.adapters.entrez.desk import NcbiDesk
-from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.entrez import Eutils, HttpTransport
+from bio_mcp.adapters.entrez.converter import ConverterTransport
+from bio_mcp.adapters.entrez.lookup import EntrezLookup
+from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.call import call
 from bio_mcp.tools import pubmed
@@ -20,9 +20,9 @@ class Live:
 
     def __init__(self, base_url, tries=6):
         clock = Clock()
-        self.wire = Wire(base_url, identity=IDENTITY)
+        self.wire = HttpTransport(base_url, identity=IDENTITY)
         backoff = Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
-        self.pubmed = Eutils(self.wire, pacer=Pace(0.0, clock, clock.sleep), backoff=backoff)
+        self.pubmed = Eutils(self.wire, pacer=LocalRateLimiter(0.0, clock, clock.sleep), backoff=backoff)
 
     def now(self):
         return datetime.now(UTC)
@@ -41,14 +41,17 @@ class Live:
 
 
 class LiveDesk:
-    """PubMed and its desk at a local NCBI; time between tries is played."""
+    """PubMed and its lookup at a local NCBI; time between tries is played."""
 
     def __init__(self, ncbi, tries=3):
         clock = Clock()
-        pacer, backoff = Pace(0.0, clock, clock.sleep), Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep)
-        self.pubmed = Eutils(Wire(ncbi.base_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
-        self.converter = Eutils(ConverterWire(ncbi.converter_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
-        self.desk = NcbiDesk(self.pubmed, self.converter)
+        pacer, backoff = (
+            LocalRateLimiter(0.0, clock, clock.sleep),
+            Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep),
+        )
+        self.pubmed = Eutils(HttpTransport(ncbi.base_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
+        self.converter = Eutils(ConverterTransport(ncbi.converter_url, identity=IDENTITY), pacer=pacer, backoff=backoff)
+        self.lookup = EntrezLookup(self.pubmed, self.converter)
 
     def ask(self, tool, **arguments):
         return call(tool, arguments, self).body

@@ -8,14 +8,14 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.checkpoints import Checkpoint
-from bio_mcp.desk import MeshPage, MeshRecord
 from bio_mcp.literature.jats import TextSection
 from bio_mcp.literature.records import AbstractSection
+from bio_mcp.lookup import MeshPage, MeshRecord
 from bio_mcp.pubmed import DocSummary, Summaries
 from bio_mcp.tools import budget
 from tests.memory_corpus import Corpus as Searched
 from tests.memory_corpus import article
-from tests.sample_corpus import BOOK, TheseRecords, ThisDesk
+from tests.sample_corpus import BOOK, TheseRecords, ThisLookup
 
 LONG = "A very long sentence about statins. " * 100
 PAPERS = [replace(article(str(n), f"{n}. {LONG}", LONG), doi=f"10.1/{n}") for n in range(100, 300)]
@@ -54,7 +54,7 @@ class Wordy(TheseRecords):
         return f"<PubmedArticleSet>{records}</PubmedArticleSet>"
 
 
-class WordyDesk(ThisDesk):
+class WordyDesk(ThisLookup):
     """NCBI's other services, as wordy."""
 
     def mesh(self, _term, most, **_):
@@ -66,14 +66,14 @@ class WordyDesk(ThisDesk):
 
 
 class Backends(Searched):
-    """A corpus, a PubMed and a desk with much to say."""
+    """A corpus, a PubMed and a lookup with much to say."""
 
     def __init__(self):
         super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]))
         self.checkpoints = SimpleNamespace(all=lambda _key: [Checkpoint(str(n), term=LONG * 2) for n in range(100)])
         self.jobs = SimpleNamespace(latest=lambda *_of: None)
         self.documents.count = lambda: len(PAPERS)
-        self.pubmed, self.desk = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
+        self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 
-from bio_mcp.adapters.entrez import Eutils, Wire
-from bio_mcp.adapters.pace import GAP_S, GAP_WITH_KEY_S, Pace
+from bio_mcp.adapters.entrez import Eutils, HttpTransport
+from bio_mcp.adapters.rate_limit import GAP_S, GAP_WITH_KEY_S, LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
@@ -59,9 +59,9 @@ class Ncbi:
 class Backends:
     def __init__(self, clock, gap, stumbles):
         self.ncbi = Ncbi(clock, stumbles)
-        wire = Wire("https://ncbi.test/", identity={"tool": "t"}, transport=httpx.MockTransport(self.ncbi))
+        wire = HttpTransport("https://ncbi.test/", identity={"tool": "t"}, transport=httpx.MockTransport(self.ncbi))
         backoff = Backoff(rng=lambda: 0.5, sleep=clock.sleep)
-        self.pubmed = Eutils(wire, pacer=Pace(gap, clock, clock.sleep), backoff=backoff)
+        self.pubmed = Eutils(wire, pacer=LocalRateLimiter(gap, clock, clock.sleep), backoff=backoff)
 
 
 CALLS = (

@@ -14,7 +14,7 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.pubmed import CitationMatch
 from bio_mcp.syncing.delta import sync_delta
-from bio_mcp.tools.desk.shapes import ConvertedId
+from bio_mcp.tools.lookup.shapes import ConvertedId
 from tests.corpus import Corpus
 from tests.retracting import plain_papers, retract, term
 
@@ -56,7 +56,7 @@ def test_whatever_names_a_paper_has_a_place_for_its_standing(name):
             assert STANDING & model.model_fields.keys(), model
 
 
-class Desk:
+class NcbiLookup:
     """Matches every citation with one paper, and has the full text of it."""
 
     def __init__(self, pmid):
@@ -84,7 +84,7 @@ def corpus(tmp_path, ncbi):
             sync_delta("k", term(pmids), 5, made, NEVER, lambda *_: None)
             retract(ncbi, pmids[0])
         made.pmid, made.others = pmids[0], pmids[1:]
-        made._desk = lambda: Desk(pmids[0])
+        made._lookup = lambda: NcbiLookup(pmids[0])
         yield made
 
 

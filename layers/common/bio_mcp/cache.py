@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CacheEntry:
     """A value, put `age_s` seconds ago."""
 
     value: bytes
@@ -21,7 +21,7 @@ class Cache(Protocol):
     A key is text of at most 200 characters. Raises `StoreFailed`.
     """
 
-    def get(self, keys: Sequence[str]) -> dict[str, Held]:
+    def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
         """What is kept under these keys (each once) and is not past its lifetime."""
         ...
 

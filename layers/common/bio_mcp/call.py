@@ -83,7 +83,7 @@ def read(
     return _account(resource, lambda: resource.run(backends, **wanted), dict(parameters), context)
 
 
-def refuse(
+def failed_outcome(
     what: Tool | Resource,
     given: Mapping[str, Any],
     problem: Exception,

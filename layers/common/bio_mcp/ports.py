@@ -13,9 +13,9 @@ from uuid import UUID
 from bio_mcp.checkpoints import Checkpoint as Checkpoint
 from bio_mcp.checkpoints import Checkpoints as Checkpoints
 from bio_mcp.deadline import Deadline
-from bio_mcp.desk import Desk
-from bio_mcp.literature.news import News
+from bio_mcp.literature.changes import CorpusChange
 from bio_mcp.literature.records import Article, Deletion, Document, Head
+from bio_mcp.lookup import NcbiLookup
 from bio_mcp.pubmed import Pubmed, Summaries
 from bio_mcp.pubmed import SearchPage as SearchPage
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
@@ -208,7 +208,7 @@ class Continuations(Protocol):
 class Announcements(Protocol):
     """Tells whoever listens what became of the corpus."""
 
-    def publish(self, news: Sequence[News]) -> None:
+    def publish(self, news: Sequence[CorpusChange]) -> None:
         """Tell each at least once, in any order. Raises `UpstreamFailed` when not all could be told."""
         ...
 
@@ -264,7 +264,7 @@ class Backends(Protocol):
     @property
     def pubmed(self) -> Pubmed: ...
     @property
-    def desk(self) -> Desk: ...
+    def lookup(self) -> NcbiLookup: ...
     @property
     def checkpoints(self) -> Checkpoints: ...
     @property

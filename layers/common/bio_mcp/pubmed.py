@@ -187,7 +187,7 @@ class CitationMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Contact:
+class ConnectionStatus:
     """How this process stands with NCBI. `tool` and `email` name us to it; `keyed`: requests carry an API key.
 
     `answered` and `failed` are when NCBI last answered well and last did not (UTC), None before the first time.
@@ -264,7 +264,7 @@ class Pubmed(Protocol):
         """Ask NCBI for as little as there is, now: raises unless it answers."""
         ...
 
-    def contact(self) -> Contact:
+    def contact(self) -> ConnectionStatus:
         """How this process stands with NCBI; asks nobody."""
         ...
 

@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 from bio_mcp.adapters.aws.announcements import AT_ONCE, TRIES, EventBridgeAnnouncements
 from bio_mcp.errors import UpstreamFailed
-from bio_mcp.literature.news import Happening, News
+from bio_mcp.literature.changes import ChangeKind, CorpusChange
 
 
 class Bus:
@@ -34,7 +34,9 @@ class Bus:
 
 def publish(bus, *pmids):
     pauses = []
-    EventBridgeAnnouncements(bus, "corpus-bus", pauses.append).publish([News(Happening.NEW, str(n), 2) for n in pmids])
+    EventBridgeAnnouncements(bus, "corpus-bus", pauses.append).publish(
+        [CorpusChange(ChangeKind.NEW, str(n), 2) for n in pmids]
+    )
     return pauses
 
 

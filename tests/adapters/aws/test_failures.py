@@ -5,9 +5,9 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, NoCredentialsError, ParamValidationError
 
-from bio_mcp.adapters.aws.batches import TRIES, batch_get
 from bio_mcp.adapters.aws.blobs import S3Blobs
 from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
+from bio_mcp.adapters.aws.dynamodb import TRIES, batch_get
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.aws.leases import DynamoLeases
 from bio_mcp.adapters.aws.queue import SqsContinuations

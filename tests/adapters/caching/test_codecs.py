@@ -7,11 +7,11 @@ from contextlib import suppress
 import pytest
 
 from bio_mcp.adapters.caching import codecs
+from bio_mcp.adapters.caching.answers import key_of
 from bio_mcp.adapters.caching.codecs import Unreadable
-from bio_mcp.adapters.caching.shelf import key_of
-from bio_mcp.desk import ArticleIds, MeshPage, MeshRecord
 from bio_mcp.literature.jats import FullText, Licence, Table, TextSection
 from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.lookup import ArticleIds, MeshPage, MeshRecord
 from bio_mcp.pubmed import (
     Citation,
     CitationMatch,

@@ -8,11 +8,11 @@ from threading import Barrier, Thread
 
 import pytest
 
-from bio_mcp.adapters.caching.announcing import ForgettingAnnouncements
 from bio_mcp.adapters.caching.codecs import SCHEME
+from bio_mcp.adapters.caching.invalidation import InvalidatingAnnouncements
 from bio_mcp.cache import counting
 from bio_mcp.errors import InvalidInput, NcbiFailed
-from bio_mcp.literature.news import Happening, News
+from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.literature.records import RetractionStatus
 from tests.adapters.caching.keeping import LIFETIMES, Broken, kept_at
 
@@ -245,7 +245,7 @@ def test_a_retraction_seen_in_one_form_is_not_denied_in_another(kept, ncbi, pmid
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", [each for each in Happening if each is not Happening.NEW])
+@pytest.mark.parametrize("kind", [each for each in ChangeKind if each is not ChangeKind.NEW])
 def test_news_of_a_paper_ends_what_is_kept_of_it_before_it_is_told(kept, ncbi, pmids, form, kind):
     class Listener:
         def publish(self, news):
@@ -253,8 +253,8 @@ def test_news_of_a_paper_ends_what_is_kept_of_it_before_it_is_told(kept, ncbi, p
 
     ask(kept, form, pmids[:2])
     retract(ncbi, pmids[0])
-    news, listener = [News(kind, pmids[0], 2)], Listener()
-    ForgettingAnnouncements(listener, lambda: kept.pubmed).publish(news)
+    news, listener = [CorpusChange(kind, pmids[0], 2)], Listener()
+    InvalidatingAnnouncements(listener, lambda: kept.pubmed).publish(news)
     assert listener.heard == (news, ask(kept, form, pmids[:2], kept.live.pubmed))
 
 
@@ -266,8 +266,8 @@ def test_news_of_new_papers_alone_needs_nothing_kept(ncbi):
     def nothing():
         raise AssertionError("asked for what is kept")
 
-    news, listener = [News(Happening.NEW, "7", 1)], Listener()
-    ForgettingAnnouncements(listener, nothing).publish(news)
+    news, listener = [CorpusChange(ChangeKind.NEW, "7", 1)], Listener()
+    InvalidatingAnnouncements(listener, nothing).publish(news)
     assert listener.heard == news
 
 

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs
 
 import httpx
 
-from bio_mcp.adapters.entrez import Eutils, Wire
-from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.entrez import Eutils, HttpTransport
+from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from tests.adapters.clocks import Clock
 
@@ -45,8 +45,8 @@ def eutils(*steps: Step, clock: Clock | None = None, tries: int = 6, **wire) -> 
     clock = clock or Clock()
     ncbi = Ncbi(list(steps), clock=clock)
     client = Eutils(
-        Wire("https://ncbi.test/eutils/", identity=IDENTITY, transport=httpx.MockTransport(ncbi), **wire),
-        pacer=Pace(0.1, clock, clock.sleep),
+        HttpTransport("https://ncbi.test/eutils/", identity=IDENTITY, transport=httpx.MockTransport(ncbi), **wire),
+        pacer=LocalRateLimiter(0.1, clock, clock.sleep),
         backoff=Backoff(tries=tries, rng=lambda: 0.5, sleep=clock.sleep),
     )
     return client, ncbi

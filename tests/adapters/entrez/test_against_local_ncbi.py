@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from bio_mcp.adapters.entrez import CITED_IN, REFERENCES, Eutils, KeyRejected, Wire
-from bio_mcp.adapters.pace import Pace
+from bio_mcp.adapters.entrez import CITED_IN, REFERENCES, Eutils, HttpTransport, KeyRejected
+from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiFailed
@@ -21,8 +21,8 @@ def quick(ncbi: Running, identity: dict[str, str] = IDENTITY) -> Eutils:
     """A client that neither spreads its requests nor pauses between tries, whatever NCBI asks."""
     clock = Clock()
     return Eutils(
-        Wire(ncbi.base_url, identity=identity),
-        pacer=Pace(0.0, clock, clock.sleep),
+        HttpTransport(ncbi.base_url, identity=identity),
+        pacer=LocalRateLimiter(0.0, clock, clock.sleep),
         backoff=Backoff(sleep=clock.sleep),
     )
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.classify import SHAPES, failure_in
-from bio_mcp.adapters.entrez.faults import BeyondReach, HistoryLost, KeyRejected, Refused, SearchBackendFailed
+from bio_mcp.adapters.entrez.errors import BeyondReach, ClientRejected, HistoryLost, KeyRejected, SearchBackendFailed
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiRateLimited, NcbiUnreadable
 from tests.adapters.entrez.recordings import answer, entries
 
@@ -25,7 +25,7 @@ FAULTS = {
     "errors/200_esummary_expired.json": HistoryLost,
     "errors/200_maintenance_interstitial.html": NcbiFailed,
     "errors/400_efetch_history_retstart.xml": BeyondReach,
-    "errors/414_uri_too_long.html": Refused,
+    "errors/414_uri_too_long.html": ClientRejected,
     "errors/429_ip_form.json": NcbiRateLimited,
     "errors/429_with_key_doc.json": NcbiRateLimited,
     "errors/500_diagnostic.html": NcbiFailed,
@@ -102,9 +102,9 @@ REPORTED = [
     ),
     (429, "esearch", b'{"error":"API rate', NcbiRateLimited),
     (503, "esearch", b'{"error":"error forw', NcbiFailed),
-    (301, "esearch", b"", Refused),
-    (403, "esearch", b"<html>Forbidden</html>", Refused),
-    (404, "esearch", b"not found", Refused),
+    (301, "esearch", b"", ClientRejected),
+    (403, "esearch", b"<html>Forbidden</html>", ClientRejected),
+    (404, "esearch", b"not found", ClientRejected),
     (200, "einfo", b'{"einforesult":{"ERROR":"a message nobody has seen before"}}', NcbiFailed),
 ]
 

@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from bio_mcp.adapters.entrez import BeyondReach, KeyRejected, Refused
+from bio_mcp.adapters.entrez import BeyondReach, ClientRejected, KeyRejected
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import (
     DeadlineExceeded,
@@ -74,9 +74,9 @@ PERMANENT = {
     "empty term": (lambda: said({"esearchresult": {"ERROR": "Empty term and query_key - nothing todo"}}), InvalidInput),
     "database": (lambda: said({"esearchresult": {"ERROR": "Invalid db name specified: x"}}), InvalidInput),
     "too many": (lambda: said({"error": "Too many UIDs in request"}, 400), InvalidInput),
-    "redirect": (lambda: said("", 301, location="https://elsewhere.test/"), Refused),
-    "forbidden": (lambda: said("<html>no</html>", 403), Refused),
-    "too long": (lambda: said("<html>414</html>", 414), Refused),
+    "redirect": (lambda: said("", 301, location="https://elsewhere.test/"), ClientRejected),
+    "forbidden": (lambda: said("<html>no</html>", 403), ClientRejected),
+    "too long": (lambda: said("<html>414</html>", 414), ClientRejected),
 }
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.converter import read_ids
-from bio_mcp.desk import ArticleIds
 from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.lookup import ArticleIds
 
 
 def answer(*records):

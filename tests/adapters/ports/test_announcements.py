@@ -1,20 +1,20 @@
 """Whoever listens hears what became of the corpus, whichever adapter tells it."""
 
-from bio_mcp.literature.news import Happening, News
+from bio_mcp.literature.changes import ChangeKind, CorpusChange
 
 
 def news(kind, *pmids):
-    return [News(kind, str(pmid), 1) for pmid in pmids]
+    return [CorpusChange(kind, str(pmid), 1) for pmid in pmids]
 
 
 def test_each_piece_of_news_is_heard_by_kind_and_pmid(announcements, ports):
-    announcements.publish([*news(Happening.NEW, 1, 2), *news(Happening.RETRACTED, 2), *news(Happening.DELETED, 3)])
-    announcements.publish(news(Happening.CHANGED, 4))
+    announcements.publish([*news(ChangeKind.NEW, 1, 2), *news(ChangeKind.RETRACTED, 2), *news(ChangeKind.DELETED, 3)])
+    announcements.publish(news(ChangeKind.CHANGED, 4))
     assert sorted(ports.heard()) == [("changed", "4"), ("deleted", "3"), ("new", "1"), ("new", "2"), ("retracted", "2")]
 
 
 def test_many_at_once_are_all_heard(announcements, ports):
-    announcements.publish(news(Happening.NEW, *range(1, 64)))
+    announcements.publish(news(ChangeKind.NEW, *range(1, 64)))
     assert {pmid for _, pmid in ports.heard()} == {str(pmid) for pmid in range(1, 64)}
 
 

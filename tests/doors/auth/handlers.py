@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bio_mcp import wiring
-from bio_mcp.doors.mcp_lambda import http_handler
+from bio_mcp.doors.aws.mcp_function import http_handler
 from tests.doors.auth.minting import RESOURCE
 from tests.doors.conftest import NO_BACKENDS
 from tests.doors.lambda_bridge import context, event, in_a_thread_with_a_loop

@@ -6,7 +6,7 @@ import pytest
 
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.issuing import issue
-from bio_mcp.doors.auth.tokens import Refused
+from bio_mcp.doors.auth.tokens import TokenRejected
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET
@@ -56,7 +56,7 @@ def test_what_is_no_scope_is_not_issued(odd):
 def test_it_ends():
     settings = Settings(auth_secret=SECRET)
     token, _ = issue(settings, "ada", DAY, now() - 2 * DAY)
-    with pytest.raises(Refused, match="has expired"):
+    with pytest.raises(TokenRejected, match="has expired"):
         access(settings).tokens.check(token)
 
 

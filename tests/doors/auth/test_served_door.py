@@ -16,7 +16,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp_http import MAX_BODY
+from bio_mcp.doors.mcp.http import MAX_BODY
 from tests.doors.auth.issuer import publishing
 from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET, hs256, jwk, rs256
 from tests.doors.wire import ACCEPT, post

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bio_mcp.adapters.kept import Kept
+from bio_mcp.adapters.refreshing import RefreshingValue
 from bio_mcp.doors.auth.keys import hmac_keys, rsa_keys
-from bio_mcp.doors.auth.tokens import Refused, Tokens
+from bio_mcp.doors.auth.tokens import TokenRejected, Tokens
 from tests.doors.auth.minting import (
     HS256,
     ISSUER,
@@ -24,8 +24,8 @@ from tests.doors.auth.minting import (
     rs256,
 )
 
-SHARED = Tokens("HS256", Kept(lambda: hmac_keys([SECRET])), "bio-mcp")
-ISSUED = Tokens("RS256", Kept(lambda: rsa_keys(json.dumps({"keys": [jwk()]}).encode())), RESOURCE, ISSUER)
+SHARED = Tokens("HS256", RefreshingValue(lambda: hmac_keys([SECRET])), "bio-mcp")
+ISSUED = Tokens("RS256", RefreshingValue(lambda: rsa_keys(json.dumps({"keys": [jwk()]}).encode())), RESOURCE, ISSUER)
 ANY_TIME = settings(deadline=None, max_examples=60)
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -37,7 +37,7 @@ NAMED = st.sampled_from(["alg", "typ", "kid", "crit", "b64", "jwk", "cty"])
 
 
 def refused(tokens, token):
-    with pytest.raises(Refused) as problem:
+    with pytest.raises(TokenRejected) as problem:
         tokens.check(token)
     assert len(str(problem.value)) < 100
 
@@ -60,7 +60,7 @@ def test_encoded_bytes_are_refused(parts):
 def test_a_signed_token_of_odd_claims_is_let_in_or_refused(odd):
     try:
         caller = SHARED.check(by_hand(HS256, {**claims("bio-mcp"), **odd}))
-    except Refused:
+    except TokenRejected:
         return
     assert caller.subject.strip()
     assert {str} >= {type(each) for each in caller.scopes}
@@ -72,7 +72,7 @@ def test_a_signed_token_of_an_odd_header_is_let_in_or_refused(odd):
     header = {**HS256, **odd}
     try:
         SHARED.check(by_hand(header, claims("bio-mcp")))
-    except Refused:
+    except TokenRejected:
         return
     assert header["alg"] == "HS256"
     assert "crit" not in header

@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.literature.medline.display import TAGS, standing_in
-from bio_mcp.literature.medline.standing import REF_TYPES, standing
+from bio_mcp.literature.medline.retraction_status import REF_TYPES, standing
 from bio_mcp.literature.records import Correction
 
 RECORD = "PMID- 7\nTI  - A trial\n      of RIN - and more.\nAB  - ECI - is no field here.\nPT  - Journal Article\n"

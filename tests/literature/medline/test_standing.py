@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bio_mcp.literature.medline.standing import standing
+from bio_mcp.literature.medline.retraction_status import standing
 from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
 
 ARTICLE = PublicationType("D016428", "Journal Article")

@@ -14,10 +14,10 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.auth.guard import UNLOCKED
+from bio_mcp.doors.auth.bearer import UNLOCKED
 from bio_mcp.doors.connections import BoundedProtocol, Connections
 from bio_mcp.doors.loopback import is_loopback
-from bio_mcp.doors.workers import Workers, when_our_starter_ends
+from bio_mcp.doors.processes import Processes, when_our_starter_ends
 from bio_mcp.errors import InvalidInput
 
 GRACE_S = 10  # for the requests in flight when told to stop
@@ -45,7 +45,7 @@ def serve_locally(
     name = f"[{host}]" if ":" in host else host
     base = f"http://{name}:{opened.getsockname()[1]}"
     server = Server(app, lambda: announce(base))
-    with opened, _signals_stop(server), Workers(workers - 1, opened.dup(), worker):
+    with opened, _signals_stop(server), Processes(workers - 1, opened.dup(), worker):
         server.run(sockets=[opened])
 
 

@@ -20,10 +20,10 @@ from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.cursor import DAYS, named
 from bio_mcp.syncing.fetching import Fetching
-from bio_mcp.syncing.pace import Pace
 from bio_mcp.syncing.planning import KIND, plan, take_up
 from bio_mcp.syncing.reports import SyncReport, already_running, ended, history, report_of, unreported
 from bio_mcp.syncing.settling import settle
+from bio_mcp.syncing.time_budget import TimeBudget
 from bio_mcp.syncing.watermarks import draw_back
 from bio_mcp.syncing.windows import FIELDS, check_term
 
@@ -99,7 +99,7 @@ class _Run:
         unattended: bool,
     ) -> None:
         self.request, self.holder, self.backends, self.unattended = request, holder, backends, unattended
-        self.deadline, self.progress, self.pace = deadline, progress, Pace()
+        self.deadline, self.progress, self.pace = deadline, progress, TimeBudget()
         self.job, self.cursor = take_up(request, backends)
 
     def run(self) -> SyncReport:

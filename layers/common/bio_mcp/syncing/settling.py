@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from bio_mcp.literature.news import Happening, News
+from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.literature.records import Article, Deletion, Document, RetractionStatus
 from bio_mcp.ports import Backends, Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.entries import entry_of
+from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.syncing.revisions import Change, revise
 
 if TYPE_CHECKING:
@@ -67,12 +67,14 @@ def _delete(pmids: Sequence[str], backends: Backends) -> None:
     held is deleted when this is repeated, and passages without a document would take places among hits."""
     held = backends.documents.heads(pmids)
     if held:
-        backends.announcements.publish([News(Happening.DELETED, pmid, head.version) for pmid, head in held.items()])
+        backends.announcements.publish(
+            [CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in held.items()]
+        )
     backends.passages.delete(pmids)
     backends.documents.delete(pmids)
 
 
-def _news(changed: Mapping[str, tuple[Change, Document]], backends: Backends) -> dict[str, list[News]]:
+def _news(changed: Mapping[str, tuple[Change, Document]], backends: Backends) -> dict[str, list[CorpusChange]]:
     """What to tell of each document, asked before it is stored.
 
     That a paper is retracted is told when what is stored does not say so yet, or when nobody can tell whether it was
@@ -81,11 +83,11 @@ def _news(changed: Mapping[str, tuple[Change, Document]], backends: Backends) ->
     retracted = [pmid for pmid, (_, document) in changed.items() if _is_retracted(document)]
     stored = backends.documents.get_many(retracted) if retracted else {}
     old_news = {pmid for pmid, was in stored.items() if _is_retracted(was) and was.indexed_version == was.version}
-    news: dict[str, list[News]] = {}
+    news: dict[str, list[CorpusChange]] = {}
     for pmid, (change, document) in changed.items():
-        kind = Happening.NEW if change is Change.INSERTED else Happening.CHANGED
-        kinds = [kind, Happening.RETRACTED] if pmid in retracted and pmid not in old_news else [kind]
-        news[pmid] = [News(each, pmid, document.version) for each in kinds]
+        kind = ChangeKind.NEW if change is Change.INSERTED else ChangeKind.CHANGED
+        kinds = [kind, ChangeKind.RETRACTED] if pmid in retracted and pmid not in old_news else [kind]
+        news[pmid] = [CorpusChange(each, pmid, document.version) for each in kinds]
     return news
 
 
@@ -119,7 +121,7 @@ def slices(items: Iterable[T]) -> Iterator[list[T]]:
         yield part
 
 
-def index(documents: Sequence[Document], backends: Backends, news: Sequence[News]) -> None:
+def index(documents: Sequence[Document], backends: Backends, news: Sequence[CorpusChange]) -> None:
     """Index the passages of stored documents, tell `news`, and mark the documents as done."""
     write_passages(documents, backends.embeddings, backends.passages)
     backends.announcements.publish(news)

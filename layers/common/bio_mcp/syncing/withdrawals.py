@@ -18,9 +18,9 @@ from bio_mcp.literature.records import Deletion
 from bio_mcp.ports import Backends, Job
 from bio_mcp.syncing.cursor import named
 from bio_mcp.syncing.delta import TOOL
-from bio_mcp.syncing.pace import Pace
 from bio_mcp.syncing.reports import SyncReport
 from bio_mcp.syncing.settling import settle
+from bio_mcp.syncing.time_budget import TimeBudget
 
 KIND = "withdrawals"
 QUERY_KEY = "bio-mcp/withdrawals"  # no query of a stack's may have a stroke in its key
@@ -89,7 +89,7 @@ class _Run:
         self, backends: Backends, deadline: Deadline, progress: Progress, may_go_on: Callable[[], bool], whole: bool
     ) -> None:
         self.backends, self.deadline, self.progress, self.may_go_on = backends, deadline, progress, may_go_on
-        self.pace = Pace()
+        self.pace = TimeBudget()
         self.job, self.look = _take_up(backends, whole)
 
     def run(self) -> SyncReport:

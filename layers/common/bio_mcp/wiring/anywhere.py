@@ -6,17 +6,17 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from bio_mcp.adapters.once import Once
+from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.literature.clock import EASTERN
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.caching import cached, cached_desk, forgetting
+from bio_mcp.wiring.caching import cached, cached_lookup, forgetting
 from bio_mcp.wiring.embedding import EMBEDDINGS
-from bio_mcp.wiring.ncbi import desk
+from bio_mcp.wiring.ncbi import lookup
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.cache import Cache
-    from bio_mcp.desk import Desk
+    from bio_mcp.lookup import NcbiLookup
     from bio_mcp.ports import Announcements, Embeddings
     from bio_mcp.pubmed import Pubmed
 
@@ -29,12 +29,12 @@ class Anywhere(ABC):
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._opened = ExitStack()
-        self._embeddings = Once(lambda: EMBEDDINGS[settings.embeddings](settings))
-        self._entrez = Once(self._open_entrez)
-        self._cache = Once(self._open_cache)
-        self._kept = Once(lambda: cached(self.entrez, self._cache(), settings, self.today))
-        self._desk = Once(self._make_desk)
-        self._announcements = Once(self._make_announcements)
+        self._embeddings = Lazy(lambda: EMBEDDINGS[settings.embeddings](settings))
+        self._entrez = Lazy(self._open_entrez)
+        self._cache = Lazy(self._open_cache)
+        self._kept = Lazy(lambda: cached(self.entrez, self._cache(), settings, self.today))
+        self._lookup = Lazy(self._make_lookup)
+        self._announcements = Lazy(self._make_announcements)
 
     @property
     def embeddings(self) -> "Embeddings":
@@ -49,8 +49,8 @@ class Anywhere(ABC):
         return self.entrez if self.settings.cache == "off" else self._kept()
 
     @property
-    def desk(self) -> "Desk":
-        return self._desk()
+    def lookup(self) -> "NcbiLookup":
+        return self._lookup()
 
     @property
     def announcements(self) -> "Announcements":
@@ -70,9 +70,9 @@ class Anywhere(ABC):
         """Close what was opened, files and connections; nothing may be used after it."""
         self._opened.close()
 
-    def _make_desk(self) -> "Desk":
-        asked = desk(self.settings, self.entrez, self._opened)
-        return asked if self.settings.cache == "off" else cached_desk(asked, self._cache(), self.settings)
+    def _make_lookup(self) -> "NcbiLookup":
+        asked = lookup(self.settings, self.entrez, self._opened)
+        return asked if self.settings.cache == "off" else cached_lookup(asked, self._cache(), self.settings)
 
     def _make_announcements(self) -> "Announcements":
         bus = self._open_announcements()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.once import Once
+from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.anywhere import Anywhere
@@ -12,9 +12,9 @@ from bio_mcp.wiring.ncbi import eutils, ncbi_key
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.clients import Clients
     from bio_mcp.adapters.aws.inspection import Look
-    from bio_mcp.adapters.aws.opensearch import OpenSearchPassages
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
     from bio_mcp.cache import Cache
     from bio_mcp.ports import Announcements, Audit, Blobs, Checkpoints, Documents, Jobs, Leases, Projects
 
@@ -28,15 +28,15 @@ class Aws(Anywhere):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._clients = Once(_clients)
-        self._dynamodb = Once(lambda: self._connect("dynamodb"))
-        self._sqs = Once(lambda: self._connect("sqs"))
-        self._s3 = Once(lambda: self._connect("s3"))
-        self._events = Once(lambda: self._connect("events"))
-        self._blobs = Once(self._make_blobs)
-        self._documents = Once(self._make_documents)
-        self._passages = Once(self._make_passages)
-        self._jobs = Once(self._make_jobs)
+        self._clients = Lazy(_clients)
+        self._dynamodb = Lazy(lambda: self._connect("dynamodb"))
+        self._sqs = Lazy(lambda: self._connect("sqs"))
+        self._s3 = Lazy(lambda: self._connect("s3"))
+        self._events = Lazy(lambda: self._connect("events"))
+        self._blobs = Lazy(self._make_blobs)
+        self._documents = Lazy(self._make_documents)
+        self._passages = Lazy(self._make_passages)
+        self._jobs = Lazy(self._make_jobs)
 
     @property
     def documents(self) -> "Documents":
@@ -139,7 +139,7 @@ class Aws(Anywhere):
         return DynamoJobs(self._dynamodb(), self.settings.needed("table_jobs"), LazyBlobs(self._blobs))
 
     def _make_passages(self) -> "OpenSearchPassages":
-        from bio_mcp.adapters.aws.opensearch import connected
+        from bio_mcp.adapters.opensearch.passages import connected
         from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
         to = self.settings
@@ -152,12 +152,12 @@ class Aws(Anywhere):
         return EventBridgeAnnouncements(self._events(), self.settings.needed("event_bus"))
 
     def _open_entrez(self) -> "Eutils":
-        from bio_mcp.adapters.aws.pace import DynamoPacer
-        from bio_mcp.adapters.pace import budget_of, fleet_gap_s
+        from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
+        from bio_mcp.adapters.rate_limit import budget_of, fleet_gap_s
 
         to, key = self.settings, ncbi_key(self.settings)
         budget, gap = budget_of(key() if key else None), fleet_gap_s(key is not None, to.ncbi_delay_ms)
-        pacer = DynamoPacer(self._dynamodb(), to.needed("table_pace"), budget, gap)
+        pacer = DynamoRateLimiter(self._dynamodb(), to.needed("table_pace"), budget, gap)
         return eutils(to, pacer, key, self._opened)
 
 

@@ -9,7 +9,7 @@ from bio_mcp.settings import Settings
 if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
     from bio_mcp.cache import Cache
-    from bio_mcp.desk import Desk
+    from bio_mcp.lookup import NcbiLookup
     from bio_mcp.ports import Announcements
     from bio_mcp.pubmed import Pubmed
 
@@ -27,16 +27,18 @@ def cached(pubmed: "Pubmed", cache: "Cache", settings: Settings, today: Callable
     return CachedPubmed(pubmed, cache, lifetimes, source=settings.ncbi_base_url, today=today)
 
 
-def cached_desk(desk: "Desk", cache: "Cache", settings: Settings) -> "Desk":
-    """`desk` over `cache`."""
-    from bio_mcp.adapters.caching.desk import CachedDesk
+def cached_lookup(lookup: "NcbiLookup", cache: "Cache", settings: Settings) -> "NcbiLookup":
+    """`lookup` over `cache`."""
+    from bio_mcp.adapters.caching.lookup import CachedLookup
 
     source = f"{settings.ncbi_base_url} {settings.converter_url}"
-    return CachedDesk(desk, cache, lifetime_s=settings.cache_links_s, text_s=settings.cache_records_s, source=source)
+    return CachedLookup(
+        lookup, cache, lifetime_s=settings.cache_links_s, text_s=settings.cache_records_s, source=source
+    )
 
 
 def forgetting(announcements: "Announcements", kept: "Callable[[], CachedPubmed]") -> "Announcements":
     """`announcements` that end what is kept of the papers that they tell of."""
-    from bio_mcp.adapters.caching.announcing import ForgettingAnnouncements
+    from bio_mcp.adapters.caching.invalidation import InvalidatingAnnouncements
 
-    return ForgettingAnnouncements(announcements, kept)
+    return InvalidatingAnnouncements(announcements, kept)

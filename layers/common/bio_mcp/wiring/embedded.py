@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bio_mcp.adapters.once import Once
+from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.anywhere import Anywhere
 from bio_mcp.wiring.ncbi import eutils, ncbi_key
@@ -21,9 +21,9 @@ class Embedded(Anywhere):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._database = Once(self._open_database)
-        self._documents = Once(self._make_documents)
-        self._passages = Once(self._make_passages)
+        self._database = Lazy(self._open_database)
+        self._documents = Lazy(self._make_documents)
+        self._passages = Lazy(self._make_passages)
 
     @property
     def database(self) -> "Database":
@@ -99,14 +99,14 @@ class Embedded(Anywhere):
         return LoggedAnnouncements()
 
     def _open_entrez(self) -> "Eutils":
-        from bio_mcp.adapters.embedded.pace import SqlitePacer
-        from bio_mcp.adapters.pace import Pace, budget_of, fleet_gap_s, gap_s
+        from bio_mcp.adapters.embedded.rate_limit import SqliteRateLimiter
+        from bio_mcp.adapters.rate_limit import LocalRateLimiter, budget_of, fleet_gap_s, gap_s
 
         to, key = self.settings, ncbi_key(self.settings)
         keyed = key is not None
-        alone = Pace(gap_s(keyed, to.ncbi_delay_ms))
+        alone = LocalRateLimiter(gap_s(keyed, to.ncbi_delay_ms))
         shared = fleet_gap_s(keyed, to.ncbi_delay_ms)
-        pacer = SqlitePacer(to.home.expanduser(), budget_of(to.ncbi_api_key), shared, alone)
+        pacer = SqliteRateLimiter(to.home.expanduser(), budget_of(to.ncbi_api_key), shared, alone)
         self._opened.callback(pacer.close)
         return eutils(to, pacer, key, self._opened)
 

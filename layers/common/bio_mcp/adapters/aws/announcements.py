@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bio_mcp.adapters.aws.batches import Sleep, pause
+from bio_mcp.adapters.aws.dynamodb import Sleep, pause
 from bio_mcp.adapters.aws.failures import code_of
 from bio_mcp.errors import UpstreamFailed
-from bio_mcp.literature.news import News
+from bio_mcp.literature.changes import CorpusChange
 
 if TYPE_CHECKING:
     from mypy_boto3_events.client import EventBridgeClient
@@ -32,7 +32,7 @@ class EventBridgeAnnouncements:
         self._bus = bus
         self._sleep = sleep
 
-    def publish(self, news: Sequence[News]) -> None:
+    def publish(self, news: Sequence[CorpusChange]) -> None:
         entries = [self._entry(each) for each in news]
         for start in range(0, len(entries), AT_ONCE):
             self._put(entries[start : start + AT_ONCE])
@@ -59,7 +59,7 @@ class EventBridgeAnnouncements:
             "announced by the next run."
         )
 
-    def _entry(self, news: News) -> "PutEventsRequestEntryTypeDef":
+    def _entry(self, news: CorpusChange) -> "PutEventsRequestEntryTypeDef":
         detail = {"doc_id": f"pmid:{news.pmid}", "pmid": news.pmid, "version": news.version}
         return {
             "EventBusName": self._bus,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.config import Config
 
-from bio_mcp.adapters.aws.batches import number
+from bio_mcp.adapters.aws.dynamodb import number
 from bio_mcp.adapters.aws.failures import reaching
-from bio_mcp.adapters.caching.lifetime import age_s
-from bio_mcp.cache import Held
+from bio_mcp.adapters.caching.expiry import age_s
+from bio_mcp.cache import CacheEntry
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -42,7 +42,7 @@ class DynamoCache:
         self._table = table
         self._clock = clock
 
-    def get(self, keys: Sequence[str]) -> dict[str, Held]:
+    def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
         now, held = self._clock(), {}
         for start in range(0, len(keys), READ_AT_ONCE):
             wanted: list[dict[str, Any]] = [{"entry": {"S": key}} for key in keys[start : start + READ_AT_ONCE]]
@@ -51,7 +51,7 @@ class DynamoCache:
             for item in answer["Responses"].get(self._table, []):
                 age = age_s(float(item["stored"]["N"]), float(item["ends"]["N"]), now)
                 if age is not None:
-                    held[item["entry"]["S"]] = Held(bytes(item["value"]["B"]), age)
+                    held[item["entry"]["S"]] = CacheEntry(bytes(item["value"]["B"]), age)
         return held
 
     def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:

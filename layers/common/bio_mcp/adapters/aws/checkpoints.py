@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from bio_mcp.adapters.aws.batches import Item, Sleep, pause
+from bio_mcp.adapters.aws.dynamodb import Item, Sleep, pause
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.checkpoints import NOWHERE, KeyCheckpoints
 from bio_mcp.errors import Conflict

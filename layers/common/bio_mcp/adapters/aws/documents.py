@@ -13,10 +13,10 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.batches import TRIES, Item, Sleep, batch_get, pause
-from bio_mcp.adapters.aws.bodies import BODY, KEY, Bodies
-from bio_mcp.adapters.aws.counting import Tally
+from bio_mcp.adapters.aws.dynamodb import TRIES, Item, Sleep, batch_get, pause
+from bio_mcp.adapters.aws.exact_count import CountedItems
 from bio_mcp.adapters.aws.failures import BUSY, reaching
+from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
 from bio_mcp.adapters.papers import Codec, unknown_paper
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.errors import StoreFailed
@@ -42,10 +42,10 @@ class DynamoDocuments:
     ) -> None:
         self._client = client
         self._table = table
-        self._bodies = Bodies(blobs, FOLDER)
+        self._bodies = LargeValues(blobs, FOLDER)
         self._codec = codec
         self._sleep = sleep
-        self._tally = Tally(client, table, "pmid", sleep)
+        self._tally = CountedItems(client, table, "pmid", sleep)
 
     def get(self, pmid: str) -> Document:
         found = self.get_many([pmid])

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.batches import Item
-from bio_mcp.adapters.aws.bodies import Bodies
+from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.adapters.aws.large_values import LargeValues
 from bio_mcp.errors import NotFound
 from bio_mcp.ports import Blobs, Job
 
@@ -39,7 +39,7 @@ class DynamoJobs:
     ) -> None:
         self._client = client
         self._table = table
-        self._bodies = Bodies(blobs, FOLDER)
+        self._bodies = LargeValues(blobs, FOLDER)
         self._clock = clock
 
     def get(self, job_id: str) -> Job:

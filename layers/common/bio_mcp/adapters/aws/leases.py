@@ -5,7 +5,7 @@ from collections.abc import Callable
 from math import ceil
 from typing import TYPE_CHECKING
 
-from bio_mcp.adapters.aws.batches import number
+from bio_mcp.adapters.aws.dynamodb import number
 from bio_mcp.adapters.aws.failures import reaching
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bio_mcp.adapters.aws.batches import Item
+from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.projects import unknown_project
 from bio_mcp.ports import Project

@@ -7,7 +7,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bio_mcp.adapters.once import Once
+from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import InvalidInput, StoreFailed
 
 QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a caller is waiting
@@ -51,7 +51,7 @@ def reader(reference: str, connect: Callable[..., Any] = _connect) -> Callable[[
     service, _, name = reference.partition(":")
     if service not in KEPT_BY or not name:
         raise InvalidInput("a secret that AWS keeps is named secretsmanager:NAME or ssm:NAME")
-    client = Once(lambda: connect(service, config=QUICK))
+    client = Lazy(lambda: connect(service, config=QUICK))
 
     def read() -> tuple[str, ...]:
         try:

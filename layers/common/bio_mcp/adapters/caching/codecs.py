@@ -8,11 +8,11 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from bio_mcp.desk import ArticleIds, MeshPage
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
 from bio_mcp.literature.jats import FullText
 from bio_mcp.literature.records import Article
+from bio_mcp.lookup import ArticleIds, MeshPage
 from bio_mcp.pubmed import CitationMatch, DocSummary, EntrezDatabase, LinkSet, SearchPage, Spelling
 
 T = TypeVar("T")

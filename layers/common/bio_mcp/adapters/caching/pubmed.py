@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any, Literal
 from uuid import uuid4
 
+from bio_mcp.adapters.caching.answers import SINGLE, AnswerCache, CacheQuery
 from bio_mcp.adapters.caching.codecs import (
     DATABASE,
     LINKS,
@@ -18,15 +19,14 @@ from bio_mcp.adapters.caching.codecs import (
     TEXT,
     Codec,
 )
-from bio_mcp.adapters.caching.forgiving import Forgiving
-from bio_mcp.adapters.caching.shelf import ONE, Shelf, Wanted
+from bio_mcp.adapters.caching.fail_open import FailOpenCache
 from bio_mcp.adapters.entrez.pmids import checked
 from bio_mcp.cache import Cache
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article, Deletion, RetractionStatus
 from bio_mcp.pubmed import (
     SIMILAR,
-    Contact,
+    ConnectionStatus,
     DocSummary,
     EntrezDatabase,
     LinkSet,
@@ -66,7 +66,7 @@ class CachedPubmed:
         self, pubmed: Pubmed, cache: Cache, lifetimes: Lifetimes, *, source: str, today: Callable[[], date]
     ) -> None:
         self._pubmed = pubmed
-        self._shelf = Shelf(Forgiving(cache), source)
+        self._shelf = AnswerCache(FailOpenCache(cache), source)
         self._lifetimes = lifetimes
         self._today = today
 
@@ -76,7 +76,7 @@ class CachedPubmed:
         """One that found nothing is not kept."""
         about = (term, retmax, sort, history, self._today().isoformat())
         return self._shelf.one(
-            Wanted(PAGE, [ONE], self._lifetimes.search_s, about),
+            CacheQuery(PAGE, [SINGLE], self._lifetimes.search_s, about),
             lambda: self._pubmed.esearch(term, deadline=deadline, retmax=retmax, sort=sort, history=history),
             lambda page: bool(page.ids),
             deadline,
@@ -84,7 +84,7 @@ class CachedPubmed:
 
     def espell(self, term: str, *, deadline: Deadline) -> Spelling:
         return self._shelf.one(
-            Wanted(SPELLING, [ONE], self._lifetimes.search_s, (term,)),
+            CacheQuery(SPELLING, [SINGLE], self._lifetimes.search_s, (term,)),
             lambda: self._pubmed.espell(term, deadline=deadline),
             lambda spelling: spelling.corrected is not None,
             deadline,
@@ -103,7 +103,7 @@ class CachedPubmed:
     def efetch(self, pmids: Sequence[str], *, deadline: Deadline) -> Iterator[Article | Deletion]:
         """Those that were kept come first."""
         held, fetched = self._shelf.gather(
-            Wanted(RECORD, checked(pmids), self._lifetimes.record_s),
+            CacheQuery(RECORD, checked(pmids), self._lifetimes.record_s),
             lambda missing: list(self._pubmed.efetch(missing, deadline=deadline)),
             _newest,
             deadline,
@@ -116,9 +116,9 @@ class CachedPubmed:
     def efetch_text(self, pmids: Sequence[str], *, style: Literal["xml", "medline"], deadline: Deadline) -> str:
         """A text that lacks one of the records is not kept, nor found once one of them was overtaken."""
         ids = checked(pmids)
-        overtaken = self._shelf.held(Wanted(OVERTAKEN, ids, self._lifetimes.record_s))
+        overtaken = self._shelf.held(CacheQuery(OVERTAKEN, ids, self._lifetimes.record_s))
         return self._shelf.one(
-            Wanted(TEXT, [ONE], self._lifetimes.record_s, (style, ids, overtaken)),
+            CacheQuery(TEXT, [SINGLE], self._lifetimes.record_s, (style, ids, overtaken)),
             lambda: self._pubmed.efetch_text(ids, style=style, deadline=deadline),
             lambda text: set(ids) <= set(PRINTED[style].findall(text)),
             deadline,
@@ -135,7 +135,7 @@ class CachedPubmed:
         """That nothing is linked is not kept."""
         ids = checked(pmids)
         held, answers = self._shelf.gather(
-            Wanted(LINKS, ids, self._lifetimes.link_s, (link_name, command)),
+            CacheQuery(LINKS, ids, self._lifetimes.link_s, (link_name, command)),
             lambda missing: self._pubmed.elink(missing, link_name=link_name, command=command, deadline=deadline),
             lambda found: [(each.pmid, each) for each in found if each.links],
             deadline,
@@ -145,7 +145,7 @@ class CachedPubmed:
 
     def einfo(self, *, deadline: Deadline) -> EntrezDatabase:
         return self._shelf.one(
-            Wanted(DATABASE, [ONE], self._lifetimes.info_s),
+            CacheQuery(DATABASE, [SINGLE], self._lifetimes.info_s),
             lambda: self._pubmed.einfo(deadline=deadline),
             lambda _database: True,
             deadline,
@@ -155,7 +155,7 @@ class CachedPubmed:
         """Always asks."""
         self._pubmed.check(deadline=deadline)
 
-    def contact(self) -> Contact:
+    def contact(self) -> ConnectionStatus:
         return self._pubmed.contact()
 
     def forget(self, pmids: Sequence[str]) -> None:
@@ -165,12 +165,12 @@ class CachedPubmed:
     def _overtake(self, pmids: Sequence[str], *forms: Codec[Any]) -> None:
         """A text may be of many papers, so that nobody knows its key: what overtook them becomes a part of it."""
         for form in forms:
-            self._shelf.forget(Wanted(form, pmids, self._lifetimes.record_s))
-        self._shelf.keep(Wanted(OVERTAKEN, pmids, self._lifetimes.record_s), uuid4().hex)
+            self._shelf.forget(CacheQuery(form, pmids, self._lifetimes.record_s))
+        self._shelf.keep(CacheQuery(OVERTAKEN, pmids, self._lifetimes.record_s), uuid4().hex)
 
     def _summaries(self, ids: Sequence[str], ask: Callable[[list[str]], Summaries], deadline: Deadline) -> Summaries:
         held, answers = self._shelf.gather(
-            Wanted(SUMMARY, ids, self._lifetimes.record_s),
+            CacheQuery(SUMMARY, ids, self._lifetimes.record_s),
             ask,
             lambda summaries: [(each.pmid, each) for each in summaries.found],
             deadline,

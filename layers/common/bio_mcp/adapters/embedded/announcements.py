@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from bio_mcp.literature.news import Happening, News
+from bio_mcp.literature.changes import ChangeKind, CorpusChange
 
 log = logging.getLogger(__name__)
 
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 class LoggedAnnouncements:
     """`bio_mcp.ports.Announcements` for a laptop: whoever listens reads the log. A line for each kind."""
 
-    def publish(self, news: Sequence[News]) -> None:
-        for kind in Happening:
+    def publish(self, news: Sequence[CorpusChange]) -> None:
+        for kind in ChangeKind:
             if pmids := [each.pmid for each in news if each.kind is kind]:
                 log.info("corpus.%s %s", kind, " ".join(pmids))

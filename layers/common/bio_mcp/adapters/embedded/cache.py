@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from bio_mcp.adapters.caching.lifetime import age_s
+from bio_mcp.adapters.caching.expiry import age_s
 from bio_mcp.adapters.embedded.private import make_file
-from bio_mcp.cache import Held
+from bio_mcp.cache import CacheEntry
 from bio_mcp.errors import StoreFailed
 
 FILE = "cache.sqlite3"
@@ -43,7 +43,7 @@ class SqliteCache:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
 
-    def get(self, keys: Sequence[str]) -> dict[str, Held]:
+    def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
         now, held = self._clock(), {}
         with self._transaction("BEGIN") as connection:
             for start in range(0, len(keys), AT_ONCE):
@@ -52,7 +52,7 @@ class SqliteCache:
                 query = f"SELECT key, value, stored, ends FROM kept WHERE key IN ({marks})"  # noqa: S608  # marks only
                 for key, value, stored, ends in connection.execute(query, part):
                     if (age := age_s(stored, ends, now)) is not None:
-                        held[key] = Held(value, age)
+                        held[key] = CacheEntry(value, age)
         return held
 
     def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:

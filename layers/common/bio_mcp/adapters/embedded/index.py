@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Lock
 
 from bio_mcp.adapters.embedded.arrayfile import ArrayFile
-from bio_mcp.adapters.embedded.columns import Columns
-from bio_mcp.adapters.embedded.keeping import keep, restore
+from bio_mcp.adapters.embedded.columnar_index import Columns
+from bio_mcp.adapters.embedded.index_file import keep, restore
 from bio_mcp.adapters.embedded.opening import Connection, Identity
 from bio_mcp.adapters.embedded.snapshot import Snapshot
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from bio_mcp.adapters.embedded.checksums import damaged, is_whole
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.entries import write_entries
+from bio_mcp.adapters.embedded.entry_rows import write_entries
 from bio_mcp.adapters.embedded.failures import DAMAGED
 from bio_mcp.adapters.embedded.index import LiveIndex, dimension, last_change
 from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
-from bio_mcp.adapters.entries import check_vectors, cosines, mean_vector, other_model
+from bio_mcp.adapters.entry_vectors import check_vectors, cosines, mean_vector, other_model
 from bio_mcp.adapters.pmids import numbers
 from bio_mcp.errors import IndexUnavailable, ModelMismatch
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk

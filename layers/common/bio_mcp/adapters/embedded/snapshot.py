@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bio_mcp.adapters.embedded.intake import NO_YEAR, Names
 from bio_mcp.adapters.embedded.postings import Rows, Scores, Segments, best, bm25
+from bio_mcp.adapters.embedded.rows import NO_YEAR, Names
 from bio_mcp.adapters.embedded.windows import Matrix, Nearest, Windows
 from bio_mcp.retrieval.passages import Candidate
 

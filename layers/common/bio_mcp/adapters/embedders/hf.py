@@ -17,7 +17,7 @@ from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.identity import Identity
 from bio_mcp.adapters.embedders.installed import TOKENIZER, TORCH_FILES, damaged, sha256_of
 from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids
-from bio_mcp.adapters.once import Once
+from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ class HfEmbeddings:
         published = directory / TORCH_FILES
         self._source = published if published.is_dir() else directory
         self._threads = threads
-        self._identity = Once(lambda: read_identity(self._source, model_id or directory.name))
-        self._tokenizer: Once[Tokenizer] = Once(lambda: load_tokenizer(self._source / TOKENIZER))
-        self._model = Once(self._load)
+        self._identity = Lazy(lambda: read_identity(self._source, model_id or directory.name))
+        self._tokenizer: Lazy[Tokenizer] = Lazy(lambda: load_tokenizer(self._source / TOKENIZER))
+        self._model = Lazy(self._load)
 
     @property
     def fingerprint(self) -> str:

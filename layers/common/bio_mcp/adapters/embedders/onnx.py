@@ -14,7 +14,7 @@ from bio_mcp.adapters.embedders import TELEMETRY_WANTED
 from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, damaged, read_manifest
 from bio_mcp.adapters.embedders.tokens import cut, load_tokenizer, token_ids
-from bio_mcp.adapters.once import Once
+from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class OnnxEmbeddings:
         self._threads = threads
         self._budget = tokens_per_batch
         self._identity, self._seals = read_manifest(directory)
-        self._tokenizer = Once(self._load_tokenizer)
-        self._session = Once(self._load_session)
+        self._tokenizer = Lazy(self._load_tokenizer)
+        self._session = Lazy(self._load_session)
 
     @property
     def fingerprint(self) -> str:

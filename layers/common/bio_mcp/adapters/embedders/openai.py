@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 
 from bio_mcp.adapters.http import http_client
-from bio_mcp.adapters.once import Once
+from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import EmbeddingFailed
@@ -52,7 +52,7 @@ class OpenAiEmbeddings:
         self._max_tokens = max_tokens
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._backoff = backoff
-        self._client = Once(lambda: client or http_client(timeout=timeout_s))
+        self._client = Lazy(lambda: client or http_client(timeout=timeout_s))
 
     @property
     def fingerprint(self) -> str:

@@ -1,9 +1,9 @@
-"""PubMed by NCBI's E-utilities: `Eutils` speaks to them over a `Wire`."""
+"""PubMed by NCBI's E-utilities: `Eutils` speaks to them over an `HttpTransport`."""
 
 from bio_mcp.adapters.entrez.client import Eutils
-from bio_mcp.adapters.entrez.faults import AnswerTooLarge, BeyondReach, HistoryLost, KeyRejected, Refused
-from bio_mcp.adapters.entrez.lookups import History
-from bio_mcp.adapters.entrez.wire import Wire
+from bio_mcp.adapters.entrez.errors import AnswerTooLarge, BeyondReach, ClientRejected, HistoryLost, KeyRejected
+from bio_mcp.adapters.entrez.small_utilities import History
+from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.pubmed import (
     CITED_IN,
     NCBI,
@@ -28,16 +28,16 @@ __all__ = [
     "BeyondReach",
     "Citation",
     "CitationMatch",
+    "ClientRejected",
     "DocSummary",
     "EntrezDatabase",
     "Eutils",
     "History",
     "HistoryLost",
+    "HttpTransport",
     "KeyRejected",
     "Link",
     "LinkSet",
-    "Refused",
     "Spelling",
     "Summaries",
-    "Wire",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from bio_mcp.adapters.entrez.answer import Answer
-from bio_mcp.adapters.entrez.faults import BeyondReach, HistoryLost, KeyRejected, Refused, SearchBackendFailed
+from bio_mcp.adapters.entrez.errors import BeyondReach, ClientRejected, HistoryLost, KeyRejected, SearchBackendFailed
 from bio_mcp.adapters.entrez.redaction import redacted
 from bio_mcp.errors import Failure, InvalidInput, NcbiFailed, NcbiRateLimited, NcbiUnreadable
 
@@ -139,11 +139,11 @@ def _by_status(answer: Answer) -> Failure | None:
     if status == 429:
         return _limited("")
     if status == 414:
-        return Refused("the request is too long for NCBI's address line; it must be sent as a form")
+        return ClientRejected("the request is too long for NCBI's address line; it must be sent as a form")
     if 300 <= status < 400:
-        return Refused("NCBI's address redirects elsewhere, which is not followed; correct NCBI_BASE_URL")
+        return ClientRejected("NCBI's address redirects elsewhere, which is not followed; correct NCBI_BASE_URL")
     if status in (401, 403, 404, 405, 410):
-        return Refused(f"NCBI refused the request (HTTP {status}); check NCBI_BASE_URL and NCBI_API_KEY")
+        return ClientRejected(f"NCBI refused the request (HTTP {status}); check NCBI_BASE_URL and NCBI_API_KEY")
     if status == 400:
         return SearchBackendFailed("NCBI could not run the request. Check the query and the ids")
     return NcbiFailed(f"NCBI is having trouble (HTTP {status}); try again in a minute")

@@ -4,16 +4,16 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TypeVar
 
-from bio_mcp.adapters.entrez import links, lookups
+from bio_mcp.adapters.entrez import links, small_utilities
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.classify import failure_in
-from bio_mcp.adapters.entrez.contact import Remembered
-from bio_mcp.adapters.entrez.faults import AnswerTooLarge, BeyondReach, HistoryLost, Refused, SearchBackendFailed
+from bio_mcp.adapters.entrez.connection_status import StatusTracker
+from bio_mcp.adapters.entrez.errors import AnswerTooLarge, BeyondReach, ClientRejected, HistoryLost, SearchBackendFailed
 from bio_mcp.adapters.entrez.pmids import batches, checked
 from bio_mcp.adapters.entrez.search import REACH, read_search, search_form
 from bio_mcp.adapters.entrez.summaries import BATCH, read_summaries
-from bio_mcp.adapters.entrez.wire import Form, Wire
-from bio_mcp.adapters.pace import Pacer
+from bio_mcp.adapters.entrez.transport import Form, HttpTransport
+from bio_mcp.adapters.rate_limit import RateLimiter
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import (
@@ -31,7 +31,7 @@ from bio_mcp.pubmed import (
     SIMILAR,
     Citation,
     CitationMatch,
-    Contact,
+    ConnectionStatus,
     DocSummary,
     EntrezDatabase,
     LinkSet,
@@ -48,7 +48,7 @@ WORTH: Worth = {
     NcbiFailed: EVERY_TRY,
     SearchBackendFailed: 3,
     NcbiQueryRejected: 1,
-    Refused: 1,
+    ClientRejected: 1,
     AnswerTooLarge: 1,
 }
 HISTORY_WORTH: Worth = {**WORTH, HistoryLost: 2}  # seen now and then for a history that is still there
@@ -65,7 +65,7 @@ POST_BATCH = 10_000
 
 
 class Eutils:
-    """The ports `Entrez` and `Pubmed`, and the other utilities, over one `Wire`, one `Pacer` and one `Backoff`.
+    """The ports `Entrez` and `Pubmed`, and the other utilities: one `HttpTransport`, one `RateLimiter`, one `Backoff`.
 
     Every request is paced, retried as `WORTH` says and bounded by its deadline, the queue and the pauses included.
     An answer that is not whole is never a shorter result. Raises, from every method: `InvalidInput`, `NcbiFailed`
@@ -73,14 +73,14 @@ class Eutils:
     """
 
     def __init__(
-        self, wire: Wire, *, pacer: Pacer, backoff: Backoff | None = None, parse: Parse = medline.parse
+        self, wire: HttpTransport, *, pacer: RateLimiter, backoff: Backoff | None = None, parse: Parse = medline.parse
     ) -> None:
         """`parse` reads a PubmedArticleSet; for another root and whatever is broken it raises `NcbiUnreadable`."""
         self._wire = wire
         self._pacer = pacer
         self._parse = parse
         self._backoff = backoff or Backoff()
-        self._remembered = Remembered(wire.contact)
+        self._remembered = StatusTracker(wire.contact)
 
     def esearch(
         self,
@@ -193,7 +193,7 @@ class Eutils:
 
     def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> EntrezDatabase:
         """Size, last update, fields and link names of a database; also the cheapest health check."""
-        return self.ask("einfo", {"db": db, "retmode": "json"}, deadline, lookups.read_info)
+        return self.ask("einfo", {"db": db, "retmode": "json"}, deadline, small_utilities.read_info)
 
     def check(self, *, deadline: Deadline = NEVER) -> None:
         """Ask NCBI for as little as there is: raises unless it answers."""
@@ -201,30 +201,30 @@ class Eutils:
 
     def databases(self, *, deadline: Deadline = NEVER) -> tuple[str, ...]:
         """The names of NCBI's databases."""
-        return self.ask("einfo", {"retmode": "json"}, deadline, lookups.read_databases)
+        return self.ask("einfo", {"retmode": "json"}, deadline, small_utilities.read_databases)
 
-    def epost(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> lookups.History:
+    def epost(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> small_utilities.History:
         """Keep at most 10,000 PMIDs on NCBI's history server."""
         form = {"db": "pubmed", "id": ",".join(checked(pmids, at_most=POST_BATCH))}
-        return self.ask("epost", form, deadline, lookups.read_history)
+        return self.ask("epost", form, deadline, small_utilities.read_history)
 
     def espell(self, term: str, *, deadline: Deadline = NEVER) -> Spelling:
         """How PubMed would spell a query."""
         if not term.strip():
             raise InvalidInput("the search term is empty; give at least one word")
-        return self.ask("espell", {"db": "pubmed", "term": term}, deadline, lookups.read_spelling)
+        return self.ask("espell", {"db": "pubmed", "term": term}, deadline, small_utilities.read_spelling)
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
         """The PMID of each citation, in order, or why there is none."""
-        form = {"db": "pubmed", "retmode": "xml", "bdata": lookups.citation_lines(citations)}
-        return self.ask("ecitmatch", form, deadline, lambda answer: lookups.read_matches(answer, citations))
+        form = {"db": "pubmed", "retmode": "xml", "bdata": small_utilities.citation_lines(citations)}
+        return self.ask("ecitmatch", form, deadline, lambda answer: small_utilities.read_matches(answer, citations))
 
     @property
-    def pacer(self) -> Pacer:
+    def pacer(self) -> RateLimiter:
         """Whose turns the requests take."""
         return self._pacer
 
-    def contact(self) -> Contact:
+    def contact(self) -> ConnectionStatus:
         """How this process stands with NCBI."""
         return self._remembered.contact
 

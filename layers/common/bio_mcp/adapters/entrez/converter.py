@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
-from bio_mcp.adapters.entrez.wire import Form, Wire, timeout_of
+from bio_mcp.adapters.entrez.transport import Form, HttpTransport, timeout_of
 from bio_mcp.deadline import Deadline
-from bio_mcp.desk import ArticleIds, IdKind
+from bio_mcp.lookup import ArticleIds, IdKind
 
 BATCH = 50  # ids of one request: a DOI may take 100 characters of its address
 
 
-class ConverterWire(Wire):
+class ConverterTransport(HttpTransport):
     """The converter takes GET only, and no API key: none stands in its address."""
 
     def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:  # noqa: ARG002  one address

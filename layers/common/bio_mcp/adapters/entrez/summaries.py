@@ -7,8 +7,8 @@ from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.medline.retraction_status import REF_TYPES, standing
 from bio_mcp.literature.medline.scripts import subscript, superscript
-from bio_mcp.literature.medline.standing import REF_TYPES, standing
 from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
 from bio_mcp.pubmed import DocSummary, Summaries
 

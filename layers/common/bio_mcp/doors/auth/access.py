@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from bio_mcp.adapters.kept import Kept
+from bio_mcp.adapters.refreshing import RefreshingValue
 from bio_mcp.doors.auth.keys import Keys, hmac_keys, rsa_keys
 from bio_mcp.doors.auth.permissions import Permission
 from bio_mcp.doors.auth.tokens import Caller, Tokens
@@ -53,7 +53,7 @@ def access(settings: Settings) -> Access | None:
         if odd := [each for each in scopes if not PLAIN.fullmatch(each)]:
             raise InvalidInput(f"{name} holds {odd[0]!r}, which is no scope; commas stand between scopes")
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
-    tokens = Tokens(algorithm, Kept(read), audience(settings), settings.auth_issuer)
+    tokens = Tokens(algorithm, RefreshingValue(read), audience(settings), settings.auth_issuer)
     issuer = settings.auth_issuer if settings.auth_jwks_url else ""
     ours = (settings.auth_read_scope, settings.auth_write_scope, settings.calls_per_minute)
     return Access(tokens, settings.auth_scopes, settings.resource_url, issuer, *ours)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bio_mcp.adapters.kept import Kept
+from bio_mcp.adapters.refreshing import RefreshingValue
 from bio_mcp.doors.auth.keys import Key, Keys, fitting
 
 LEEWAY_S = 30
@@ -13,7 +13,7 @@ MAX_TOKEN = 16 * 1024  # characters
 COMPACT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)  # RFC 7515, 7.1; PyJWT reads over what is not base64
 
 
-class Refused(Exception):
+class TokenRejected(Exception):
     """A token that is not valid. The message may be shown: it tells the holder of a signed token what is wrong with
     it, and anybody else nothing."""
 
@@ -35,20 +35,20 @@ class Tokens:
     """
 
     algorithm: str
-    keys: Kept[Keys]
+    keys: RefreshingValue[Keys]
     audience: str
     issuer: str = ""
 
     def check(self, token: str) -> Caller:
-        """Raises `Refused`; or a `Failure` when the keys cannot be read, so that nobody can tell."""
+        """Raises `TokenRejected`; or a `Failure` when the keys cannot be read, so that nobody can tell."""
         kid = self._kid(token)
         claims = self._claims(token, fitting(self.keys.now(), kid))
         if claims is None:
             claims = self._claims(token, fitting(self.keys.anew() or (), kid))
         if claims is None:
-            raise Refused("the token is not signed by a known key")
+            raise TokenRejected("the token is not signed by a known key")
         if not claims["sub"].strip():
-            raise Refused("the token names no subject")
+            raise TokenRejected("the token names no subject")
         return Caller(claims["sub"], frozenset(_scopes(claims)))
 
     def _kid(self, token: str) -> str | None:
@@ -60,7 +60,7 @@ class Tokens:
         except (jwt.PyJWTError, ValueError, RecursionError):
             header = {}
         if header.get("alg") != self.algorithm or "crit" in header:
-            raise Refused("the token cannot be read")
+            raise TokenRejected("the token cannot be read")
         kid = header.get("kid")
         return kid if isinstance(kid, str) else None
 
@@ -84,7 +84,7 @@ class Tokens:
                 continue
             except (jwt.PyJWTError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
                 problem = _problem(error)
-            raise Refused(problem)
+            raise TokenRejected(problem)
         return None
 
 

@@ -16,7 +16,7 @@ from bio_mcp.call import envelope
 from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.log import log_to_file
-from bio_mcp.doors.cli.session import Failed, Session, Wire, configured
+from bio_mcp.doors.cli.session import Failed, MakeBackends, Session, configured
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.settings import Settings
 
@@ -34,7 +34,7 @@ COMMANDS = {
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show papers of the corpus."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
-    "desk": ("desk", "Look up headings, ids, references, full text and books at NCBI."),
+    "lookup": ("lookup", "Look up headings, ids, references, full text and books at NCBI."),
     "queries": ("queries", "List the queries that are followed; stop or forget one."),
     "checkpoint": ("checkpoint", "Show or set how far a query has been synced."),
     "reindex": ("reindexing", "Rebuild the search index from the stored papers."),
@@ -70,7 +70,9 @@ def bio_mcp() -> None:
     """
 
 
-def run(argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.from_env, wire: Wire = configured) -> int:
+def run(
+    argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.from_env, wire: MakeBackends = configured
+) -> int:
     """Run one command line; never raises but for a bug in the command line itself."""
     as_json = "--json" in argv
     _replace_closed_streams()

@@ -13,7 +13,7 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import log_for_people
-from bio_mcp.doors.worker import Queue, Worker
+from bio_mcp.doors.queue_worker import Queue, QueueWorker
 from bio_mcp.syncing.importing import corpus_size
 
 BRINGING_ONE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
@@ -33,9 +33,9 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
     from bio_mcp.doors.auth.access import access
     from bio_mcp.doors.local import must_be_locked, serve_along, serve_locally
     from bio_mcp.doors.loopback import is_loopback
-    from bio_mcp.doors.mcp import in_process
-    from bio_mcp.doors.mcp_http import application
-    from bio_mcp.doors.workers import by_default
+    from bio_mcp.doors.mcp.http import application
+    from bio_mcp.doors.mcp.server import in_process
+    from bio_mcp.doors.processes import by_default
 
     settings = session.settings
     log_for_people(settings.log_level)
@@ -81,7 +81,7 @@ def _announcing(session: Session, resource: str, *, locked: bool) -> Callable[[s
 @click.pass_obj
 def stdio_command(session: Session) -> None:
     """Serve MCP over standard input and output, to the program that starts this."""
-    from bio_mcp.doors.stdio import serve
+    from bio_mcp.doors.mcp.stdio import serve
 
     log_for_people(session.settings.log_level)
     with _worker(session):
@@ -92,4 +92,4 @@ def _worker(session: Session) -> AbstractContextManager[object]:
     """Works off the queue of a data directory; the queue of a stack is its sync function's."""
     if session.settings.mode != "embedded":
         return nullcontext()
-    return Worker(cast(Queue, session.backends.continuations), TOOLS, session.backends)
+    return QueueWorker(cast(Queue, session.backends.continuations), TOOLS, session.backends)

@@ -24,7 +24,7 @@ class OpenBackends(Backends, Protocol):
     def close(self) -> None: ...
 
 
-Wire = Callable[[Settings], OpenBackends]
+MakeBackends = Callable[[Settings], OpenBackends]
 
 
 class Failed(Exception):
@@ -47,7 +47,7 @@ class Session:
     """`as_json`: stdout gets one JSON document and nothing else. `wire` is asked for the ports on first use."""
 
     settings: Settings
-    wire: Wire = configured
+    wire: MakeBackends = configured
     as_json: bool = False
     code: int = field(default=0)
 

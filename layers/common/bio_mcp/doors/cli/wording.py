@@ -14,12 +14,12 @@ COMMANDS = {
     "searchPubMedArticles": "bio-mcp pubmed search",
     "fetchArticleDetails": "bio-mcp pubmed fetch",
     "getArticleRelationships": "bio-mcp pubmed related",
-    "lookupMeshTerms": "bio-mcp desk mesh",
-    "checkSpelling": "bio-mcp desk spell",
-    "matchCitations": "bio-mcp desk match",
-    "convertArticleIds": "bio-mcp desk ids",
-    "getFullText": "bio-mcp desk text",
-    "getBookRecord": "bio-mcp desk book",
+    "lookupMeshTerms": "bio-mcp lookup mesh",
+    "checkSpelling": "bio-mcp lookup spell",
+    "matchCitations": "bio-mcp lookup match",
+    "convertArticleIds": "bio-mcp lookup ids",
+    "getFullText": "bio-mcp lookup text",
+    "getBookRecord": "bio-mcp lookup book",
 }
 ARGUMENTS = {
     "doc_id": "PMID",

@@ -11,7 +11,7 @@ from bio_mcp.literature.medline.dates import calendar_day, printed, stamp
 from bio_mcp.literature.medline.journals import journal, journal_info
 from bio_mcp.literature.medline.limits import checked, version_of
 from bio_mcp.literature.medline.markup import leaf, plain
-from bio_mcp.literature.medline.standing import standing
+from bio_mcp.literature.medline.retraction_status import standing
 from bio_mcp.literature.records import Article
 
 Reader = Callable[[Article, etree._Element], None]

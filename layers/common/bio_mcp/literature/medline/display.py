@@ -2,7 +2,7 @@
 
 import re
 
-from bio_mcp.literature.medline.standing import standing
+from bio_mcp.literature.medline.retraction_status import standing
 from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
 
 TAGS = {  # of NLM's description of the format -> the DTD's RefType

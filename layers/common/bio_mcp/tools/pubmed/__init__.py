@@ -7,21 +7,21 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bio_mcp.browsing import fetching, relating, searching
-from bio_mcp.browsing.honesty import answered_or_told_why
-from bio_mcp.browsing.terms import DateRange, DateType, cleaned, effective_term, unfiltered
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.pubmed import CITED_IN, REFERENCES, SIMILAR, request_url
+from bio_mcp.querying import fetching, relating, searching
+from bio_mcp.querying.partial import required
+from bio_mcp.querying.terms import DateRange, DateType, cleaned, effective_term, unfiltered
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import PUBMED
 from bio_mcp.tools.pubmed.fetched import FetchArticles, FetchedArticles, parsed, printed
 from bio_mcp.tools.pubmed.hits import PMID, BriefSummary, Pmid, RelatedArticle, Status, brief, related
-from bio_mcp.tools.pubmed.standing import PubmedStatistics, ServerStanding, server_standing, statistics
+from bio_mcp.tools.pubmed.server_status import PubmedStatistics, ServerStatus, server_standing, statistics
 
 TIMEOUT_S = 26  # a front end waits 29 s; queueing and pauses between tries are in it, a cold start is not
 FRESH_S = 60
@@ -210,7 +210,7 @@ def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline:
 
 
 @resource("pubmed-connect://info", name="pubmed-info", family=PUBMED, timeout=10, open_world=True, blob=True)
-def pubmed_info(backends: Backends, context: Context) -> ServerStanding:
+def pubmed_info(backends: Backends, context: Context) -> ServerStatus:
     """This server, and how it stands with NCBI at this moment."""
     last = backends.pubmed.contact().last
     if last is None or (backends.now() - last).total_seconds() > FRESH_S:
@@ -222,5 +222,5 @@ def pubmed_info(backends: Backends, context: Context) -> ServerStanding:
 @resource("pubmed-connect://stats/pubmed", name="pubmed-stats", family=PUBMED, timeout=20, open_world=True, blob=True)
 def pubmed_stats(backends: Backends, context: Context) -> PubmedStatistics:
     """PubMed's size, last update, search fields and link names, as EInfo gives them."""
-    with answered_or_told_why():
+    with required():
         return statistics(backends.pubmed.einfo(deadline=context.deadline))

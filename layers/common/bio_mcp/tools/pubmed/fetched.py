@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bio_mcp.browsing import fetching
 from bio_mcp.errors import UpstreamFailed
 from bio_mcp.literature.records import Article
 from bio_mcp.pubmed import request_url
+from bio_mcp.querying import fetching
 from bio_mcp.tool import Request, Response
 from bio_mcp.tools import budget
 from bio_mcp.tools.pubmed.details import ABSENT, ArticleDetails, cited, full

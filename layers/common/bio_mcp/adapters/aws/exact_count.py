@@ -1,0 +1,153 @@
+"""Adding and removing items so that how many there are is known exactly, without reading them.
+
+DescribeTable counts every six hours, and a Scan reads everything. Here each transaction that adds or removes items
+also moves one of a few counters, chosen at random so that writers seldom meet at one. The items' conditions guard the
+counter: a transaction that is repeated after its answer was lost finds its items there (or gone), and is cancelled.
+"""
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from random import randrange
+from typing import TYPE_CHECKING, Any
+
+from bio_mcp.adapters.aws.dynamodb import TRIES, Item, Sleep, batch_get, pause
+from bio_mcp.adapters.aws.failures import BUSY
+from bio_mcp.errors import StoreFailed
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+
+SHARDS = 16
+AT_ONCE = 99  # of the 100 actions of a transaction; the last one counts
+MOST_BYTES = 3_500_000  # a transaction holds 4 MB
+PASSING = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+
+
+class CountedItems:
+    """The items of a table (key: `attribute`, a string that never starts with #) and how many there are."""
+
+    def __init__(self, client: "DynamoDBClient", table: str, attribute: str, sleep: Sleep = time.sleep) -> None:
+        self._client = client
+        self._table = table
+        self._attribute = attribute
+        self._sleep = sleep
+
+    def add(self, items: Mapping[str, Item]) -> list[str]:
+        """Store those that are not there yet, by key; returns the keys of those that are, which are left alone."""
+        there = self._existing(items)
+        for part in _parts({name: item for name, item in items.items() if name not in there}):
+            puts = {name: self._put(items[name]) for name in part}
+            there |= puts.keys() - self._transact(puts, 1)
+        return [name for name in items if name in there]
+
+    def remove(self, names: Sequence[str]) -> int:
+        """Delete those that are there; returns how many those were."""
+        there = sorted(self._existing(names))
+        removed = 0
+        for start in range(0, len(there), AT_ONCE):
+            deletes = {name: self._delete(name) for name in there[start : start + AT_ONCE]}
+            removed += len(self._transact(deletes, -1))
+        return removed
+
+    def total(self) -> int:
+        """How many items there are: the sum of the counters, each as it stands after every finished write."""
+        keys = [self._key(f"#{shard}") for shard in range(SHARDS)]
+        items = batch_get(self._client, self._table, keys, ["items"], self._sleep)
+        return sum(int(item["items"]["N"]) for item in items)
+
+    def names(self) -> Iterator[str]:
+        """The keys of all items, by reading the whole table."""
+        pages = self._client.get_paginator("scan").paginate(
+            TableName=self._table,
+            ConsistentRead=True,
+            ProjectionExpression="#key",
+            ExpressionAttributeNames={"#key": self._attribute},
+        )
+        for page in pages:
+            for item in page["Items"]:
+                name = item[self._attribute]["S"]
+                if not name.startswith("#"):
+                    yield name
+
+    def _existing(self, names: Collection[str]) -> set[str]:
+        keys = [self._key(name) for name in names]
+        items = batch_get(self._client, self._table, keys, [self._attribute], self._sleep)
+        return {item[self._attribute]["S"] for item in items}
+
+    def _transact(self, actions: dict[str, Any], step: int) -> set[str]:
+        """Carry out all actions whose condition holds, and count them, in one step; returns whose those were."""
+        left = dict(actions)
+        for attempt in range(TRIES):
+            if not left:
+                break
+            items: list[Any] = [*left.values(), self._count(step * len(left))]
+            try:
+                self._client.transact_write_items(TransactItems=items)
+                break
+            except self._client.exceptions.TransactionCanceledException as error:
+                codes = [reason.get("Code") for reason in _reasons(error)]
+                refused = [name for name, code in zip(left, codes, strict=False) if code == "ConditionalCheckFailed"]
+                if not refused and not PASSING & set(codes):
+                    raise
+                for name in refused:
+                    del left[name]
+                if not refused:
+                    pause(attempt, self._sleep)
+        else:
+            raise StoreFailed(BUSY.format(what="papers"))
+        return set(left)
+
+    def _key(self, name: str) -> dict[str, Any]:
+        return {self._attribute: {"S": name}}
+
+    def _put(self, item: Item) -> dict[str, Any]:
+        return {
+            "Put": {
+                "TableName": self._table,
+                "Item": item,
+                "ConditionExpression": "attribute_not_exists(#key)",
+                "ExpressionAttributeNames": {"#key": self._attribute},
+            }
+        }
+
+    def _delete(self, name: str) -> dict[str, Any]:
+        return {
+            "Delete": {
+                "TableName": self._table,
+                "Key": self._key(name),
+                "ConditionExpression": "attribute_exists(#key)",
+                "ExpressionAttributeNames": {"#key": self._attribute},
+            }
+        }
+
+    def _count(self, by: int) -> dict[str, Any]:
+        return {
+            "Update": {
+                "TableName": self._table,
+                "Key": self._key(f"#{randrange(SHARDS)}"),  # noqa: S311  # spreads load, hides nothing
+                "UpdateExpression": "ADD #items :by",
+                "ExpressionAttributeNames": {"#items": "items"},
+                "ExpressionAttributeValues": {":by": {"N": str(by)}},
+            }
+        }
+
+
+def _reasons(error: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = error.response.get("CancellationReasons", [])
+    return found
+
+
+def _parts(items: Mapping[str, Item]) -> Iterator[list[str]]:
+    """The keys in parts that fit into a transaction."""
+    part: list[str] = []
+    room = MOST_BYTES
+    for name, item in items.items():
+        size = 1_000 + sum(len(value.get("B", b"")) for value in item.values())
+        if part and (len(part) == AT_ONCE or size > room):
+            yield part
+            part, room = [], MOST_BYTES
+        part.append(name)
+        room -= size
+    if part:
+        yield part

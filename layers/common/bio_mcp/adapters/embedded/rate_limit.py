@@ -1,0 +1,168 @@
+"""One NCBI budget for every process of a data directory: the time of the next free turn stands in `pace.sqlite3`.
+
+Whoever finds the turn free takes it, and moves it on by the gap, in one transaction; others sleep until it is free and
+look again. Nothing is reserved, so a process that is killed wastes nothing and a cool-down holds whoever has not
+started. The gap and `LATE_S` are those of `bio_mcp.adapters.aws.rate_limit`, whose argument for them holds here too.
+
+Time is the machine's monotonic clock, which all its processes share and nobody sets; it begins anew at each boot, and
+what an earlier boot left counts for nothing.
+"""
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from bio_mcp.adapters.embedded.private import make_file
+from bio_mcp.adapters.rate_limit import LATE_S, RateLimiter, too_late
+from bio_mcp.deadline import Clock, Deadline
+
+T = TypeVar("T")
+log = logging.getLogger("bio_mcp.pace")
+
+FILE = "pace.sqlite3"
+BUSY_S = 1.0  # a process that holds the file for longer has been stopped in the middle
+LONGEST_S = 3_600.0  # no turn is further ahead than that, so what says so is of another boot
+USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS turns "
+    "(budget TEXT PRIMARY KEY, boot TEXT NOT NULL, free_at REAL NOT NULL, cool_until REAL NOT NULL) WITHOUT ROWID"
+)
+
+
+class SqliteRateLimiter:
+    """`bio_mcp.adapters.rate_limit.RateLimiter` over a file of `directory`, for all who use `budget`.
+
+    `alone` is the pacer of this process. It orders its threads, and where the file cannot be used it paces them alone,
+    which is logged. Threads may share a pacer; one of them at a time looks into the file.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        budget: str,
+        gap: float,
+        alone: RateLimiter,
+        clock: Clock = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._path = directory / FILE
+        self._budget = budget
+        self._gap = gap
+        self._alone = alone
+        self._clock = clock
+        self._sleep = sleep
+        self._boot = _boot()
+        self._turn = threading.Lock()
+        self._using = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._failing = False
+
+    def wait(self, deadline: Deadline) -> None:
+        self._alone.wait(deadline)
+        if not self._turn.acquire(timeout=min(deadline.remaining, threading.TIMEOUT_MAX)):
+            raise too_late(self._gap, cooling=False)
+        try:
+            self._wait_for_others(deadline)
+        finally:
+            self._turn.release()
+
+    def cool_down(self, seconds: float) -> None:
+        self._alone.cool_down(seconds)
+
+        def extend(turns: sqlite3.Connection) -> None:
+            now = self._clock()
+            free_at, cool_until = self._read(turns, now)
+            until = now + min(seconds, LONGEST_S)
+            self._write(turns, max(free_at, until), max(cool_until, until))
+
+        self._in_file(extend)
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._using:
+            self._close()
+
+    def _wait_for_others(self, deadline: Deadline) -> None:
+        while (found := self._in_file(self._take)) is not None:
+            began, seconds, cooling = found
+            if seconds >= deadline.remaining:
+                raise too_late(seconds, cooling)
+            if seconds > 0:
+                self._sleep(seconds)
+            elif self._clock() - began <= LATE_S:
+                return
+
+    def _take(self, turns: sqlite3.Connection) -> tuple[float, float, bool]:
+        """Take the turn if it is free. When that was, the seconds until it is free (0: taken), and whether NCBI asked
+        for the wait."""
+        now = self._clock()
+        free_at, cool_until = self._read(turns, now)
+        if free_at <= now:
+            self._write(turns, now + self._gap, cool_until)
+        return now, max(0.0, free_at - now), now < cool_until
+
+    def _read(self, turns: sqlite3.Connection, now: float) -> tuple[float, float]:
+        """When the turn is free, and when the last cool-down ends."""
+        row = turns.execute("SELECT boot, free_at, cool_until FROM turns WHERE budget = ?", (self._budget,)).fetchone()
+        if row is None or row[0] != self._boot or row[1] > now + LONGEST_S:
+            return now, now
+        return row[1], row[2]
+
+    def _write(self, turns: sqlite3.Connection, free_at: float, cool_until: float) -> None:
+        row = (self._budget, self._boot, free_at, cool_until)
+        turns.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?)", row)
+
+    def _in_file(self, change: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What `change` gives, made while no other process uses the file; None where the file cannot be used."""
+        with self._using:
+            try:
+                connection = self._begin()
+                made = change(connection)
+                connection.execute("COMMIT")
+            except (sqlite3.Error, OSError) as error:
+                self._give_up(error)
+                return None
+            self._failing = False
+            return made
+
+    def _begin(self) -> sqlite3.Connection:
+        if self._connection is None:
+            make_file(self._path)
+            self._connection = sqlite3.connect(
+                self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute("PRAGMA journal_mode = PERSIST")
+            self._connection.execute("PRAGMA synchronous = OFF")
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.execute(SCHEMA)
+        return self._connection
+
+    def _give_up(self, error: Exception) -> None:
+        """Go on without the file; it is tried again at the next turn."""
+        self._close()
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
+            with suppress(OSError):
+                self._path.with_name(FILE + "-journal").unlink(missing_ok=True)
+                self._path.unlink()
+        if not self._failing:
+            log.warning("%s cannot be used (%s): this process keeps NCBI's pace alone, others unseen", FILE, error)
+        self._failing = True
+
+    def _close(self) -> None:
+        """Also undoes what was begun."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _boot() -> str:
+    """What tells this boot of the machine from others; empty where the kernel does not say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""

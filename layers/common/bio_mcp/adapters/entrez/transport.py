@@ -1,0 +1,115 @@
+"""Sending one request to the E-utilities."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+import httpx
+
+from bio_mcp.adapters.entrez.answer import Answer
+from bio_mcp.adapters.entrez.errors import AnswerTooLarge, ClientRejected
+from bio_mcp.adapters.http import http_client
+from bio_mcp.adapters.rate_limit import PER_SECOND, PER_SECOND_WITH_KEY
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import Failure, InvalidInput, NcbiFailed
+from bio_mcp.pubmed import NCBI, ConnectionStatus
+
+log = logging.getLogger("bio_mcp.ncbi")
+
+Form = Mapping[str, str | Sequence[str]]
+
+CONNECT_S = 10.0
+READ_S = 30.0
+KEEP_S = 3.0  # NCBI closes an idle connection after 4 s, as its Keep-Alive header says
+MAX_BYTES = 64 * 2**20
+
+
+class HttpTransport:
+    """HTTP/1.1 to one base URL: connections are kept, redirects are not followed (they would resend the key).
+
+    Every request is a POST with a form, whatever its size: nothing secret ever stands in a URL, where loggers,
+    proxies and exceptions would pick it up, and no list of ids is too long. Several threads may send at once.
+    """
+
+    def __init__(
+        self,
+        base_url: str = NCBI,
+        *,
+        identity: Mapping[str, str],
+        transport: httpx.BaseTransport | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        """`identity` is read for every request and sent with it: tool, email and, where there is one, api_key."""
+        self._base_url = base_url.rstrip("/") + "/"
+        self._identity = identity
+        self._max_bytes = max_bytes
+        self._client = http_client(
+            transport=transport,
+            follow_redirects=False,
+            headers={"User-Agent": identity.get("tool", "")},
+            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_S),
+        )
+
+    def log_wait(self, attempt: int, of: int) -> None:
+        """Log that `attempt` comes after a pause; `address` is host and port, without what else an address may hold."""
+        address = urlsplit(self._base_url).netloc.rpartition("@")[2]
+        log.info("waiting for NCBI at %s, try %d of %d", address, attempt, of, extra={"address": address})
+
+    @property
+    def contact(self) -> ConnectionStatus:
+        """Whom NCBI sees in us, and how many requests a second it allows that one."""
+        us, keyed = self._identity, "api_key" in list(self._identity)  # a key is read when it is sent, not before
+        return ConnectionStatus(
+            us.get("tool", ""), us.get("email") or None, keyed, PER_SECOND_WITH_KEY if keyed else PER_SECOND
+        )
+
+    def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:
+        """The answer, whole or refused; its meaning is for `failure_in` to say.
+
+        A silent server is given up at the deadline, one that dribbles at the first pause after it. Raises
+        `NcbiFailed` when there is no answer, `AnswerTooLarge`, `DeadlineExceeded`, `InvalidInput`.
+        """
+        deadline.check("asking NCBI")
+        url = f"{self._base_url}{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
+        failure: Failure
+        try:
+            return self._exchange(url, endpoint, form, deadline)
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL):
+            failure = ClientRejected("NCBI_BASE_URL is not an http address; correct it")
+        except UnicodeEncodeError:
+            failure = InvalidInput("the request holds half a character (a lone surrogate); remove it")
+        except httpx.HTTPError as error:
+            failure = NcbiFailed(f"NCBI could not be reached ({type(error).__name__}); try again in a minute")
+        # Raised here and not in the handler: httpx's exception holds the request, and so the key.
+        if failure.retryable:
+            deadline.check("NCBI answered")
+        raise failure
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._client.close()
+
+    def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:
+        fields = {key: value if isinstance(value, str) else list(value) for key, value in form.items()}
+        with self._client.stream(
+            "POST", url, data={**fields, **self._identity}, timeout=timeout_of(deadline)
+        ) as response:
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            return Answer(response.status_code, headers, self._body(response, deadline), endpoint)
+
+    def _body(self, response: httpx.Response, deadline: Deadline) -> bytes:
+        chunks: list[bytes] = []
+        size = 0
+        for chunk in response.iter_bytes():
+            deadline.check("NCBI's answer was whole")
+            size += len(chunk)
+            if size > self._max_bytes:
+                raise AnswerTooLarge("NCBI's answer is too long; ask for fewer records at once")
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+
+def timeout_of(deadline: Deadline) -> httpx.Timeout:
+    """How long a connection and a pause within an answer may take, with so much time left."""
+    left = deadline.remaining
+    return httpx.Timeout(min(READ_S, left), connect=min(CONNECT_S, left))

@@ -1,0 +1,1 @@
+"""Passages in an OpenSearch domain, or in a node of one's own."""

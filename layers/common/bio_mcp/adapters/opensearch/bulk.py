@@ -1,0 +1,90 @@
+"""Writing many documents, item by item: what was refused for the moment is tried again, and nothing else is."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from bio_mcp.adapters.opensearch.transport import BUSY, Busy, IndexRefused, OpenSearchTransport, kind_of
+from bio_mcp.adapters.retry import Backoff
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import IndexUnavailable
+
+REQUEST_BYTES = 4 << 20  # small domains refuse more than 10 MiB
+BACKOFF = Backoff(tries=6, first_s=0.25, cap_s=8.0)
+CONFLICT, NOT_FOUND, NO_ANSWER = 409, 404, 0
+
+Actions = Callable[[Collection[str]], Mapping[str, bytes]]
+"""Ids that are still to be written -> the lines that write those which still need it."""
+
+
+class Bulk:
+    """Bulk requests until every document is written."""
+
+    def __init__(self, wire: OpenSearchTransport, backoff: Backoff = BACKOFF) -> None:
+        self._wire = wire
+        self._backoff = backoff
+
+    def write(self, path: str, ids: Collection[str], actions: Actions) -> None:
+        """Write `ids`; `actions` is asked before every try, for what the last one may have left behind.
+
+        Raises `IndexUnavailable`, naming how many documents were not written, and what `actions` raises. What was
+        written stays written.
+        """
+        pending, deadline, tried = list(ids), Deadline(self._wire.write_s), 0
+        while due := actions(pending) if pending else {}:
+            tried += 1
+            answers = self._send(path, due, deadline)
+            pending = [key for key in due if answers[key][0] in (*BUSY, CONFLICT, NO_ANSWER)]
+            if refused := [answer for answer in answers.values() if not _settled(answer[0])]:
+                raise _unwritten(len(refused) + len(pending), len(ids), refused[0][1], retryable=False)
+            pause = self._backoff.pause_s(tried)
+            if pending and (tried >= self._backoff.tries or pause >= deadline.remaining):
+                raise _unwritten(len(pending), len(ids), answers[pending[0]][1], retryable=True)
+            if pending:
+                self._backoff.sleep(pause)
+
+    def _send(self, path: str, due: Mapping[str, bytes], deadline: Deadline) -> dict[str, tuple[int, str]]:
+        """Status and reason for each id; `NO_ANSWER` where there was none."""
+        found = dict.fromkeys(due, (NO_ANSWER, "no answer"))
+        for part in _parts(due):
+            try:
+                answer = self._wire.once("POST", path, b"".join(part.values()), deadline)
+            except Busy:
+                break  # the parts after it would only add to its load
+            except IndexRefused as error:
+                found.update(dict.fromkeys(part, (error.status, error.kind)))
+                break
+            found.update((key, state) for key, state in _states(answer) if key in part)
+        return found
+
+
+def _settled(status: int) -> bool:
+    return status in (*BUSY, CONFLICT, NO_ANSWER) or 200 <= status < 300
+
+
+def _parts(due: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:
+    """The lines in requests of at most `REQUEST_BYTES`, or one document."""
+    part: dict[str, bytes] = {}
+    size = 0
+    for key, line in due.items():
+        if part and size + len(line) > REQUEST_BYTES:
+            yield part
+            part, size = {}, 0
+        part[key] = line
+        size += len(line)
+    yield part
+
+
+def _states(answer: Any) -> Iterator[tuple[str, tuple[int, str]]]:
+    for item in answer.get("items", ()):
+        [outcome] = item.values()
+        deleted = outcome["status"] == NOT_FOUND and "error" not in outcome  # it had not been there
+        yield outcome["_id"], (200 if deleted else outcome["status"], kind_of(outcome))
+
+
+def _unwritten(count: int, of: int, why: str, *, retryable: bool) -> IndexUnavailable:
+    return IndexUnavailable(
+        f"{count} of {of} documents could not be written to the passage index ({why}). The others are safe; "
+        f"{'try again in a minute' if retryable else 'look at its log'}.",
+        retryable=retryable,
+        unwritten=count,
+    )

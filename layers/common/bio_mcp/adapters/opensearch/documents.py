@@ -1,0 +1,99 @@
+"""Index entries as OpenSearch documents, and what is read back of them.
+
+What is only read back stands in `kept`, which OpenSearch stores and does not look into: per chunk its id, section and
+offsets, its text, the hash of what was embedded, and all vectors, little-endian float32 one after the other in base64.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bio_mcp.adapters.entry_vectors import cosines, journal_names
+from bio_mcp.adapters.pmids import key
+from bio_mcp.errors import Conflict
+from bio_mcp.retrieval.passages import Entry, StoredChunk
+
+if TYPE_CHECKING:
+    from bio_mcp.retrieval.passages import Vectors
+
+DECIMALS = 8  # of an indexed vector's components; the kept ones are whole
+
+Source = Mapping[str, Any]
+
+
+def document_of(entry: Entry, matrix: "Vectors") -> dict[str, Any]:
+    """The document; row i of `matrix` embeds chunk i."""
+    quality = entry.quality
+    known = {
+        "title": entry.title,
+        "year": entry.year,
+        "design": quality.design,
+        "journal_rank": quality.journal,
+        "human": quality.human,
+    }
+    return {
+        "pmid": key(entry.pmid),
+        "version": entry.version,
+        "terms": " ".join(entry.terms),
+        **{name: value for name, value in known.items() if value is not None},
+        "journals": sorted(journal_names(entry)),
+        "publication_types": sorted(set(entry.publication_types)),
+        "tags": sorted(set(entry.tags)),
+        "projects": sorted(set(entry.projects)),
+        "retraction": entry.retraction.value,
+        "passages": len(entry.chunks),
+        "layout": " ".join(each.chunk_id for each in entry.chunks),
+        "kept": {
+            "chunks": [[each.chunk_id, each.section, each.char_start, each.char_end] for each in entry.chunks],
+            "texts": [each.text for each in entry.chunks],
+            "hashes": [each.embedded_sha256 for each in entry.chunks],
+            "vectors": b64encode(matrix.astype("<f4").tobytes()).decode(),
+        },
+        "windows": [{"vector": row} for row in np.round(matrix.astype(np.float64), DECIMALS).tolist()],
+    }
+
+
+def needs_stored(entry: Entry) -> bool:
+    """Whether vectors must be read back before the entry can be written."""
+    return any(each.chunk_id not in entry.vectors for each in entry.chunks)
+
+
+def vectors_of(entry: Entry, stored: Source | None, dim: int) -> "Vectors":
+    """One row per chunk: the entry's own vector, or the stored one of the same text. Raises `Conflict` for neither."""
+    known: dict[str, Vectors] = {}
+    if stored is not None and "kept" in stored:
+        known = dict(zip(stored["kept"]["hashes"], matrix_of(stored), strict=True))
+    rows = np.zeros((len(entry.chunks), dim), np.float32)
+    for row, chunk in zip(rows, entry.chunks, strict=True):
+        vector = entry.vectors.get(chunk.chunk_id, known.get(chunk.embedded_sha256))
+        if vector is None:
+            raise Conflict(
+                f"The text of chunk {chunk.chunk_id} of PMID {entry.pmid} is not the one whose vector is stored; "
+                "embed it again."
+            )
+        row[:] = vector
+    return rows
+
+
+def matrix_of(source: Source) -> "Vectors":
+    """The kept vectors, one row per passage."""
+    flat = np.frombuffer(b64decode(source["kept"]["vectors"]), "<f4")
+    return flat.reshape(source["passages"], -1) if source["passages"] else flat.reshape(0, 0)
+
+
+def hashes_of(source: Source) -> dict[str, str]:
+    """Chunk id -> SHA-256 of what was embedded."""
+    kept = source["kept"]
+    return {chunk[0]: digest for chunk, digest in zip(kept["chunks"], kept["hashes"], strict=True)}
+
+
+def chunks_of(pmid: str, source: Source, vector: "Vectors | None") -> list[StoredChunk]:
+    """The passages in the order of the text, with their cosines to `vector`."""
+    kept = source["kept"]
+    sims = cosines(matrix_of(source), vector) if vector is not None else [None] * source["passages"]
+    return [
+        StoredChunk(pmid, chunk_id, text, section, start, end, sim)
+        for (chunk_id, section, start, end), text, sim in zip(kept["chunks"], kept["texts"], sims, strict=True)
+    ]

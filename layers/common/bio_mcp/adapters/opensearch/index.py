@@ -1,0 +1,139 @@
+"""Which index stands behind the alias, and how it gets there."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, index_body, index_name, own_alias
+from bio_mcp.adapters.opensearch.transport import IndexRefused, OpenSearchTransport
+from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
+
+KNOWN_S = 30.0  # for so long a process takes the alias to mean what it meant
+EXISTS = "resource_already_exists_exception"
+GONE = "index_not_found_exception"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index by its own name, and the model whose vectors it holds."""
+
+    name: str
+    fingerprint: str
+    dim: int
+
+    def holds(self, fingerprint: str, dim: int) -> bool:
+        return (self.fingerprint, self.dim) == (fingerprint, dim)
+
+
+class Alias:
+    """The name `alias` of the index that is searched. `corpus` begins the names of the indices themselves.
+
+    An index is made together with its alias, in one request. Two processes that make one at once for the same model
+    make the same; for two models the index that was made first keeps the alias. `clock` is the time of day: the
+    monotonic clock of a Lambda environment stands still while that is frozen.
+    """
+
+    def __init__(
+        self, wire: OpenSearchTransport, alias: str, corpus: str, layout: Layout, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.alias = alias
+        self.corpus = corpus
+        self.layout = layout
+        self._wire = wire
+        self._clock = clock
+        self._known: tuple[float, Index] | None = None
+
+    def index(self) -> Index | None:
+        """The index that the alias means, or meant within the last half minute; None where there is none."""
+        known = self._known
+        if known is not None and 0 <= self._clock() - known[0] < KNOWN_S:
+            return known[1]
+        return self.now()
+
+    def now(self) -> Index | None:
+        """The index that the alias means now."""
+        found = self._behind()
+        self._known = (self._clock(), found[0]) if found else None
+        return found[0] if found else None
+
+    def forget(self) -> None:
+        """Look again before the next use."""
+        self._known = None
+
+    def make(self, fingerprint: str, dim: int, instead_of: Index | None = None) -> Index:
+        """Make the index of this model and give it the alias, for which `instead_of`, an empty index, is removed.
+
+        Raises `ModelMismatch` when another process was faster with another model.
+        """
+        name = index_name(self.corpus, fingerprint, dim, self.layout.generation)
+        self._create(name, fingerprint, dim, aliased=instead_of is None)
+        if instead_of is not None:
+            self._replace(instead_of.name, name)
+        elif name not in [each.name for each in self._behind()]:  # it had been there without the alias
+            self._wire.ask("PUT", f"/{name}/_alias/{self.alias}")
+        found = self._behind()
+        if not found:
+            raise Conflict("Somebody else is replacing the passage index at this moment; try again.")
+        first, *others = found
+        self.act(*({"remove": {"index": each.name, "alias": self.alias}} for each in others))
+        self._known = (self._clock(), first)
+        if not first.holds(fingerprint, dim):
+            raise mismatch(first, fingerprint, dim)
+        return first
+
+    def act(self, *actions: dict[str, Any]) -> None:
+        """Change aliases and remove indices, all in one step or none."""
+        if actions:
+            self._wire.ask("POST", "/_aliases", {"actions": actions})
+
+    def _replace(self, old: str, new: str) -> None:
+        try:
+            self.act({"add": {"index": new, "alias": self.alias}}, {"remove_index": {"index": old}})
+        except IndexRefused as error:
+            if error.kind != GONE:  # else another process was faster
+                raise
+
+    def _create(self, name: str, fingerprint: str, dim: int, *, aliased: bool) -> None:
+        """Make the index unless it is there, by the first kind of BM25 that this OpenSearch knows."""
+        names = (own_alias(name), self.alias) if aliased else (own_alias(name),)
+        named: dict[str, Any] = {"aliases": {each: {} for each in names}}
+        for similarity in SIMILARITIES:
+            try:
+                self._wire.ask("PUT", f"/{name}", index_body(self.layout, fingerprint, dim, similarity) | named)
+                return
+            except IndexRefused as error:
+                if error.kind == EXISTS:
+                    return
+                if similarity == SIMILARITIES[-1] or error.status != 400:
+                    raise
+
+    def _behind(self) -> list[Index]:
+        """Every index behind the alias, the oldest first: one, but for a moment."""
+        try:
+            answer: dict[str, Any] = self._wire.ask("GET", f"/{self.alias}")
+        except IndexRefused as error:
+            if error.kind == GONE:
+                return []
+            raise
+        oldest = sorted(answer, key=lambda name: (int(answer[name]["settings"]["index"]["creation_date"]), name))
+        return [_index(name, answer[name]["mappings"].get("_meta", {})) for name in oldest]
+
+
+def _index(name: str, meta: dict[str, Any]) -> Index:
+    if not {"fingerprint", "dim"} <= meta.keys():
+        raise IndexUnavailable(
+            "What is called by the name of the passage index was not made by bio-mcp; configure another name.",
+            retryable=False,
+        )
+    return Index(name, meta["fingerprint"], meta["dim"])
+
+
+def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:
+    """What is said when the index holds another model's vectors."""
+    return ModelMismatch(
+        f"The index holds vectors of the model {index.fingerprint} ({index.dim} numbers), and {fingerprint} ({dim}) is "
+        "configured. Configure the former, or run bio-mcp reindex to embed every paper anew.",
+        indexed=index.fingerprint,
+        configured=fingerprint,
+    )

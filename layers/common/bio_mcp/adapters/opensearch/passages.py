@@ -1,0 +1,211 @@
+"""The passage index in OpenSearch: a managed domain, a Serverless collection of type SEARCH, or a node of one's own.
+
+One index per embedding model stands behind an alias. Writes go to the index by its own name, never by the alias, so
+that vectors of two models cannot meet; after each write the alias is looked up again. Reads are `GET`s below the
+names that begin with the corpus's, so that a policy can allow nothing else; writing needs `PUT` and `POST` there as
+well, and only replacing an index `POST /_aliases`.
+
+BM25 counts as Lucene does: the words of a paper that was replaced or deleted weigh in statistics until the segment that
+holds them is merged. Where a third of a corpus had just been written anew, the top tens by BM25 were still 0.98 to 0.99
+those of exact counting.
+
+A write is searched as soon as it is answered: it has the index refreshed rather than wait for OpenSearch's next
+refresh, a second away. A sync writes less often than once a second, so there are no more refreshes than else.
+
+On Serverless a write cannot ask for that (searches see it within seconds; reading by PMID, which is what a sync does,
+sees it at once), and cannot depend on what was read: two runs over the same paper at the same moment could leave
+the older version, which leases prevent. This, request signing by the service, and the `faiss` engine are what no test
+here reaches.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bio_mcp.adapters.entry_vectors import check_vectors, mean_vector, newest, other_model
+from bio_mcp.adapters.opensearch import queries as searching
+from bio_mcp.adapters.opensearch.bulk import Actions, Bulk
+from bio_mcp.adapters.opensearch.documents import (
+    chunks_of,
+    document_of,
+    hashes_of,
+    matrix_of,
+    needs_stored,
+    vectors_of,
+)
+from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, mismatch
+from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout, own_alias
+from bio_mcp.adapters.opensearch.sigv4 import sigv4
+from bio_mcp.adapters.opensearch.transport import IndexRefused, OpenSearchTransport, http, lines
+from bio_mcp.adapters.pmids import key, numbers
+from bio_mcp.errors import Conflict, IndexUnavailable
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bio_mcp.ports import Passages
+    from bio_mcp.retrieval.passages import Vectors
+
+T = TypeVar("T")
+Hit = Mapping[str, Any]
+
+READ_AT_ONCE = 200  # documents of one `_mget`: some 4 MB with their vectors
+
+
+def connected(
+    url: str,
+    service: str,
+    alias: str,
+    *,
+    k1: float,
+    b: float,
+    region: str | None = None,
+    shards: int = 1,
+    replicas: int | None = None,
+) -> "OpenSearchPassages":
+    """The index `alias` at `url`; `service` is es (a managed domain), aoss (Serverless) or none (requests unsigned)."""
+    wire = OpenSearchTransport(http(url, None if service == "none" else sigv4(service, region)))
+    return OpenSearchPassages(wire, alias, Layout(FLAVOURS[service], k1, b, shards, replicas))
+
+
+class OpenSearchPassages:
+    """`bio_mcp.ports.Passages` over the index behind `alias`; `corpus`, by default the alias, begins index names."""
+
+    def __init__(
+        self, wire: OpenSearchTransport, alias: str, layout: Layout, *, corpus: str = "", bulk: Bulk | None = None
+    ) -> None:
+        self.wire = wire
+        self.alias = Alias(wire, alias, corpus or alias, layout)
+        self._layout = layout
+        self._bulk = bulk or Bulk(wire)
+
+    def ensure_schema(self, fingerprint: str, dim: int) -> None:
+        index = self.alias.index()
+        if index is None or not index.holds(fingerprint, dim):
+            index = self.alias.now()
+        if index is None:
+            self.alias.make(fingerprint, dim)
+        elif not index.holds(fingerprint, dim):
+            if self.count()[0]:
+                raise mismatch(index, fingerprint, dim)
+            self.alias.make(fingerprint, dim, instead_of=index)
+
+    def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
+        from bio_mcp.adapters.opensearch.reindex import rebuild
+
+        rebuild(self, fingerprint, dim, write, layout=self._layout)
+
+    def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
+        found = self._stored(pmids, ["kept.chunks", "kept.hashes"])
+        return {pmid: hashes_of(hit["_source"]) for pmid, hit in found.items()}
+
+    def upsert_chunks(self, entries: Sequence[Entry]) -> None:
+        index = self.alias.index()
+        if index is None:
+            raise IndexUnavailable("There is no index yet: make its schema first.", retryable=False)
+        for entry in entries:
+            check_vectors(entry, index.dim)
+            key(entry.pmid)
+        by_pmid = {entry.pmid: entry for entry in newest(entries)}
+        self._write(index, by_pmid, lambda pmids: self._upserts(index, [by_pmid[pmid] for pmid in pmids]))
+
+    def delete(self, pmids: Sequence[str]) -> None:
+        index = self.alias.index()
+        if index is not None:
+            gone = {str(number): lines([{"delete": {"_id": str(number)}}]) for number in numbers(pmids)}
+            self._write(index, gone, lambda left: {pmid: gone[pmid] for pmid in left})
+
+    def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
+        index = self.alias.index()
+        if index is None or (query.within is not None and not numbers(query.within)):
+            return []
+        if query.vector is not None and query.vector.shape != (index.dim,):
+            raise other_model()
+        lexical = searching.lexical_body(query)
+        semantic = None if query.vector is None else searching.semantic_body(query, query.vector)
+        bodies = [body for body in (lexical, semantic) if body is not None]
+        sent = [line for body in bodies for line in (searching.WHOLE, body)]
+        read = partial(searching.whole, count=len(bodies))
+        hits = iter(self._read(f"/{index.name}/_msearch", sent, read) if bodies else [])
+        words = next(hits) if lexical else []
+        windows = next(hits) if semantic else []
+        return searching.candidates(words, windows, self._layout.k1 + 1)
+
+    def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
+        found = self._stored(pmids, ["passages", "kept.vectors"])
+        sources = {pmid: hit["_source"] for pmid, hit in found.items()}
+        return {pmid: mean_vector(matrix_of(source)) for pmid, source in sources.items() if source["passages"]}
+
+    def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
+        needed = ["passages", "kept.vectors"] if vector is not None else ["passages"]
+        found = self._stored(pmids, ["kept.chunks", "kept.texts", *needed])
+        return {pmid: chunks_of(pmid, hit["_source"], vector) for pmid, hit in found.items()}
+
+    def count(self) -> tuple[int, int]:
+        index = self.alias.index()
+        if index is None:
+            return 0, 0
+        asked = {"size": 0, "track_total_hits": True, "aggs": {"chunks": {"sum": {"field": "passages"}}}}
+        answer = self._read(f"/{index.name}/_search", asked, searching.checked)
+        return answer["hits"]["total"]["value"], int(answer["aggregations"]["chunks"]["value"])
+
+    def _upserts(self, index: Index, entries: Sequence[Entry]) -> dict[str, bytes]:
+        """The lines of those entries that are not older than what is stored; the others are done with."""
+        wanted = [
+            (each.pmid, ["version", "passages", "kept"] if needs_stored(each) else ["version"]) for each in entries
+        ]
+        stored = self._get(index, wanted)
+        found: dict[str, bytes] = {}
+        for entry in entries:
+            hit = stored.get(entry.pmid)
+            if hit is None or hit["_source"]["version"] <= entry.version:
+                matrix = vectors_of(entry, hit and hit["_source"], index.dim)
+                found[entry.pmid] = lines([self._action(entry.pmid, hit), document_of(entry, matrix)])
+        return found
+
+    def _action(self, pmid: str, hit: Hit | None) -> dict[str, Any]:
+        """Write only on top of what was read, where this kind of OpenSearch can tell."""
+        if not self._layout.flavour.conditional:
+            return {"index": {"_id": pmid}}
+        if hit is None:
+            return {"create": {"_id": pmid}}
+        return {"index": {"_id": pmid, "if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}}
+
+    def _write(self, index: Index, pmids: Collection[str], actions: Actions) -> None:
+        """Write to `index`, and make sure afterwards that it is still the one that is searched."""
+        flavour = self._layout.flavour
+        target = own_alias(index.name) if flavour.conditional else index.name
+        options = ["refresh=true"] * flavour.refreshes + ["require_alias=true"] * flavour.conditional
+        try:
+            self._bulk.write(f"/{target}/_bulk?{'&'.join(options)}".rstrip("?"), pmids, actions)
+        except IndexUnavailable:
+            self.alias.forget()
+            raise
+        if self.alias.now() != index:
+            raise Conflict("The passage index was switched to another while passages were written; sync again.")
+
+    def _stored(self, pmids: Sequence[str], fields: Sequence[str]) -> dict[str, Hit]:
+        """Those of the documents that there are, by PMID, with these fields of their source."""
+        index = self.alias.index()
+        if index is None:
+            return {}
+        return self._get(index, [(str(number), fields) for number in numbers(pmids)])
+
+    def _get(self, index: Index, wanted: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Hit]:
+        found: dict[str, Hit] = {}
+        for start in range(0, len(wanted), READ_AT_ONCE):
+            asked = [{"_id": pmid, "_source": list(fields)} for pmid, fields in wanted[start : start + READ_AT_ONCE]]
+            read = partial(searching.complete, count=len(asked))
+            found |= {hit["_id"]: hit for hit in self._read(f"/{index.name}/_mget", {"docs": asked}, read)}
+        return found
+
+    def _read(self, path: str, body: Any, read: Callable[[Any], T]) -> T:
+        """Ask; an index that is gone is looked for again before the next call."""
+        try:
+            return self.wire.ask("GET", path, body, read)
+        except IndexRefused as error:
+            if error.kind == GONE:
+                self.alias.forget()
+            raise

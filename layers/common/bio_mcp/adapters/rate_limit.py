@@ -1,0 +1,118 @@
+"""When the next request to NCBI may start."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Protocol
+
+from bio_mcp.deadline import Clock, Deadline
+from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
+
+PER_SECOND, PER_SECOND_WITH_KEY = 3, 10  # requests that NCBI allows an address, and a key
+
+# Clients that kept exactly to 1/3 s and 1/10 s still met the limit, so the gaps are a little wider.
+GAP_S = 0.35
+GAP_WITH_KEY_S = 0.12
+SHARE = 0.9  # of what NCBI allows, where processes share it: each has LATE_S to start after its turn
+LATE_S = 0.1
+
+
+class RateLimiter(Protocol):
+    """Spreads the starts of requests; one for all users of a key (or of an address, without a key)."""
+
+    def wait(self, deadline: Deadline) -> None:
+        """Return when the caller may start one request.
+
+        Raises `DeadlineExceeded`, or `NcbiRateLimited` during a cool-down, at once when the turn would come
+        after the deadline; no turn is used up then.
+        """
+        ...
+
+    def cool_down(self, seconds: float) -> None:
+        """Let nobody start for `seconds` from now; the order of those who wait stays."""
+        ...
+
+
+def gap_s(keyed: bool, delay_ms: int | None = None) -> float:
+    """Seconds between two starts; `delay_ms` can widen what NCBI allows, never narrow it."""
+    allowed = GAP_WITH_KEY_S if keyed else GAP_S
+    return max(allowed, (delay_ms or 0) / 1000)
+
+
+def fleet_gap_s(keyed: bool, delay_ms: int | None = None) -> float:
+    """Seconds between two turns of processes that share a budget; `delay_ms` can widen them, never narrow them."""
+    return max(1 / (SHARE * (PER_SECOND_WITH_KEY if keyed else PER_SECOND)), (delay_ms or 0) / 1000)
+
+
+def budget_of(api_key: str | None) -> str:
+    """Whose turns they are, without naming the key."""
+    return sha256(api_key.encode()).hexdigest()[:32] if api_key else "keyless"
+
+
+def too_late(wait_s: float, cooling: bool) -> DeadlineExceeded | NcbiRateLimited:
+    """Why a request does not start: its turn, `wait_s` from now, comes after its deadline."""
+    wait_s = round(wait_s, 3)
+    if cooling:
+        return NcbiRateLimited(
+            "NCBI asked us to slow down, and the pause outlasts the time of this call; try again later",
+            retry_after_s=wait_s,
+        )
+    return DeadlineExceeded(
+        "too many requests to NCBI are waiting for their turn; ask for less or try again", retry_after_s=wait_s
+    )
+
+
+class LocalRateLimiter:
+    """The pacer of one process: starts in the order of asking, never closer than `gap` seconds.
+
+    A start that comes late (a slow wake-up) pushes the following ones, so no window holds more than its share.
+    """
+
+    def __init__(self, gap: float, clock: Clock = time.monotonic, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._gap = gap
+        self._clock = clock
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._queue: deque[object] = deque()
+        self._free_at = float("-inf")
+        self._cool_until = float("-inf")
+
+    @property
+    def waiting(self) -> int:
+        """How many requests have not started yet."""
+        return len(self._queue)
+
+    def wait(self, deadline: Deadline) -> None:
+        ticket = object()
+        with self._lock:
+            self._queue.append(ticket)
+        try:
+            while (seconds := self._until_turn(ticket, deadline)) > 0:
+                self._sleep(seconds)
+        finally:
+            self._leave(ticket)
+
+    def cool_down(self, seconds: float) -> None:
+        with self._lock:
+            self._cool_until = max(self._cool_until, self._clock() + seconds)
+            self._free_at = max(self._free_at, self._cool_until)
+
+    def _until_turn(self, ticket: object, deadline: Deadline) -> float:
+        """Seconds until this ticket's turn; takes the turn when it has come (0)."""
+        with self._lock:
+            now = self._clock()
+            place = self._queue.index(ticket)
+            seconds = max(now, self._free_at) + place * self._gap - now
+            if seconds >= deadline.remaining:
+                raise too_late(seconds, cooling=now < self._cool_until)
+            if seconds <= 0:
+                self._queue.popleft()
+                self._free_at = now + self._gap
+            return seconds
+
+    def _leave(self, ticket: object) -> None:
+        with self._lock:
+            if ticket in self._queue:
+                self._queue.remove(ticket)

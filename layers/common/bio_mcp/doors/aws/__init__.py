@@ -1,0 +1,1 @@
+"""What AWS calls: functions, the queue."""

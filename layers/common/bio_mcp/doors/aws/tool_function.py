@@ -1,0 +1,111 @@
+"""Serve the tools and resources of one module as one Lambda function.
+
+An event is `{"tool": name, "arguments": {...}}` or `{"resource": uri}`; `correlation_id` ties it to the call that
+caused it, `caller` names whom it is for and `timeout_s` says how long that one waits. The answer is the tool's body, or
+an error envelope; with `outcome` it is `{"body", "audit"}`. An SQS queue brings several such events at once:
+`bio_mcp.doors.aws.sqs`.
+"""
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any, Protocol
+
+from aws_lambda_powertools import Logger
+from pydantic import Field, ValidationError
+
+from bio_mcp import wiring
+from bio_mcp.call import Outcome, call, envelope, excerpt, read
+from bio_mcp.deadline import Deadline
+from bio_mcp.doors.aws.sqs import Queued, records_of
+from bio_mcp.errors import Failure, InvalidInput, NotFound
+from bio_mcp.ports import Backends
+from bio_mcp.tool import Request, Resource, Tool, by_any_name, resources_in, tools_in
+
+MARGIN_S = 1.5  # of Lambda's time, kept for the answer
+
+
+class LambdaContext(Protocol):
+    """What of Lambda's context object is used."""
+
+    def get_remaining_time_in_millis(self) -> int: ...
+
+
+Handler = Callable[[Any, Any], dict[str, Any]]
+
+
+class Event(Request):
+    """Exactly one of `tool` and `resource`."""
+
+    tool: str | None = None
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    resource: str | None = None
+    correlation_id: str | None = None
+    timeout_s: float | None = Field(default=None, gt=0)
+    outcome: bool = False
+    caller: str | None = None
+
+
+def log_as_json(level: str = "info") -> Logger:
+    """Write the product's log as one JSON object a line, with what Lambda says of the invocation."""
+    return Logger(
+        service="bio_mcp", level=level.upper(), use_rfc3339=True
+    )  # the logger bio_mcp, above every logger of the product
+
+
+def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.backends) -> Handler:
+    """A Lambda handler for what `module` declares and nothing else. `backends` is called at each invocation."""
+    tools, resources = by_any_name(tools_in(module).values()), resources_in(module)
+    dialect = next(iter(tools.values())).family.dialect
+    logger = log_as_json()
+
+    def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
+        if records := records_of(event):
+            return Queued(tools, _parse, backends, context.get_remaining_time_in_millis).answer(records)
+        try:
+            parsed = _parse(event)
+            outcome = _answer(parsed, tools, resources, backends(), context)
+        except Failure as failure:
+            return envelope(failure, dialect)
+        return {"body": outcome.body, "audit": outcome.audit} if parsed.outcome else outcome.body
+
+    wrapped: Handler = logger.inject_lambda_context(handler)
+    return wrapped
+
+
+def _parse(event: Any) -> Event:
+    shape = 'an event is {"tool": name, "arguments": {...}} or {"resource": uri}'
+    try:
+        parsed = Event.model_validate(event)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        sentences = [f"{'.'.join(map(str, each['loc'])) or 'event'}: {each['msg']}" for each in problems]
+        raise InvalidInput(f"{shape}; {'; '.join(sentences)}") from None
+    if (parsed.tool is None) == (parsed.resource is None):
+        raise InvalidInput(shape)
+    return parsed
+
+
+def _answer(
+    event: Event,
+    tools: Mapping[str, Tool],
+    resources: Mapping[str, Resource],
+    backends: Backends,
+    context: LambdaContext,
+) -> Outcome:
+    if event.resource is not None:
+        return _read(event.resource, resources, backends, event)
+    if (tool := tools.get(event.tool or "")) is None:
+        known = ", ".join(dict.fromkeys(each.name for each in tools.values()))
+        raise NotFound(f"this function has no tool {excerpt(event.tool or '')}; it serves {known}")
+    left = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
+    deadline = Deadline(min(left, event.timeout_s or left))
+    return call(
+        tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id, caller=event.caller
+    )
+
+
+def _read(uri: str, resources: Mapping[str, Resource], backends: Backends, event: Event) -> Outcome:
+    for resource in resources.values():
+        if (parameters := resource.match(uri)) is not None:
+            return read(resource, parameters, backends, correlation_id=event.correlation_id, caller=event.caller)
+    raise NotFound(f"this function has no such resource; it serves {', '.join(resources) or 'none'}")

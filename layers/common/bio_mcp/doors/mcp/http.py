@@ -1,0 +1,169 @@
+"""MCP over Streamable HTTP: one ASGI application, for uvicorn on a laptop and for Lambda behind Mangum.
+
+Every POST is answered by a session manager of its own, so nothing outlives a request and no lifespan is needed.
+GET would open a stream that never ends on Lambda, so there is none. An answer is one JSON object, unless the
+request asks for progress and its sender reads event streams.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.responses import JSONResponse
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bio_mcp import __version__
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.auth.access import Access
+from bio_mcp.doors.auth.bearer import NotConfigured, TokenRequired, metadata_routes
+from bio_mcp.doors.auth.origin import HostOriginCheck, Hosts, Origins
+from bio_mcp.doors.loopback import LOOPBACK_HOSTS, LOOPBACK_ORIGIN
+from bio_mcp.doors.mcp import jsonrpc
+from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.mcp.landing import Landing
+from bio_mcp.doors.mcp.server import Invoke
+from bio_mcp.settings import Settings
+
+MAX_BODY = 256 * 1024  # bytes, unless the settings say another number
+REQUEST_HEADERS = (
+    "accept",
+    "authorization",
+    "content-type",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+)
+
+
+def application(settings: Settings, invoke: Invoke, access: Access | None = None, *, public: bool) -> FastAPI:
+    """The endpoint `/mcp` over the catalogue, and `/health`.
+
+    `public`: others than this machine can reach it. Then it answers to tokens that `access` lets in, and to nobody
+    without one. Raises `InvalidInput` for a family that does not exist and for hosts and origins that cannot.
+    """
+    served = mcp_server.server(
+        TOOLS.values(), RESOURCES.values(), invoke, names=settings.tool_names, families=settings.tool_families
+    )
+    own = urlsplit(settings.resource_url)
+    hosts = {*settings.allowed_hosts, own.netloc, own.hostname or ""} - {""}
+    most = settings.max_request_kb * 1024
+    return serving(served, hosts, settings.allowed_origins, access=access, public=public, max_body=most)
+
+
+def serving(
+    server: Server[Any],
+    allowed_hosts: Iterable[str] = (),
+    allowed_origins: Iterable[str] = (),
+    *,
+    access: Access | None = None,
+    public: bool = False,
+    max_body: int = MAX_BODY,
+) -> FastAPI:
+    """`server` as an ASGI application for loopback's and the given Host headers, and for the given Origins; loopback's
+    too unless it is `public`."""
+    origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
+    hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body), max_body)
+    if access is not None:
+        endpoint = TokenRequired(endpoint, access)
+    endpoint = NotConfigured() if public and access is None else HostOriginCheck(endpoint, hosts, origins)
+
+    def page(status: int) -> ASGIApp:
+        return HostOriginCheck(Landing(status, access.resource if access else ""), hosts, origins)
+
+    app = _application(origins)
+    for path in ("/mcp", "/mcp/"):
+        app.router.routes.append(Route(path, endpoint, methods=["POST"]))
+        app.router.routes.append(Route(path, page(405), methods=["GET"]))
+    app.router.routes.append(Route("/", page(200), methods=["GET"]))
+    app.add_api_route("/health", _health, methods=["GET"])
+    app.router.routes.extend(metadata_routes(access) if access else [])
+    return app
+
+
+def _application(origins: Origins) -> FastAPI:
+    """One without routes, whose answers pages of these origins may read."""
+    app = FastAPI(
+        title="bio-mcp",
+        version=__version__,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,  # a redirect would name whatever host the request names
+    )
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=origins.exact,
+        allow_origin_regex=origins.also,
+        allow_methods=["GET", "POST"],
+        allow_headers=REQUEST_HEADERS,
+        expose_headers=["www-authenticate"],
+        max_age=600,
+    )
+    return app
+
+
+async def _health() -> JSONResponse:
+    """For whoever asks, so it says nothing but that it answers."""
+    return JSONResponse({"status": "ok"})
+
+
+class Endpoint:
+    """One POST, one stateless session; it ends when the client hangs up."""
+
+    def __init__(self, server: Server[Any], max_body: int) -> None:
+        self._server = server
+        self._max_body = max_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = await receive()
+        message = jsonrpc.parsed(request.get("body", b""))
+        if refused := jsonrpc.refusal(message):
+            await refused(scope, receive, send)
+        else:
+            await self._serve(scope, receive, send, request, message)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, request: Message, message: Any) -> None:
+        manager = StreamableHTTPSessionManager(
+            app=self._server,
+            json_response=not (jsonrpc.wants_progress(message) and _reads_streams(Headers(scope=scope))),
+            stateless=True,
+            security_settings=TransportSecuritySettings(
+                enable_dns_rebinding_protection=False
+            ),  # `HostOriginCheck` does it
+            max_request_body_size=self._max_body,
+        )
+        gone = anyio.Event()
+        given = [request]
+
+        async def replay() -> Message:
+            if given:
+                return given.pop()
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            gone.set()
+            group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch)
+            async with manager.run():
+                await manager.handle_request(scope, replay, send)
+            group.cancel_scope.cancel()
+
+
+def _reads_streams(headers: Headers) -> bool:
+    return "text/event-stream" in headers.get("accept", "")

@@ -1,0 +1,114 @@
+"""The local queue's worker: makes the calls that a tool asked to have made later."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from bio_mcp.call import call
+from bio_mcp.deadline import Deadline
+from bio_mcp.doors.aws.sqs import is_busy
+from bio_mcp.errors import Failure, NotFound, UpstreamFailed
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.stopping import stall
+from bio_mcp.tool import Tool
+
+log = logging.getLogger("bio_mcp.worker")
+
+IDLE_S = 2.0  # between two looks into an empty queue
+CALL_S = 300.0  # for one call; a sync that needs longer queues itself again
+MARGIN_S = 60.0  # a message is delivered again this long after its call should have ended
+BUSY_S = 10.0  # until work that somebody else has is tried again
+STOP_S = 5.0  # for a call to come to its next halt when the worker is stopped
+
+
+def _deadline() -> Deadline:
+    return Deadline(CALL_S)
+
+
+class Queue(Protocol):
+    """The receiving end of `Continuations`, and the sending one."""
+
+    def send(self, event: dict[str, Any], delay_s: float = 0) -> None: ...
+    def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None: ...
+    def ack(self, receipt: str) -> None: ...
+    def fail(self, receipt: str, reason: str, *, retryable: bool = True) -> float | None: ...
+
+
+def work_once(
+    queue: Queue, tools: Mapping[str, Tool], backends: Backends, deadline: Callable[[], Deadline] = _deadline
+) -> bool:
+    """Take one message and make its call; False when the queue is empty. A failed call is tried again for as long as
+    it may work later and the queue tries, then given up."""
+    message = queue.receive(CALL_S + MARGIN_S)
+    if message is None:
+        return False
+    receipt, event = message
+    tool = tools.get(event["tool"])
+    if tool is None:
+        _failed(queue, receipt, event, backends, NotFound(f"there is no tool {event['tool']}"))
+        return True
+    outcome = call(tool, event["arguments"], backends, deadline=deadline(), unattended=True)
+    if is_busy(outcome):
+        queue.send(event, BUSY_S)
+        queue.ack(receipt)
+    elif outcome.failed:
+        failure = outcome.failure or UpstreamFailed(outcome.body["error"]["message"], retryable=False)
+        _failed(queue, receipt, event, backends, failure)
+    else:
+        queue.ack(receipt)
+    return True
+
+
+def _failed(queue: Queue, receipt: str, event: Mapping[str, Any], backends: Backends, failure: Failure) -> None:
+    """Log the failure, and the end of what is given up; the job that is given up says so itself."""
+    reason, arguments = str(failure), event["arguments"]
+    named = {"tool": event["tool"], "query_key": arguments.get("query_key"), "job_id": arguments.get("job_id")}
+    wait_s = queue.fail(receipt, reason, retryable=failure.retryable)
+    if wait_s is not None:
+        log.warning("a queued call failed and is tried again in %.0f s: %s", wait_s, reason, extra=named)
+        return
+    log.error("a queued call failed and was given up: %s", reason, extra=named)
+    if named["job_id"]:
+        stall(named["query_key"], named["job_id"], reason, backends)
+
+
+class QueueWorker:
+    """A thread that empties the queue until it is stopped; `with QueueWorker(...)`: starts and stops.
+
+    Stopped in a call, it lets the call come to its next halt, from where the next worker goes on.
+    """
+
+    def __init__(self, queue: Queue, tools: Mapping[str, Tool], backends: Backends, *, idle_s: float = IDLE_S) -> None:
+        self._work: Callable[[], bool] = lambda: work_once(queue, tools, backends, self._next_deadline)
+        self._idle_s = idle_s
+        self._stop = threading.Event()
+        self._deadline = Deadline(CALL_S)
+        self._thread = threading.Thread(target=self._run, name="bio-mcp-worker", daemon=True)
+
+    def __enter__(self) -> "QueueWorker":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._deadline.expire()
+        self._thread.join(timeout=STOP_S)
+
+    def _next_deadline(self) -> Deadline:
+        self._deadline = Deadline(CALL_S)
+        if self._stop.is_set():
+            self._deadline.expire()
+        return self._deadline
+
+    def _run(self) -> None:
+        trouble = ""
+        while not self._stop.is_set():
+            try:
+                busy, trouble = self._work(), ""
+            except Failure as failure:
+                if str(failure) != trouble:  # logged once, not at every look into a corpus that is only read
+                    log.warning("queue: %s", failure)
+                busy, trouble = False, str(failure)
+            if not busy:
+                self._stop.wait(self._idle_s)

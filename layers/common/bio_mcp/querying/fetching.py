@@ -1,0 +1,101 @@
+"""Fetching records from PubMed, and saying which of them are not there."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import pairwise
+from typing import Literal
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput, NcbiUnreadable, UpstreamFailed
+from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.pubmed import Pubmed
+from bio_mcp.querying.partial import required
+
+Style = Literal["xml", "medline"]
+Told = tuple[dict[str, str | None], dict[str, RetractionStatus]]  # title and standing, by PMID
+_PMID = re.compile(r"0*([1-9][0-9]{0,9})", re.ASCII)
+_RECORD = re.compile(r"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1>", re.DOTALL)
+_MEDLINE = re.compile(r"^PMID- ", re.MULTILINE)
+_MEDLINE_PMID = re.compile(r"^PMID- *(\d+)", re.MULTILINE)
+_MEDLINE_TITLE = re.compile(r"^(?:TI|BTI|TT) {1,2}- (.*(?:\n {6}.*)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Records as NCBI prints them. `titles` and `standings` are of each record in `text`, by PMID, in its order."""
+
+    style: Style
+    text: str
+    titles: dict[str, str | None]
+    standings: dict[str, RetractionStatus]
+
+
+def asked_for(pmids: Sequence[str], field: str = "pmids") -> list[str]:
+    """PMIDs without leading zeros, each once, in order. Raises `InvalidInput`, naming `field`, for what is none."""
+    numbers = [_PMID.fullmatch(pmid) for pmid in pmids]
+    for pmid, number in zip(pmids, numbers, strict=True):
+        if number is None:
+            raise InvalidInput(f"{field}: {pmid[:40]!r} is not a PMID; a PMID is a number such as 30833575")
+    return list(dict.fromkeys(number[1] for number in numbers if number))
+
+
+def articles(pmids: Sequence[str], pubmed: Pubmed, deadline: Deadline) -> dict[str, Article]:
+    """PMID -> record, in the order asked for; those that PubMed does not have, or has withdrawn, are absent."""
+    from bio_mcp.literature.medline import newest  # loads the XML parser, which the first call may not need
+
+    with required():
+        found = newest(pubmed.efetch(pmids, deadline=deadline))
+    return {pmid: record for pmid in pmids if isinstance(record := found.get(pmid), Article)}
+
+
+def raw(pmids: Sequence[str], style: Style, pubmed: Pubmed, deadline: Deadline) -> Raw:
+    """The records exactly as NCBI sends them."""
+    with required():
+        text = pubmed.efetch_text(pmids, style=style, deadline=deadline)
+        titles, standings = _told_by_xml(text) if style == "xml" else _told_by_medline(text)
+        missing = [pmid for pmid in pmids if pmid not in titles]
+        if style == "medline" and missing and any(True for _ in pubmed.efetch(missing, deadline=deadline)):
+            raise NcbiUnreadable("NCBI's MEDLINE text lacks records that PubMed has; try again")
+    return Raw(style, text, titles, standings)
+
+
+def pieces(whole: Raw) -> list[str]:
+    """The text cut after each record: as many pieces as there are records, and the last lines."""
+    text = whole.text
+    ends = _ends_of_xml(text) if whole.style == "xml" else _ends_of_medline(text)
+    if len(ends) != len(whole.titles):
+        raise UpstreamFailed("these records are too long together; ask for fewer, or as abstract_plus", retryable=False)
+    return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
+
+
+def _told_by_xml(text: str) -> Told:
+    from bio_mcp.literature.medline import parse
+
+    records = [record for record in parse(BytesIO(text.encode())) if isinstance(record, Article)]
+    return {record.pmid: record.title for record in records}, {record.pmid: record.retraction for record in records}
+
+
+def _told_by_medline(text: str) -> Told:
+    from bio_mcp.literature.medline.display import standing_in
+
+    starts = [found.start() for found in _MEDLINE.finditer(text)]
+    records = [text[start:end] for start, end in pairwise([*starts, len(text)])]
+    by_pmid = {pmid[1]: record for record in records if (pmid := _MEDLINE_PMID.match(record))}
+    titles = {pmid: _title(record) for pmid, record in by_pmid.items()}
+    return titles, {pmid: standing_in(record) for pmid, record in by_pmid.items()}
+
+
+def _title(record: str) -> str | None:
+    found = _MEDLINE_TITLE.search(record)
+    return " ".join(found[1].split()) if found else None
+
+
+def _ends_of_xml(text: str) -> list[int]:
+    return [found.end() for found in _RECORD.finditer(text)]
+
+
+def _ends_of_medline(text: str) -> list[int]:
+    starts = [found.start() for found in _MEDLINE.finditer(text)]
+    return [*starts[1:], len(text)]

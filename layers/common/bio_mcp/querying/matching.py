@@ -1,0 +1,170 @@
+"""From what is known of a paper to its PMID, and whether the record that it leads to is that paper."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.literature.records import Article
+from bio_mcp.lookup import NcbiLookup
+from bio_mcp.pubmed import Citation, CitationMatch, Pubmed, SearchPage
+from bio_mcp.querying.fetching import articles
+from bio_mcp.querying.partial import optional, required
+
+Verdict = Literal["matched", "doubtful", "ambiguous", "not_found", "unverified"]
+SEARCHED = 10  # citations that NCBI did not match are looked for one by one: so many of a call
+CANDIDATES = 5
+_SAME_TITLE = 0.8  # share of the words of both titles that both have
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """What the caller knows of a paper."""
+
+    citation: Citation
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """`agrees` and `differs` name the fields in which record and citation can be compared.
+
+    matched: one record, nothing in it differs. doubtful: NCBI names one, but something differs. ambiguous: several
+    fit (`candidates`). unverified: NCBI names one, which could not be fetched.
+    """
+
+    verdict: Verdict
+    article: Article | None = None
+    pmid: str | None = None
+    agrees: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def match(
+    cited: Sequence[Cited], lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
+) -> tuple[list[Matched], list[str]]:
+    """A verdict for each citation, in order, and what is lacking.
+
+    NCBI's matcher is asked for all; what it does not match is searched for by title or by its fields. Every record
+    is fetched and compared before it counts.
+    """
+    with required():
+        named = lookup.ecitmatch([each.citation for each in cited], deadline=deadline)
+    reasons: list[str] = []
+    found = _searched(cited, named, pubmed, deadline, reasons)
+    wanted = list(
+        dict.fromkeys(pmid for each, one in zip(named, found, strict=True) for pmid in (each.pmid, *one) if pmid)
+    )
+    records = _records(wanted, pubmed, deadline, reasons)
+    return [_verdict(*each, records) for each in zip(cited, named, found, strict=True)], reasons
+
+
+def _searched(
+    cited: Sequence[Cited], named: Sequence[CitationMatch], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
+) -> list[tuple[str, ...]]:
+    """PMIDs that a search finds for each citation that NCBI did not match."""
+    found: list[tuple[str, ...]] = []
+    searches = 0
+    for each, one in zip(cited, named, strict=True):
+        term = "" if one.pmid else _term(each)
+        searches += bool(term)
+        if not term or searches > SEARCHED:
+            found.append(())
+            continue
+        page = optional(
+            lambda term=term: pubmed.esearch(term, deadline=deadline, retmax=CANDIDATES),  # type: ignore[misc]
+            SearchPage(0, (), ""),
+            "a citation that NCBI did not match could not be searched for",
+            reasons,
+        )
+        found.append(() if page.dropped else page.ids)
+    if searches > SEARCHED:
+        reasons.append(f"only {SEARCHED} of {searches} unmatched citations were searched for; send the others again")
+    return found
+
+
+def _term(cited: Cited) -> str:
+    """A PubMed query of the title, or else of the fields, when there are three of them."""
+    title = " ".join(re.findall(r"\w+", cited.title))
+    if title:
+        return f"{title}[Title]"
+    of = cited.citation
+    parts = ((of.journal, "ta"), (of.year, "dp"), (of.volume, "vi"), (of.first_page, "pg"), (of.author, "au"))
+    words = [(" ".join(re.findall(r"[\w.-]+", text)), tag) for text, tag in parts]
+    known = [f"{text}[{tag}]" for text, tag in words if text]
+    return " AND ".join(known) if len(known) > 2 else ""
+
+
+def _records(pmids: list[str], pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> dict[str, Article]:
+    if not pmids:
+        return {}
+    nothing: dict[str, Article] = {}
+    return optional(lambda: articles(pmids, pubmed, deadline), nothing, "the matches could not be checked", reasons)
+
+
+def _verdict(cited: Cited, named: CitationMatch, found: Sequence[str], records: dict[str, Article]) -> Matched:
+    if named.pmid:
+        article = records.get(named.pmid)
+        if article is None:
+            return Matched("unverified", None, named.pmid, reason="NCBI names this record, which could not be fetched")
+        agrees, differs = compared(cited, article)
+        told = "NCBI names this record, but it differs from the citation" if differs else None
+        return Matched("doubtful" if differs else "matched", article, named.pmid, agrees, differs, reason=told)
+    fitting = {pmid: compared(cited, records[pmid]) for pmid in found if pmid in records}
+    fitting = {pmid: (agrees, differs) for pmid, (agrees, differs) in fitting.items() if agrees and not differs}
+    if len(fitting) == 1:
+        [(pmid, (agrees, _))] = fitting.items()
+        return Matched("matched", records[pmid], pmid, agrees, reason="found by a search, not by NCBI's matcher")
+    ambiguous = bool(fitting) or (named.reason or "").startswith("AMBIGUOUS")
+    unchecked = [pmid for pmid in found if pmid not in records]
+    candidates = tuple(fitting) or tuple(unchecked)
+    verdict: Verdict = "ambiguous" if ambiguous else "unverified" if unchecked else "not_found"
+    return Matched(verdict, candidates=candidates, reason=named.reason)
+
+
+def compared(cited: Cited, article: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields that agree and those that differ; a field that one of both lacks is in neither."""
+    of, journal = cited.citation, article.journal
+    years = {date.year for date in (article.publication_date, article.electronic_date) if date and date.year}
+    first = re.split(r"[-–,;]", article.pages or "")[0]
+    checks = {
+        "year": _equal(of.year, [str(year) for year in years]),
+        "volume": _equal(of.volume, [journal.volume or "" if journal else ""]),
+        "first_page": _equal(of.first_page, [first]),
+        "author": _named(of.author, article),
+        "title": _alike(cited.title, article.title or ""),
+    }
+    return tuple(n for n, same in checks.items() if same), tuple(n for n, same in checks.items() if same is False)
+
+
+def _equal(given: str, printed: Sequence[str]) -> bool | None:
+    known = [_fold(text) for text in printed if text]
+    return _fold(given) in known if given.strip() and known else None
+
+
+def _named(given: str, article: Article) -> bool | None:
+    """Whether one of the authors has this surname; initials and order are not compared."""
+    words = _fold(given).split()
+    people = [_fold(each.last_name or each.collective_name or "") for each in article.authors]
+    if not words or not any(people):
+        return None
+    surnames = {" ".join(words), " ".join(words[:-1]), words[0]}
+    return any(person and (person in surnames or person.split()[-1] in surnames) for person in people)
+
+
+def _alike(given: str, printed: str) -> bool | None:
+    ours, theirs = set(_fold(given).split()), set(_fold(printed).split())
+    if not ours or not theirs:
+        return None
+    return len(ours & theirs) / len(ours | theirs) >= _SAME_TITLE or (len(ours) > 4 and ours <= theirs)
+
+
+def _fold(text: str) -> str:
+    """Lower case, no accents, no punctuation."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    kept = "".join(c for c in plain if not unicodedata.combining(c))
+    return " ".join(re.findall(r"\w+", kept))

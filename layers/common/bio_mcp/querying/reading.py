@@ -1,0 +1,118 @@
+"""Reading an article of PubMed Central within a budget of characters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
+from bio_mcp.literature.jats import FullText, Table, TextSection
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.lookup import NcbiLookup
+from bio_mcp.pubmed import Pubmed, Summaries
+from bio_mcp.querying.converting import convert, kind_of
+from bio_mcp.querying.partial import optional, required
+
+_WORDS_KEPT = 200  # characters below which the beginning of a section is not worth showing
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The sections that fit, `cut` the title of one that is not whole, `left_out` the titles of the others."""
+
+    sections: tuple[TextSection, ...]
+    cut: str | None
+    left_out: tuple[str, ...]
+
+
+def full_text(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline) -> FullText:
+    """The article with this PMCID, PMID or DOI. Raises `InvalidInput`, `NotFound`."""
+    kind = kind_of(asked)
+    if kind is None:
+        raise InvalidInput(f"{asked[:60]!r} is no PMCID, PMID or DOI; give one such as PMC6108041")
+    pmcid = asked if kind[0] == "pmcid" else _pmcid_of(asked, lookup, pubmed, deadline)
+    with required():
+        return lookup.full_text(pmcid, deadline=deadline)
+
+
+def _pmcid_of(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline) -> str:
+    [found], reasons = convert([asked], lookup, pubmed, deadline)
+    if found.state == "unknown":
+        raise UpstreamFailed(
+            f"NCBI could not say which article this is ({'; '.join(reasons)})", status="upstream_failed"
+        )
+    if not found.ids.pmcid:
+        raise NotFound(
+            "PubMed Central does not have this article; its abstract is in fetchArticleDetails",
+            pmid=found.ids.pmid,
+            doi=found.ids.doi,
+        )
+    return found.ids.pmcid
+
+
+def standing(article: FullText, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> RetractionStatus:
+    """What PubMed says of the article's standing: its text in PubMed Central stays as it was when it is retracted."""
+    if article.pmid is None:
+        return RetractionStatus.UNKNOWN
+    pmid = article.pmid
+    lacking = "whether the article was retracted could not be read"
+    known = optional(lambda: pubmed.esummary([pmid], deadline=deadline), Summaries((), {}), lacking, reasons)
+    return next((each.retraction for each in known.found), RetractionStatus.UNKNOWN)
+
+
+def chosen(sections: Sequence[TextSection], titles: Sequence[str]) -> list[TextSection]:
+    """Those whose title, or whose section's title above them, holds one of `titles`; all when none is given."""
+    wanted = [title.casefold() for title in titles]
+    found: list[TextSection] = []
+    inside = 0  # level of the chosen section that we are in
+    for section in sections:
+        if inside and section.level <= inside:
+            inside = 0
+        if not wanted or inside or any(title in section.title.casefold() for title in wanted):
+            found.append(section)
+            inside = inside or section.level
+    return found
+
+
+def fitting(sections: Sequence[TextSection], budget: int, with_tables: bool) -> Shown:
+    """The first sections that have room in `budget` characters, tables counted; the one that has not is cut."""
+    shown: list[TextSection] = []
+    left, cut = budget, None
+    for place, section in enumerate(sections):
+        own = section if with_tables else replace(section, tables=())
+        size = length(own)
+        if size <= left:
+            shown.append(own)
+            left -= size
+            continue
+        if left > _WORDS_KEPT or not shown:
+            shown.append(_cut(own, left))
+            cut, place = section.title, place + 1
+        return Shown(tuple(shown), cut, tuple(each.title for each in sections[place:]))
+    return Shown(tuple(shown), None, ())
+
+
+def length(section: TextSection) -> int:
+    """Characters of a section, its tables included."""
+    return len(section.title) + len(section.text) + sum(map(_size, section.tables))
+
+
+def _size(table: Table) -> int:
+    return len(table.label) + len(table.caption) + len(table.note) + sum(len(row) + 1 for row in table.rows)
+
+
+def _cut(section: TextSection, left: int) -> TextSection:
+    """Its text up to the last whole sentence, or word, that fits; then the tables that still do."""
+    text = section.text
+    left = max(left - len(section.title), 1)
+    if len(text) > left:
+        head = text[:left]
+        at = max(head.rfind(". ") + 1, head.rfind("\n")) if left > _WORDS_KEPT else 0
+        text = head[: at if at > left // 2 else max(head.rfind(" "), 1)].rstrip()
+    left -= len(text)
+    tables: list[Table] = []
+    for table in section.tables:
+        if _size(table) > left or len(text) < len(section.text):
+            break
+        tables.append(table)
+        left -= _size(table)
+    return replace(section, text=text, tables=tuple(tables))

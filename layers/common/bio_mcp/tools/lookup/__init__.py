@@ -1,0 +1,212 @@
+"""What a librarian does beside searching: headings, spelling, ids, citations that lead somewhere, full text, books."""
+
+import re
+
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.literature.citing import cite
+from bio_mcp.literature.citing.works import work
+from bio_mcp.literature.jats import Table, TextSection
+from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.lookup import MeshRecord
+from bio_mcp.ports import Backends
+from bio_mcp.pubmed import Citation
+from bio_mcp.querying import converting, fetching, matching, reading
+from bio_mcp.querying.partial import required
+from bio_mcp.tool import Context, tool
+from bio_mcp.tools import budget
+from bio_mcp.tools.families import PUBMED
+from bio_mcp.tools.lookup.shapes import (
+    BookQuestion,
+    BookRecord,
+    CitationsToMatch,
+    CitationVerdict,
+    ConvertedId,
+    ConvertedIds,
+    FullArticle,
+    FullTextQuestion,
+    IdsToConvert,
+    KnownCitation,
+    MatchedCitations,
+    MeshQuestion,
+    MeshTerm,
+    MeshTerms,
+    ShownSection,
+    SpelledQuery,
+    SpellingQuestion,
+)
+
+TIMEOUT_S = 27
+_NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
+
+
+@tool("lookupMeshTerms", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
+def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> MeshTerms:
+    """Find MeSH headings for a word: definition, synonyms, tree numbers, and the term to search PubMed with."""
+    with required():
+        page = backends.lookup.mesh(request.term, request.maxResults, deadline=context.deadline)
+    asked = request.term.casefold().strip()
+    named_so = sorted(page.records, key=lambda each: asked not in (term.casefold() for term in each.terms))
+    answer = MeshTerms(totalFound=page.count, terms=[_heading(each) for each in named_so], status="complete")
+    return budget.within(
+        answer, "terms", budget.DEFAULT, lambda rest: budget.partial([], rest, "ask for a longer word")
+    )
+
+
+def _heading(record: MeshRecord) -> MeshTerm:
+    field = "Supplementary Concept" if record.kind.startswith("supplemental") else "MeSH Terms"
+    field = "MeSH Subheading" if record.kind == "qualifier" else field
+    return MeshTerm(
+        ui=record.ui,
+        name=record.name,
+        kind=record.kind,
+        scopeNote=record.scope_note,
+        entryTerms=list(record.terms[1:]),
+        treeNumbers=list(record.trees),
+        searchTerm=f'"{record.name}"[{field}]',
+    )
+
+
+@tool("checkSpelling", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
+def check_spelling(request: SpellingQuestion, backends: Backends, context: Context) -> SpelledQuery:
+    """Tell how PubMed would spell a query; correctedQuery is null when it would change nothing."""
+    with required():
+        found = backends.pubmed.espell(request.query, deadline=context.deadline)
+    return SpelledQuery(query=request.query, correctedQuery=found.corrected, status="complete")
+
+
+@tool("matchCitations", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
+def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
+    """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
+    cited = [_cited(each, place) for place, each in enumerate(request.citations, 1)]
+    found, reasons = matching.match(cited, backends.lookup, backends.pubmed, context.deadline)
+    answer = MatchedCitations(
+        matches=[_verdict(each) for each in found], status="partial" if reasons else "complete", reasons=reasons
+    )
+    more = "send the last citations again by themselves"
+    return budget.within(answer, "matches", budget.DEFAULT, lambda rest: budget.partial(reasons, rest, more))
+
+
+def _cited(known: KnownCitation, place: int) -> matching.Cited:
+    parts = (known.journal, known.year, known.volume, known.firstPage, known.author)
+    if not known.title.strip() and sum(bool(part.strip()) for part in parts) < 2:
+        raise InvalidInput(f"citation {place} says too little; give a title, or journal, year, volume and first page")
+    return matching.Cited(Citation(*(" ".join(part.replace("|", " ").split()) for part in parts)), known.title)
+
+
+def _verdict(found: matching.Matched) -> CitationVerdict:
+    article = found.article
+    return CitationVerdict(
+        verdict=found.verdict,
+        pmid=found.pmid,
+        citation=cite(article, "vancouver") if article else None,
+        agrees=list(found.agrees),
+        differs=list(found.differs),
+        candidatePmids=list(found.candidates),
+        reason=found.reason,
+        retraction=article.retraction if article else RetractionStatus.UNKNOWN,
+    )
+
+
+@tool(
+    "convertArticleIds", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT
+)
+def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
+    """Translate between PMID, PMCID and DOI. unknown: NCBI failed at it, which does not mean that there is none."""
+    found, reasons = converting.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)
+    answer = ConvertedIds(
+        records=[
+            ConvertedId(
+                requested=each.asked, found=each.state, pmid=each.ids.pmid, pmcid=each.ids.pmcid, doi=each.ids.doi
+            )
+            for each in found
+        ],
+        status="partial" if any(each.state == "unknown" for each in found) else "complete",
+        reasons=list(reasons),
+    )
+    more = "send the last ids again by themselves"
+    return budget.within(answer, "records", budget.DEFAULT, lambda rest: budget.partial(reasons, rest, more))
+
+
+@tool("getFullText", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
+def get_full_text(request: FullTextQuestion, backends: Backends, context: Context) -> FullArticle:
+    """Read an open-access article of PubMed Central by sections, with tables and licence, within a length."""
+    found = reading.full_text(request.id, backends.lookup, backends.pubmed, context.deadline)
+    wanted = reading.chosen(found.sections, request.sections)
+    if request.sections and not wanted and found.sections:
+        titles = "; ".join(each.title for each in found.sections if each.level == 1)
+        raise NotFound(f"no section is called so; there are: {titles}", pmcid=found.pmcid)
+    shown = reading.fitting(wanted, request.maxCharacters, request.includeTables)
+    withheld = ["the publisher does not let PubMed Central give this text away; read it at the publisher's"]
+    left = ["not everything had room; ask for leftOutSections by name, or raise maxCharacters"]
+    reasons = (withheld if found.withheld else []) + (left if shown.cut or shown.left_out else [])
+    retraction = reading.standing(found, backends.pubmed, context.deadline, reasons)
+    licence = {"name": found.licence.name, "url": found.licence.url, "text": found.licence.text[:600]}
+    return FullArticle(
+        pmcid=found.pmcid,
+        pmid=found.pmid,
+        doi=found.doi,
+        title=found.title,
+        available=not found.withheld,
+        licence={name: text for name, text in licence.items() if text},
+        sections=[_section(each) for each in shown.sections],
+        cutSection=shown.cut,
+        leftOutSections=list(shown.left_out),
+        retraction=retraction,
+        status="partial" if reasons else "complete",
+        reasons=reasons,
+    )
+
+
+def _section(section: TextSection) -> ShownSection:
+    tables = [_printed(table) for table in section.tables]
+    return ShownSection(title=section.title, level=section.level, text=section.text, tables=tables)
+
+
+def _printed(table: Table) -> str:
+    head = " ".join(filter(None, (table.label, table.caption)))
+    return "\n".join(filter(None, (head, *table.rows, table.note)))
+
+
+@tool("getBookRecord", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
+def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
+    """Read a Bookshelf chapter's record (GeneReviews, StatPearls): summary by sections, and contents."""
+    article = _book(request.id.strip(), backends, context)
+    book = article.book
+    if book is None:
+        raise NotFound(f"PMID {article.pmid} is an article and no book; read it with fetchArticleDetails")
+    sections = [
+        ShownSection(title=each.label or "Summary", level=1, text=each.text) for each in article.abstract if each.text
+    ]
+    answer = BookRecord(
+        pmid=article.pmid,
+        accession=book.accession,
+        bookTitle=book.title,
+        title=article.title,
+        publisher=book.publisher,
+        citation=cite(article, "vancouver"),
+        sections=sections,
+        contents=list(book.contents),
+        url=work(article).url,
+        retraction=article.retraction,
+        status="complete",
+    )
+    more = f"read the chapter at {answer.url}"
+    return budget.within(answer, "sections", budget.DEFAULT, lambda rest: budget.partial([], rest, more))
+
+
+def _book(asked: str, backends: Backends, context: Context) -> Article:
+    """The record with this PMID or accession. A search for an accession may find others, so it is compared."""
+    from bio_mcp.literature.identifiers import pmid
+
+    pubmed, accession = backends.pubmed, asked.upper() if _NBK.fullmatch(asked) else None
+    with required():
+        term = f"{accession}[aid] OR {accession}"
+        ids = pubmed.esearch(term, deadline=context.deadline, retmax=20).ids if accession else (pmid(asked),)
+    found = list(fetching.articles(ids, pubmed, context.deadline).values()) if ids else []
+    if accession:
+        found = [each for each in found if each.book and (each.book.accession or "").upper() == accession]
+    if not found:
+        raise NotFound(
+            f"PubMed has no record of {asked}; look for the chapter's title with searchPubMedArticles", id=asked
+        )
+    return found[0]

@@ -1,0 +1,140 @@
+"""What the server says of itself and of PubMed."""
+
+import re
+from datetime import datetime
+
+from pydantic import Field
+
+from bio_mcp import __version__
+from bio_mcp.literature.clock import instant, utc
+from bio_mcp.pubmed import ConnectionStatus, EntrezDatabase, request_url
+from bio_mcp.tool import Response
+
+MCP_VERSION = "2026-07-28"  # the newest revision that the doors speak
+
+
+class NcbiCompliance(Response):
+    apiUsageStatus: str
+    toolIdentifier: str
+    ncbiUsagePolicyUrl: str
+    currentRateLimitAdherence: str
+
+
+class OperationalStatus(Response):
+    """`ncbiStatus`: Nominal, Failing or Unknown, as the last request ended; `budgetLeft` requests of this second."""
+
+    lastNcbiConnectivityCheck: str | None
+    ncbiStatus: str
+    internalQueueLength: int
+    budgetLeft: int | None
+    lastSuccess: str | None
+    lastFailure: str | None
+
+
+class ServerStatus(Response):
+    serverName: str
+    serverVersion: str
+    description: str
+    contactEmail: str | None
+    mcpSpecVersion: str
+    ncbiCompliance: NcbiCompliance
+    supportedEutilities: list[str]
+    operationalStatus: OperationalStatus
+    documentationUrl: str
+
+
+class AvailableField(Response):
+    name: str
+    fullName: str
+    description: str
+    isDate: bool
+    isNumerical: bool
+    termCount: str | None
+    isHidden: bool
+
+
+class AvailableLink(Response):
+    name: str
+    description: str
+    dbTo: str
+
+
+class PubmedStatistics(Response):
+    databaseName: str
+    menuName: str = ""
+    description: str
+    totalRecordCount: int = Field(ge=0)
+    lastUpdate: str
+    availableSearchFields: list[AvailableField]
+    availableLinkNames: list[AvailableLink]
+    eInfoUrl: str
+
+
+def server_standing(contact: ConnectionStatus) -> ServerStatus:
+    """The server, and how it stands with NCBI."""
+    key = "with API key" if contact.keyed else "without API key"
+    return ServerStatus(
+        serverName="bio-mcp",
+        serverVersion=__version__,
+        description="Biomedical literature over MCP: PubMed live by NCBI's E-utilities, and a corpus of one's own.",
+        contactEmail=contact.email,
+        mcpSpecVersion=MCP_VERSION,
+        ncbiCompliance=NcbiCompliance(
+            apiUsageStatus="NCBI API Key in use" if contact.keyed else "no NCBI API key: 3 requests/sec",
+            toolIdentifier=contact.tool,
+            ncbiUsagePolicyUrl="https://www.ncbi.nlm.nih.gov/books/NBK25497/",
+            currentRateLimitAdherence=f"Targeting <{contact.limit} requests/sec ({key}) via request queuing.",
+        ),
+        supportedEutilities=["ESearch", "EFetch", "ESummary", "ELink", "EInfo", "ESpell"],
+        operationalStatus=_operational(contact),
+        documentationUrl="docs/tools.md",
+    )
+
+
+def _operational(contact: ConnectionStatus) -> OperationalStatus:
+    status = "Unknown" if contact.last is None else "Nominal" if contact.last == contact.answered else "Failing"
+    return OperationalStatus(
+        lastNcbiConnectivityCheck=_instant(contact.last),
+        ncbiStatus=status,
+        internalQueueLength=contact.waiting,
+        budgetLeft=contact.left,
+        lastSuccess=_instant(contact.answered),
+        lastFailure=_instant(contact.failed),
+    )
+
+
+def _instant(moment: datetime | None) -> str | None:
+    return instant(moment) if moment else None
+
+
+def statistics(database: EntrezDatabase) -> PubmedStatistics:
+    """EInfo's description of PubMed."""
+    return PubmedStatistics(
+        databaseName="PubMed" if database.name == "pubmed" else database.name,
+        menuName=database.menu_name,
+        description=database.description,
+        totalRecordCount=database.count,
+        lastUpdate=_updated(database.last_update),
+        availableSearchFields=[
+            AvailableField(
+                name=field.name,
+                fullName=field.full_name,
+                description=field.description,
+                isDate=field.is_date,
+                isNumerical=field.is_numerical,
+                termCount=None if field.terms is None else str(field.terms),
+                isHidden=field.is_hidden,
+            )
+            for field in database.fields
+        ],
+        availableLinkNames=[
+            AvailableLink(name=link.name, description=link.description, dbTo=link.db_to) for link in database.links
+        ],
+        eInfoUrl=request_url("einfo", db="pubmed"),
+    )
+
+
+def _updated(printed: str) -> str:
+    """ "2025/06/25 07:12", US Eastern -> ISO 8601 UTC; as printed where it has another form."""
+    found = re.fullmatch(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", printed.strip())
+    return utc("-".join(found.groups()[:3]) + (f"T{found[4]}" if found[4] else "")) if found else printed

@@ -1,0 +1,48 @@
+"""A cache that fails is left alone for a while, and said to have failed."""
+
+import logging
+
+import pytest
+
+from bio_mcp.adapters.caching.fail_open import COOL_DOWN_S, FailOpenCache
+from bio_mcp.errors import StoreFailed
+from tests.adapters.clocks import Clock
+
+
+class Shaky:
+    """Fails while `broken`."""
+
+    broken, asked = True, 0
+
+    def get(self, keys):
+        self.asked += 1
+        if self.broken:
+            raise StoreFailed("the store of kept answers could not be reached")
+        return dict.fromkeys(keys, "held")
+
+    def put(self, values, _lifetime_s):
+        self.get(values)
+
+
+@pytest.mark.parametrize("use", [lambda cache: cache.get(["a"]), lambda cache: cache.put({"a": b""}, 1)])
+def test_it_is_tried_again_after_a_rest(use, caplog):
+    shaky, clock = Shaky(), Clock()
+    cache = FailOpenCache(shaky, clock)
+    with caplog.at_level(logging.WARNING):
+        use(cache)
+    assert "could not be reached" in caplog.text
+    for _ in range(5):
+        use(cache)
+        assert cache.get(["a"]) == {}
+    assert shaky.asked == 1
+    clock.now += COOL_DOWN_S
+    shaky.broken = False
+    assert cache.get(["a"]) == {"a": "held"}
+    assert shaky.asked == 2
+
+
+def test_a_bug_is_not_forgiven():
+    shaky = Shaky()
+    shaky.broken = False
+    with pytest.raises(TypeError):
+        FailOpenCache(shaky, Clock()).put(None, 1)

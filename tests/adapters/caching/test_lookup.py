@@ -1,0 +1,156 @@
+"""NCBI's lookup behind a cache, over the local NCBI: what is asked again, and what never."""
+
+import pytest
+
+from bio_mcp.adapters.caching.lookup import CachedLookup
+from bio_mcp.adapters.embedded.cache import SqliteCache
+from bio_mcp.call import call
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import NcbiFailed, NotFound
+from bio_mcp.pubmed import Citation
+from bio_mcp.tools import lookup as tools
+from tests.adapters.caching.keeping import Broken
+from tests.adapters.clocks import Clock
+from tests.tools.live import LiveDesk
+
+LIFETIME_S, TEXT_S = 1_200, 600
+
+
+class KeptDesk:
+    """The lookup of a local NCBI behind a cache in `directory`, with a clock for it."""
+
+    def __init__(self, ncbi, directory):
+        self.ncbi, self.live, self.clock = ncbi, LiveDesk(ncbi), Clock(1_000_000.0)
+        self.pubmed = self.live.pubmed
+        self.cache = SqliteCache(directory, 8 << 20, self.clock)
+        self.lookup = self.over(self.cache)
+        articles = self.pubmed.efetch([str(pmid) for pmid in ncbi.control.pmids()[-200:]])
+        known = [each for each in articles if each.pmcid and each.abstract and each.journal.volume and each.pages]
+        self.shown, self.withheld = (next(a for a in known if int(a.pmid) % 2 == odd) for odd in (0, 1))
+        self.references = [
+            Citation(
+                a.journal.medline_abbreviation, str(a.publication_date.year), a.journal.volume, a.pages.split("-")[0]
+            )
+            for a in known[:2]
+        ]
+        ncbi.control.clear_requests()
+
+    def over(self, cache):
+        return CachedLookup(self.live.lookup, cache, lifetime_s=LIFETIME_S, text_s=TEXT_S, source="http://ncbi/")
+
+    def ask(self, name, lookup=None):
+        """One question of each kind, as something that can be compared."""
+        lookup, deadline = lookup or self.lookup, Deadline(30)
+        match name:
+            case "mesh":
+                return lookup.mesh("humans", 3, deadline=deadline)
+            case "ecitmatch":
+                return lookup.ecitmatch(self.references, deadline=deadline)
+            case "convert":
+                return lookup.convert([self.shown.pmid, self.withheld.pmid], "pmid", deadline=deadline)
+            case "full_text":
+                return lookup.full_text(self.shown.pmcid, deadline=deadline)
+
+    @property
+    def asked(self):
+        return len(self.ncbi.control.requests())
+
+
+@pytest.fixture
+def kept(ncbi, tmp_path):
+    made = KeptDesk(ncbi, tmp_path)
+    yield made
+    made.live.close()
+    made.cache.close()
+
+
+LIVES = {"mesh": LIFETIME_S, "ecitmatch": LIFETIME_S, "convert": LIFETIME_S, "full_text": TEXT_S}
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_the_same_is_asked_once_until_its_lifetime_is_over(kept, name):
+    first, asked = kept.ask(name), kept.asked
+    assert first == kept.ask(name, kept.live.lookup)
+    kept.ncbi.control.clear_requests()
+    kept.clock.now += LIVES[name] - 1
+    assert (kept.ask(name), kept.asked) == (first, 0)
+    kept.clock.now += 1
+    assert (kept.ask(name), kept.asked) == (first, asked)
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_a_failure_is_never_kept(kept, name):
+    kept.ncbi.control.fault(status=500, times=50)
+    with pytest.raises(NcbiFailed):
+        kept.ask(name)
+    kept.ncbi.control.clear_faults()
+    assert kept.ask(name) == kept.ask(name, kept.live.lookup)
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_a_cache_that_fails_is_an_empty_one(kept, name):
+    assert kept.ask(name, kept.over(Broken())) == kept.ask(name, kept.live.lookup)
+
+
+def twice(kept, ask):
+    """The answers to one question asked twice, of which nothing was kept."""
+    first, asked = ask(), kept.asked
+    second = ask()
+    assert kept.asked == 2 * asked > 0
+    return first, second
+
+
+def test_what_is_not_there_is_asked_for_each_time(kept):
+    deadline = Deadline(60)
+    first, second = twice(kept, lambda: kept.lookup.mesh("zzzqqq", 3, deadline=deadline))
+    assert first.records == second.records == ()
+    kept.ncbi.control.clear_requests()
+    unknown = Citation("fake journal", "1999", "1", "1")
+    [[first], [second]] = twice(kept, lambda: kept.lookup.ecitmatch([unknown], deadline=deadline))
+    assert first.pmid is second.pmid is None
+    kept.ncbi.control.clear_requests()
+    assert twice(kept, lambda: kept.lookup.convert(["99999999"], "pmid", deadline=deadline)) == ({}, {})
+    for _ in range(2):
+        with pytest.raises(NotFound):
+            kept.lookup.full_text("PMC99999999", deadline=deadline)
+
+
+def test_a_text_that_is_withheld_is_asked_for_each_time(kept):
+    first, second = twice(kept, lambda: kept.lookup.full_text(kept.withheld.pmcid, deadline=Deadline(30)))
+    assert first == second
+    assert first.withheld
+
+
+def test_only_what_is_not_kept_is_asked_for(kept):
+    deadline, one, both = Deadline(30), kept.references[:1], kept.references
+    kept.lookup.ecitmatch(one, deadline=deadline)
+    kept.lookup.convert([kept.shown.pmid], "pmid", deadline=deadline)
+    kept.ncbi.control.clear_requests()
+    again = [both[1], both[0], both[1]]
+    assert [each.citation for each in kept.lookup.ecitmatch(again, deadline=deadline)] == again
+    assert kept.ask("convert") == kept.ask("convert", kept.live.lookup)
+    matched, converted, _ = (each["params"] for each in kept.ncbi.control.requests())
+    assert matched["bdata"].count("\r") == 0
+    assert converted["ids"] == kept.withheld.pmid
+
+
+def test_an_id_of_one_kind_is_not_one_of_another(kept):
+    number = kept.shown.pmid
+    kept.lookup.convert([number], "pmid", deadline=Deadline(30))
+    assert kept.lookup.convert([f"PMC{number}"], "pmcid", deadline=Deadline(30)) == kept.live.lookup.convert(
+        [f"PMC{number}"], "pmcid"
+    )
+
+
+def test_a_text_is_fetched_once_for_all_its_sections(kept):
+    def read(section):
+        return call(tools.get_full_text, {"id": kept.shown.pmcid, "sections": [section]}, kept)
+
+    titles = [each.title for each in kept.ask("full_text", kept.live.lookup).sections if each.level == 1]
+    first = read(titles[0])
+    assert first.audit["cache"]["status"] == "miss"
+    kept.ncbi.control.clear_requests()
+    second = read(titles[-1])
+    assert second.audit["cache"]["status"] == "hit"
+    assert not [each for each in kept.ncbi.control.requests() if each["params"].get("db") == "pmc"]
+    assert first.body["title"] == second.body["title"]

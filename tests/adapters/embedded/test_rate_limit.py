@@ -1,0 +1,170 @@
+"""One NCBI budget for the processes of a data directory."""
+
+import logging
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+
+from bio_mcp.adapters.embedded.rate_limit import BUSY_S, FILE, SqliteRateLimiter
+from bio_mcp.adapters.rate_limit import LocalRateLimiter
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
+from tests.adapters.clocks import Clock
+
+GAP = 1.0
+
+
+@pytest.fixture
+def clock():
+    return Clock(100.0)
+
+
+@pytest.fixture
+def pacer_of(tmp_path, clock):
+    """Pacers of as many processes as one likes, over one file and clock."""
+    opened = []
+
+    def make(budget="keyless", at=clock, directory=tmp_path):
+        opened.append(SqliteRateLimiter(directory, budget, GAP, LocalRateLimiter(GAP, at, at.sleep), at, at.sleep))
+        return opened[-1]
+
+    yield make
+    for pacer in opened:
+        pacer.close()
+
+
+def test_processes_start_one_after_the_other(pacer_of, clock):
+    one, other = pacer_of(), pacer_of()
+    starts = []
+    for pacer in (one, other, other, one):
+        pacer.wait(NEVER)
+        starts.append(clock.now)
+    assert starts == [100, 101, 102, 103]
+
+
+def test_a_key_has_a_budget_of_its_own(pacer_of, clock):
+    pacer_of("keyless").wait(NEVER)
+    pacer_of("another").wait(NEVER)
+    assert clock.pauses == []
+
+
+def test_a_cool_down_holds_every_process(pacer_of, clock):
+    one, other = pacer_of(), pacer_of()
+    one.cool_down(5)
+    one.cool_down(2)
+    with pytest.raises(NcbiRateLimited) as refused:
+        other.wait(Deadline(3, clock))
+    assert refused.value.retry_after_s == 5
+    other.wait(NEVER)
+    assert clock.now == 105
+
+
+def test_a_turn_beyond_the_deadline_is_refused_at_once_and_used_up_by_nobody(pacer_of, clock):
+    pacer_of().wait(NEVER)
+    with pytest.raises(DeadlineExceeded):
+        pacer_of().wait(Deadline(0.5, clock))
+    assert clock.pauses == []
+    pacer_of().wait(NEVER)
+    assert clock.now == 101
+
+
+def test_a_process_that_was_stopped_in_the_middle_takes_another_turn(tmp_path, clock):
+    class Stopped(Clock):
+        """Half a second passes before the second question, which comes after the turn was taken."""
+
+        asked = 0
+
+        def __call__(self):
+            self.asked += 1
+            self.now += 0.5 if self.asked == 2 else 0
+            return self.now
+
+    stopped = Stopped(100.0)
+    with closing(
+        SqliteRateLimiter(tmp_path, "keyless", GAP, LocalRateLimiter(0, clock, clock.sleep), stopped, stopped.sleep)
+    ) as pacer:
+        pacer.wait(NEVER)
+    assert stopped.now == 101.0
+
+
+def test_what_an_earlier_boot_left_holds_nobody(pacer_of, tmp_path, clock):
+    pacer_of().wait(NEVER)
+    with sqlite3.connect(tmp_path / FILE) as file:
+        file.execute("UPDATE turns SET free_at = 1e9, cool_until = 1e9")
+    file.close()
+    pacer_of().wait(NEVER)
+    assert clock.pauses == []
+
+
+@pytest.mark.parametrize("damage", ["not a database", "a directory", "locked"])
+def test_without_the_file_a_process_keeps_its_own_pace_and_logs_it_once(
+    pacer_of, tmp_path, clock, caplog, damage, monkeypatch
+):
+    monkeypatch.setattr("bio_mcp.adapters.embedded.rate_limit.BUSY_S", BUSY_S / 100)
+    path = tmp_path / FILE
+    if damage == "a directory":
+        path.mkdir()
+    elif damage == "locked":
+        holder = sqlite3.connect(path, isolation_level=None)
+        holder.execute("BEGIN EXCLUSIVE")
+    pacer = pacer_of()
+    for _ in range(3):
+        if damage == "not a database":
+            pacer.close()
+            path.write_bytes(b"no database" * 100)
+        with caplog.at_level(logging.WARNING, "bio_mcp.pace"):
+            pacer.wait(NEVER)
+    assert clock.now == 102
+    assert len(caplog.records) == 1
+    if damage == "locked":
+        holder.close()
+
+
+def test_a_damaged_file_is_made_anew(pacer_of, tmp_path, clock):
+    (tmp_path / FILE).write_bytes(b"no database" * 100)
+    pacer_of().wait(NEVER)
+    one, other = pacer_of(), pacer_of()
+    one.wait(NEVER)
+    other.wait(NEVER)
+    assert clock.now == 101
+
+
+def started(tmp_path, base_url, starts, processes=4):
+    command = [sys.executable, "-m", "tests.adapters.embedded.pacing", str(tmp_path), base_url, str(starts)]
+    made = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(processes)
+    ]
+    for each in made:
+        assert each.stdout.readline() == "ready\n"
+    for each in made:
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    return made
+
+
+def finish(processes):
+    for each in processes:
+        each.communicate(timeout=60)
+    return [each.returncode for each in processes]
+
+
+def most_in_a_second(ncbi):
+    times = [request["time"] for request in ncbi.control.requests()]
+    return max(sum(first <= each < first + 1.0 for each in times) for first in times)
+
+
+def test_four_processes_without_a_key_never_start_more_than_three_requests_in_a_second(tmp_path, ncbi):
+    assert finish(started(tmp_path, ncbi.base_url, starts=2)) == [0] * 4
+    assert len(ncbi.control.requests()) == 8
+    assert most_in_a_second(ncbi) <= 3
+
+
+def test_a_process_that_is_killed_holds_up_no_other(tmp_path, ncbi):
+    one, *others = started(tmp_path, ncbi.base_url, starts=2, processes=3)
+    one.send_signal(signal.SIGKILL)
+    assert finish([one, *others]) == [-signal.SIGKILL, 0, 0]
+    assert most_in_a_second(ncbi) <= 3

@@ -1,0 +1,91 @@
+import pytest
+
+from bio_mcp.adapters.entrez import Citation, CitationMatch, History, Spelling
+from bio_mcp.adapters.entrez.small_utilities import read_matches
+from bio_mcp.errors import InvalidInput, NcbiUnreadable
+from tests.adapters.entrez.recordings import answer
+from tests.adapters.entrez.scripted import eutils, said
+
+MANN = Citation("proc natl acad sci u s a", "1991", "88", "3248", "mann bj")
+FAKE = Citation("fake journal", "2000")
+
+
+def test_a_database_is_described_with_its_fields():
+    client, ncbi = eutils(said(answer("einfo/ik_pubmed_info.json").body))
+    info = client.einfo()
+    assert (info.name, info.menu_name, info.count) == ("pubmed", "PubMed", 38_997_024)
+    assert info.last_update == "2025/06/25 07:12"
+    edat = next(field for field in info.fields if field.name == "EDAT")
+    assert (edat.full_name, edat.is_date, edat.is_numerical, edat.terms) == ("Date - Entry", True, False, None)
+    assert "pubmed_pubmed_refs" in {link.name for link in info.links}
+    assert ncbi.forms[0]["db"] == ["pubmed"]
+
+
+def test_the_databases_are_listed():
+    client, _ = eutils(said(answer("einfo/ik_database_list.json").body))
+    assert {"pubmed", "pmc", "gene"} <= set(client.databases())
+
+
+@pytest.mark.parametrize("result", [{"dbinfo": []}, {"dbinfo": [{}]}, {}])
+def test_a_description_that_lacks_its_members_is_unreadable(result):
+    client, _ = eutils(*[said({"einforesult": result}) for _ in range(6)])
+    with pytest.raises(NcbiUnreadable):
+        client.einfo()
+
+
+def test_posted_pmids_are_kept_in_history():
+    client, ncbi = eutils(said(answer("epost/bp_epost1.xml").body))
+    assert client.epost(["11237011", "2"]) == History("MCID_692851c130aec64bed0a8c2a", "1")
+    assert ncbi.forms[0]["id"] == ["11237011,2"]
+
+
+def test_posted_pmids_that_were_left_out_are_a_warning():
+    body = (
+        "<ePostResult><InvalidIdList><Id>9</Id></InvalidIdList><ERROR>Some IDs have invalid value and were omitted."
+        "</ERROR><QueryKey>1</QueryKey><WebEnv>MCID_1</WebEnv></ePostResult>"
+    )
+    client, _ = eutils(said(body))
+    assert client.epost(["1", "9"]).warnings == ("PubMed left out ids that it does not know",)
+
+
+def test_more_than_ten_thousand_pmids_are_not_posted():
+    client, ncbi = eutils()
+    with pytest.raises(InvalidInput, match="at most 10000"):
+        client.epost([str(number) for number in range(1, 10_002)])
+    assert ncbi.requests == []
+
+
+@pytest.mark.parametrize(("corrected", "expected"), [("asthma", "asthma"), ("", None), ("asthmaa", None)])
+def test_a_spelling_is_given_only_where_it_differs(corrected, expected):
+    body = f"<eSpellResult><Query>asthmaa</Query><CorrectedQuery>{corrected}</CorrectedQuery><ERROR/></eSpellResult>"
+    client, _ = eutils(said(body))
+    assert client.espell("asthmaa") == Spelling("asthmaa", expected)
+
+
+def test_an_empty_query_is_not_spelt():
+    client, _ = eutils()
+    with pytest.raises(InvalidInput):
+        client.espell(" ")
+
+
+def test_citations_are_matched_in_order_by_their_own_numbers():
+    body = "fake journal|2000||||c1|NOT_FOUND;INVALID_JOURNAL\nproc natl|1991|88|3248|mann bj|c0|2014248\n"
+    client, ncbi = eutils(said(body))
+    assert client.ecitmatch([MANN, FAKE]) == [
+        CitationMatch(MANN, "2014248"),
+        CitationMatch(FAKE, None, "NOT_FOUND;INVALID_JOURNAL"),
+    ]
+    assert ncbi.requests[0].url.path.endswith("/ecitmatch.cgi")
+    assert ncbi.forms[0]["bdata"] == ["proc natl acad sci u s a|1991|88|3248|mann bj|c0|\rfake journal|2000||||c1|"]
+
+
+def test_an_unanswered_citation_is_not_taken_for_not_found():
+    with pytest.raises(NcbiUnreadable):
+        read_matches(answer("ecitmatch/ik_citmatch_mixed.txt"), [MANN])
+
+
+@pytest.mark.parametrize("citations", [[], [Citation("a|b")], [Citation(author="x\ry")]])
+def test_a_citation_that_would_break_the_line_is_refused(citations):
+    client, _ = eutils()
+    with pytest.raises(InvalidInput):
+        client.ecitmatch(citations)

@@ -1,0 +1,174 @@
+"""The wire over real sockets: what no transport made for tests can show."""
+
+import gzip
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from bio_mcp.adapters.entrez import AnswerTooLarge, ClientRejected, HttpTransport
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import DeadlineExceeded, NcbiFailed
+from tests.adapters.entrez.scripted import IDENTITY, KEY
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+@contextmanager
+def serving(*answers: bytes | None) -> Iterator[tuple[str, list[bytes]]]:
+    """A server that says these bytes in turn, one connection after the other; None: it keeps silent."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    heard: list[bytes] = []
+    stop = threading.Event()
+
+    def serve() -> None:
+        for answer in answers:
+            connection, _ = listener.accept()
+            with connection:
+                heard.append(_request(connection))
+                if answer is None:
+                    stop.wait(timeout=60)
+                else:
+                    connection.sendall(answer)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/eutils", heard
+    finally:
+        stop.set()
+        thread.join(timeout=60)
+        listener.close()
+
+
+def _request(connection: socket.socket) -> bytes:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += connection.recv(65536)
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+@contextmanager
+def wire(base_url: str, **settings) -> Iterator[HttpTransport]:
+    opened = HttpTransport(base_url, identity=IDENTITY, **settings)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def test_a_request_is_one_form_with_the_identity_in_its_body():
+    with serving(OK) as (base_url, heard), wire(base_url) as sender:
+        answer = sender.send("elink", {"id": ["1", "2"], "db": "pubmed"}, NEVER)
+    assert (answer.status, answer.body, answer.endpoint) == (200, b"{}", "elink")
+    head, _, body = heard[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /eutils/elink.fcgi HTTP/1.1\r\n")
+    assert body.startswith(b"id=1&id=2&db=pubmed&")
+    assert KEY.encode() in body
+    assert KEY.encode() not in head
+
+
+def test_requests_share_a_connection():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                for _ in range(3):
+                    _request(connection)
+                    connection.sendall(OK)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with wire(f"http://127.0.0.1:{listener.getsockname()[1]}") as sender:
+            assert [sender.send("einfo", {}, NEVER).body for _ in range(3)] == [b"{}"] * 3
+        thread.join(timeout=60)
+
+
+def test_a_compressed_answer_is_unpacked():
+    packed = gzip.compress(b"<PubmedArticleSet/>")
+    said = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed
+    with serving(said) as (base_url, _), wire(base_url) as sender:
+        assert sender.send("efetch", {}, NEVER).body == b"<PubmedArticleSet/>"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<Pubmed",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<Pubm\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nnogzp",
+        b"no http at all\r\n\r\n",
+    ],
+    ids=["nothing", "cut head", "cut body", "cut chunks", "broken gzip", "not http"],
+)
+def test_an_answer_that_breaks_off_is_none(said):
+    with serving(said) as (base_url, _), wire(base_url) as sender, pytest.raises(NcbiFailed, match="could not be"):
+        sender.send("efetch", {}, NEVER)
+
+
+def test_a_server_that_is_not_there_is_a_failure():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with wire(f"http://127.0.0.1:{port}") as sender, pytest.raises(NcbiFailed, match="ConnectError"):
+        sender.send("efetch", {}, NEVER)
+
+
+def test_a_silent_server_is_given_up_at_the_deadline():
+    with serving(None) as (base_url, _), wire(base_url) as sender, pytest.raises(DeadlineExceeded):
+        sender.send("efetch", {}, Deadline(0.2))
+
+
+def test_a_server_that_stalls_amid_its_answer_is_given_up_at_the_deadline():
+    class Stalling(threading.Thread):
+        def __init__(self) -> None:
+            super().__init__()
+            self.listener = socket.create_server(("127.0.0.1", 0))
+            self.over = threading.Event()
+
+        def run(self) -> None:
+            connection, _ = self.listener.accept()
+            with connection, self.listener:
+                _request(connection)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n<Pubmed")
+                self.over.wait(timeout=60)
+
+    server = Stalling()
+    server.start()
+    with wire(f"http://127.0.0.1:{server.listener.getsockname()[1]}") as sender, pytest.raises(DeadlineExceeded):
+        sender.send("efetch", {}, Deadline(0.2))
+    server.over.set()
+    server.join(timeout=60)
+
+
+def test_a_deadline_that_has_passed_sends_nothing():
+    with wire("http://127.0.0.1:9") as sender, pytest.raises(DeadlineExceeded):
+        sender.send("efetch", {}, Deadline(0))
+
+
+def test_a_redirect_is_not_followed():
+    said = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/stolen\r\nContent-Length: 0\r\n\r\n"
+    with serving(said) as (base_url, heard), wire(base_url) as sender:
+        assert sender.send("efetch", {}, NEVER).status == 302
+    assert len(heard) == 1
+
+
+def test_an_endless_answer_is_cut_off():
+    packed = gzip.compress(b"x" * 1_000_000)
+    said = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed
+    with serving(said) as (base_url, _), wire(base_url, max_bytes=10_000) as sender, pytest.raises(AnswerTooLarge):
+        sender.send("efetch", {}, NEVER)
+
+
+@pytest.mark.parametrize("base_url", ["ftp://127.0.0.1/", "ncbi", "http://ncbi:port/"])
+def test_an_address_that_is_none_is_named_as_the_setting_to_correct(base_url):
+    with pytest.raises(ClientRejected, match="NCBI_BASE_URL"), wire(base_url) as sender:
+        sender.send("efetch", {}, NEVER)

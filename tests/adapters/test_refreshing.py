@@ -1,0 +1,98 @@
+"""Keys are read when it takes it, kept while they are good, and never asked for as often as strangers knock."""
+
+from threading import Barrier, Thread
+
+import pytest
+
+from bio_mcp.adapters.refreshing import GUARD_S, KEEP_S, OUTAGE_S, STALE_S, RefreshingValue
+from bio_mcp.errors import UpstreamFailed
+
+
+class Source:
+    """Something to read, which counts how often it was and fails when told; and the time."""
+
+    def __init__(self):
+        self.value, self.reads, self.down, self.time = "first", 0, False, 1_000.0
+
+    def read(self):
+        self.reads += 1
+        if self.down:
+            raise UpstreamFailed("the issuer is away")
+        return self.value
+
+    def clock(self):
+        return self.time
+
+
+@pytest.fixture
+def source():
+    return Source()
+
+
+@pytest.fixture
+def kept(source):
+    return RefreshingValue(source.read, source.clock)
+
+
+def test_nothing_is_read_before_it_is_needed(kept, source):
+    assert source.reads == 0
+    assert kept.now() == "first"
+
+
+def test_it_is_read_again_when_it_is_old(kept, source):
+    kept.now()
+    source.value, source.time = "second", source.time + KEEP_S - 1
+    assert kept.now() == "first"
+    source.time += 1
+    assert kept.now() == "second"
+    assert source.reads == 2
+
+
+def test_what_does_not_fit_is_read_anew_at_once_but_not_again_and_again(kept, source):
+    kept.now()
+    source.value = "second"
+    assert kept.anew() == "second"
+    assert [kept.anew() for _ in range(100)] == [None] * 100
+    source.time += GUARD_S
+    assert kept.anew() == "second"
+    assert source.reads == 3
+
+
+def test_an_outage_is_outlived_for_an_hour(kept, source):
+    kept.now()
+    source.down, source.time = True, source.time + STALE_S - 1
+    assert kept.now() == "first"
+    source.time += 1
+    with pytest.raises(UpstreamFailed):
+        kept.now()
+
+
+def test_an_outage_is_not_asked_about_at_every_call(kept, source):
+    source.down = True
+    for _ in range(20):
+        with pytest.raises(UpstreamFailed):
+            kept.now()
+    assert source.reads == 1
+    source.down, source.time = False, source.time + OUTAGE_S
+    assert kept.now() == "first"
+
+
+def test_a_clock_that_was_set_back_makes_nothing_last_for_ever(kept, source):
+    kept.now()
+    source.value, source.time = "second", source.time - 10_000
+    assert kept.now() == "second"
+
+
+def test_of_many_threads_one_reads(kept, source):
+    together, seen = Barrier(8), []
+
+    def ask():
+        together.wait()
+        seen.append(kept.now())
+
+    threads = [Thread(target=ask) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert (seen, source.reads) == (["first"] * 8, 1)

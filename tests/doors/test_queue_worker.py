@@ -1,0 +1,116 @@
+import threading
+import time
+from datetime import date
+
+import pytest
+
+from bio_mcp.catalog import TOOLS
+from bio_mcp.doors.queue_worker import QueueWorker, work_once
+from bio_mcp.errors import StoreFailed
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
+from tests.corpus import Corpus
+
+SYNC = {"tool": "pubmed.sync_delta", "arguments": {"query_key": "k", "term": "cancer"}}
+
+
+@pytest.fixture
+def corpus(tmp_path, ncbi):
+    ncbi.control.set_today("2026/01/01")
+    with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as it:
+        yield it
+
+
+def test_an_empty_queue_is_left_alone(corpus):
+    assert not work_once(corpus.continuations, TOOLS, corpus)
+
+
+def test_a_queued_call_is_made_once(corpus):
+    corpus.continuations.send(SYNC)
+    corpus.continuations.send(SYNC)
+    assert work_once(corpus.continuations, TOOLS, corpus)
+    assert corpus.documents.count() > 0
+    assert not work_once(corpus.continuations, TOOLS, corpus)
+
+
+def test_a_call_that_keeps_failing_is_parked_and_the_queue_moves_on(corpus, ncbi):
+    ncbi.control.fault(endpoint="esearch", status=503, times=10_000)
+    corpus.continuations.send(SYNC)
+    tries = 0
+    while work_once(corpus.continuations, TOOLS, corpus):
+        tries += 1
+    assert 1 <= tries <= 10
+    ncbi.control.clear_faults()
+    assert not work_once(corpus.continuations, TOOLS, corpus)
+
+
+def test_a_message_for_a_tool_that_does_not_exist_does_no_harm(corpus):
+    corpus.continuations.send({"tool": "no.such", "arguments": {}})
+    assert work_once(corpus.continuations, TOOLS, corpus)
+
+
+class Announcing:
+    """A queue that tells when it was emptied."""
+
+    def __init__(self, queue):
+        self.queue, self.empty = queue, threading.Event()
+
+    def receive(self, lease_s):
+        message = self.queue.receive(lease_s)
+        if message is None:
+            self.empty.set()
+        return message
+
+    def __getattr__(self, name):
+        return getattr(self.queue, name)
+
+
+def test_the_worker_thread_empties_the_queue_and_stops(corpus):
+    corpus.continuations.send(SYNC)
+    queue = Announcing(corpus.continuations)
+    with QueueWorker(queue, TOOLS, corpus):
+        assert queue.empty.wait(60)
+    assert corpus.checkpoints.get("k").last_edat is not None
+
+
+class Failing:
+    """A queue that fails in these ways, one at each look, and tells when it has."""
+
+    def __init__(self, *reasons):
+        self.reasons, self.done = iter(reasons), threading.Event()
+
+    def receive(self, _lease_s):
+        reason = next(self.reasons, None)
+        if reason is not None:
+            raise StoreFailed(reason)
+        self.done.set()
+
+
+def test_the_same_trouble_is_logged_once(corpus, caplog):
+    queue = Failing("it is only read", "it is only read", "it is only read", "it is locked", "it is only read")
+    with QueueWorker(queue, TOOLS, corpus, idle_s=0):
+        assert queue.done.wait(timeout=10)
+    told = [record.getMessage() for record in caplog.records if record.name == "bio_mcp.worker"]
+    assert told == ["queue: it is only read", "queue: it is locked", "queue: it is only read"]
+
+
+class Nothing(Response):
+    pass
+
+
+def test_a_worker_that_is_stopped_lets_its_call_come_to_an_end(corpus):
+    begun = threading.Event()
+
+    @tool("patient", family=BIO_MCP, timeout=1)
+    def patient(request: Request, backends: object, context: Context) -> Nothing:
+        """Work until there is no time left."""
+        begun.set()
+        while context.deadline.remaining > 0:
+            time.sleep(0.01)
+        return Nothing()
+
+    corpus.continuations.send({"tool": "patient", "arguments": {}})
+    with QueueWorker(corpus.continuations, {"patient": patient}, corpus):
+        assert begun.wait(60)
+    with corpus.database.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM continuations").fetchone() == (0,)

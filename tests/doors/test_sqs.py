@@ -1,0 +1,214 @@
+"""Records of an SQS queue through a function's handler: what is done with, what comes again, and when."""
+
+import json
+import logging
+
+import pytest
+
+from bio_mcp.doors.aws.tool_function import handler_for
+from bio_mcp.errors import InvalidInput, StoreFailed
+from tests.doors import queued_sample as sample
+from tests.doors.lambda_bridge import context
+
+
+class Queue:
+    """The receiving end of a queue: what it was told."""
+
+    def __init__(self):
+        self.sent, self.held, self.failed = [], [], []
+        self.early = 0.0
+        self.problem = None
+
+    def send(self, event, delay_s=0):
+        if self.problem:
+            raise self.problem
+        self.sent.append((event, delay_s))
+
+    def hold(self, receipt, seconds):
+        if self.problem:
+            raise self.problem
+        self.held.append((receipt, seconds))
+
+    def fail(self, receipt, reason, wait_s=None):
+        if self.problem:
+            raise self.problem
+        self.failed.append((receipt, reason, wait_s))
+
+    def early_s(self, _attributes):
+        return self.early
+
+
+class Ports:
+    def __init__(self, queue):
+        self.continuations = queue
+
+
+def record(name, body, receives=1):
+    return {
+        "messageId": name,
+        "receiptHandle": f"handle-of-{name}",
+        "body": body if isinstance(body, str) else json.dumps(body),
+        "attributes": {"ApproximateReceiveCount": str(receives)},
+        "messageAttributes": {},
+        "eventSource": "aws:sqs",
+        "eventSourceARN": "arn:aws:sqs:us-east-1:000000000000:work",
+        "awsRegion": "us-east-1",
+    }
+
+
+def calling(tool, **arguments):
+    return {"tool": tool, "arguments": arguments}
+
+
+@pytest.fixture
+def queue():
+    return Queue()
+
+
+@pytest.fixture
+def made():
+    sample.MADE.clear()
+    return sample.MADE
+
+
+@pytest.fixture
+def deliver(queue, made):
+    handler = handler_for(sample, lambda: Ports(queue))
+
+    def call(*records, remaining_ms=300_000):
+        answer = handler({"Records": list(records)}, context(remaining_ms))
+        return [each["itemIdentifier"] for each in answer["batchItemFailures"]]
+
+    return call
+
+
+@pytest.fixture
+def errors(caplog):
+    caplog.set_level(logging.INFO, "bio_mcp.queued")
+    return lambda: [each for each in caplog.records if each.name == "bio_mcp.queued" and each.levelname == "ERROR"]
+
+
+def test_a_call_that_worked_is_done_with(deliver, queue, made):
+    assert deliver(record("m1", calling("work", what="ok"))) == []
+    assert made == ["ok"]
+    assert (queue.sent, queue.failed) == ([], [])
+
+
+def test_a_record_stays_hidden_as_long_as_its_function_can_live_and_a_little_more(deliver, queue):
+    deliver(record("m1", calling("work", what="ok"), receives=2), remaining_ms=300_000)
+    assert queue.held == [("2 handle-of-m1", 300 - 1.5 + 30)]
+
+
+def test_only_the_records_that_failed_come_again(deliver, errors):
+    records = [
+        record("m1", calling("work", what="ok")),
+        record("m2", calling("work", what="outage")),
+        record("m3", calling("work", what="bug")),
+        record("m4", calling("work", what="fine")),
+    ]
+    assert deliver(*records) == ["m2", "m3"]
+    assert [(each.message_id, each.tool, each.code) for each in errors()] == [
+        ("m2", "work", "STORE"),
+        ("m3", "work", "UNKNOWN"),
+    ]
+
+
+@pytest.mark.parametrize(("receives", "wait_s"), [(1, 30), (2, 120), (3, 480), (4, 900), (9, 900)])
+def test_what_may_work_later_waits_longer_each_time(deliver, queue, receives, wait_s):
+    deliver(record("m1", calling("work", what="outage"), receives))
+    assert queue.failed == [(f"{receives} handle-of-m1", "STORE", wait_s)]
+
+
+def test_what_says_when_to_try_again_is_tried_no_sooner(deliver, queue):
+    deliver(record("m1", calling("work", what="slow down")))
+    assert queue.failed[0][2] == 77
+
+
+def test_what_will_never_work_is_not_waited_for(deliver, queue):
+    assert deliver(record("m1", calling("work", what="wrong"))) == ["m1"]
+    assert queue.failed == [("1 handle-of-m1", "VALIDATION", None)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "no JSON",
+        "[]",
+        "null",
+        "{}",
+        '{"tool": 7}',
+        "[" * 100_000,
+        json.dumps({"tool": "nothing"}),
+        json.dumps({"resource": "sample://info"}),
+        json.dumps({"tool": "work", "arguments": {"what": "ok"}, "more": 1}),
+    ],
+)
+def test_poison_fails_and_is_told_by_its_message_and_not_by_what_it_holds(deliver, queue, errors, made, body):
+    assert deliver(record("poison", body), record("m2", calling("work", what="ok"))) == ["poison"]
+    [error] = errors()
+    assert (error.message_id, error.tool, error.receives) == ("poison", None, 1)
+    assert queue.failed == [("1 handle-of-poison", "it cannot be read", None)]
+    assert made == ["ok"]
+
+
+def test_arguments_that_do_not_fit_fail_like_poison(deliver, errors):
+    assert deliver(record("m1", calling("work", what="ok", secret="hunter2"))) == ["m1"]
+    [error] = errors()
+    assert error.code == "VALIDATION"
+    assert "hunter2" not in str(vars(error))
+
+
+@pytest.mark.parametrize("how", ["busy", "taken"])
+def test_what_somebody_else_is_at_work_on_goes_back_as_a_new_message(deliver, queue, errors, how):
+    event = calling("work", what=how)
+    assert deliver(record("m1", event, receives=5)) == []
+    assert queue.sent == [(event, 60)]
+    assert (queue.failed, errors()) == ([], [])
+
+
+def test_a_message_that_is_early_goes_back_for_the_rest_of_its_delay(deliver, queue, made):
+    queue.early = 1_000.0
+    event = calling("work", what="ok")
+    assert deliver(record("m1", event)) == []
+    assert queue.sent == [(event, 1_000.0)]
+    assert made == []
+
+
+def test_a_record_is_not_begun_without_the_time_for_it(deliver, queue, made, errors):
+    assert deliver(record("m1", calling("work", what="ok")), remaining_ms=9_000) == ["m1"]
+    assert made == []
+    assert queue.failed == [("1 handle-of-m1", "no time", 0)]
+    assert errors() == []
+
+
+def test_a_call_has_what_lambda_leaves_of_the_time(deliver, made):
+    deliver(record("m1", calling("work", what="time")), remaining_ms=100_000)
+    assert 90 < made[0] <= 98.5
+
+
+def test_the_message_id_is_the_calls_correlation_id(deliver, made):
+    deliver(record("m1", calling("work", what="id")), record("m1", calling("work", what="id"), receives=2))
+    assert made == ["m1", "m1"]
+
+
+def test_a_queue_that_does_not_hear_costs_a_record_nothing_but_time(deliver, queue, made):
+    queue.problem = StoreFailed("not allowed", retryable=False)
+    assert deliver(record("m1", calling("work", what="ok"))) == []
+    assert deliver(record("m2", calling("work", what="outage"))) == ["m2"]
+    assert deliver(record("m3", calling("work", what="busy"))) == ["m3"]
+    assert made == ["ok", "outage", "busy"]
+
+
+def test_a_misconfigured_function_fails_every_record_and_says_why(errors):
+    def broken():
+        raise InvalidInput("BIO_MCP_QUEUE_URL is not set")
+
+    answer = handler_for(sample, broken)({"Records": [record("m1", calling("work", what="ok"))]}, context())
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
+    assert errors()[0].reason == "BIO_MCP_QUEUE_URL is not set"
+
+
+@pytest.mark.parametrize("event", [{"Records": []}, {"Records": [{"eventSource": "aws:s3"}]}, {"Records": 7}])
+def test_what_another_service_sends_is_no_queue(queue, event):
+    answer = handler_for(sample, lambda: Ports(queue))(event, context())
+    assert answer["error"]["code"] == "VALIDATION"

@@ -1,0 +1,130 @@
+"""A function's handler, called as the Lambda service calls it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bio_mcp.doors.aws.tool_function import handler_for
+from bio_mcp.errors import InvalidInput
+from tests.doors import sample
+from tests.doors.conftest import NO_BACKENDS
+from tests.doors.lambda_bridge import context
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def handler():
+    return handler_for(sample, lambda: NO_BACKENDS)
+
+
+@pytest.mark.parametrize("name", ["sample.echo", "sample_echo"])
+def test_a_call_is_answered_with_the_tools_body(handler, name):
+    assert handler({"tool": name, "arguments": {"text": "x"}}, context()) == {"texts": ["x"], "nothing": None}
+
+
+@pytest.mark.parametrize("name", ["kept", "tool.kept", "tool_kept"])
+def test_a_familys_prefix_is_accepted(handler, name):
+    assert handler({"tool": name, "arguments": {"text": "x"}}, context())["audit"]["status"] == "ok"
+
+
+def test_a_resource_is_read(handler):
+    assert handler({"resource": "sample://paper/7"}, context()) == {"pmid": "7", "abstract": None}
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        (None, "an event is"),
+        ([], "an event is"),
+        ("{}", "an event is"),
+        ({}, "an event is"),
+        ({"arguments": {}}, "an event is"),
+        ({"tool": "sample.echo", "resource": "sample://info"}, "an event is"),
+        ({"tool": 7}, "tool: Input should be a valid string"),
+        ({"tool": "sample.echo", "arguments": "text"}, "arguments: Input should be a valid dictionary"),
+        ({"tool": "sample.echo", "arguments": None}, "arguments: Input should be a valid dictionary"),
+        ({"tool": "sample.echo", "Records": []}, "Records: Extra inputs are not permitted"),
+        ({"tool": "sample.echo", "timeout_s": -1}, "timeout_s: Input should be greater than 0"),
+        ({"tool": "sample.echo", "arguments": {}}, "text: Field required"),
+        ({"resource": "sample://paper/x"}, "x is not a PMID"),
+    ],
+)
+def test_a_malformed_event_is_answered_with_an_envelope_that_helps(handler, event, says):
+    error = handler(event, context())["error"]
+    assert error["code"] == "VALIDATION"
+    assert says in error["message"]
+    assert error["details"]["retryable"] is False
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        ({"tool": "sample.ecko"}, "no tool sample.ecko; it serves sample.echo, sample.fail"),
+        ({"resource": "sample://other/1"}, "it serves sample://paper/{pmid}"),
+        ({"resource": "sample://paper/../../etc/passwd"}, "no such resource"),
+    ],
+)
+def test_what_the_function_does_not_serve_is_answered_with_what_it_does(handler, event, says):
+    error = handler(event, context())["error"]
+    assert error["code"] == "NOT_FOUND"
+    assert says in error["message"]
+
+
+def test_the_deadline_is_lambdas_less_a_margin(handler):
+    error = handler({"tool": "sample.wait"}, context(remaining_ms=1_520))["error"]
+    assert error["code"] == "UPSTREAM"
+    assert error["message"].startswith("out of time before")
+    assert error["details"]["retryable"] is True
+
+
+def test_a_caller_with_less_patience_than_lambda_sets_the_deadline(handler):
+    error = handler({"tool": "sample.wait", "timeout_s": 0.02}, context())["error"]
+    assert error["message"].startswith("out of time before")
+
+
+def test_a_misconfigured_process_answers_with_an_envelope():
+    def broken():
+        raise InvalidInput("BIO_MCP_MODE is 'cloud'; it takes aws, embedded")
+
+    answer = handler_for(sample, broken)({"tool": "sample.echo", "arguments": {"text": "x"}}, context())
+    assert answer["error"]["message"] == "BIO_MCP_MODE is 'cloud'; it takes aws, embedded"
+
+
+def in_an_environment_of_its_own(event):
+    """What a fresh process answers to `event`, and the lines of log that it writes."""
+    program = (
+        "import json, sys\n"
+        "from bio_mcp.doors.aws.tool_function import handler_for\n"
+        "from tests.doors import sample\n"
+        "from tests.doors.lambda_bridge import context\n"
+        "answer = handler_for(sample, lambda: None)(json.loads(sys.argv[1]), context())\n"
+        "print(json.dumps(answer), file=sys.stderr)\n"
+    )
+    command = [sys.executable, "-c", program, json.dumps(event)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    return json.loads(done.stderr), [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_each_call_writes_one_line_of_json():
+    event = {"tool": "sample.walk", "correlation_id": "abc"}
+    _, [line] = in_an_environment_of_its_own(event)
+    assert (line["message"], line["tool"], line["status"], line["correlation_id"]) == (
+        "call",
+        "sample.walk",
+        "ok",
+        "abc",
+    )
+    assert line["function_request_id"] == "6b1b9f3e-1111-2222-3333-444455556666"
+    assert len(line["in_hash"]) == len(line["out_hash"]) == 64
+
+
+def test_a_bug_is_logged_with_its_traceback_and_answered_without():
+    body, [trace, line] = in_an_environment_of_its_own({"tool": "sample.fail", "arguments": {"how": "bug"}})
+    assert body["error"]["code"] == line["code"] == "UNKNOWN"
+    assert "secret" not in json.dumps(body)
+    assert "KeyError" in trace["exception"]
+    assert trace["correlation_id"] in body["error"]["message"]
