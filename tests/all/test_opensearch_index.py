@@ -8,7 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.opensearch.reindex import rebuild, set_block, switch
+from bio_mcp.adapters.opensearch.reindex import rebuild
 from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 from bio_mcp.retrieval.passages import Filters, PassageQuery
@@ -20,7 +20,7 @@ LAYOUT = Layout(DOMAIN, 1.2, 0.5, replicas=0)
 
 def beside(passages):
     """The same corpus as another process sees it."""
-    return passages_at(passages.url, alias=passages.alias.alias)
+    return passages_at(passages.url, alias=passages.alias.name)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def passages(opensearch):
 
 
 def indices(passages):
-    found = httpx.get(f"{passages.url}/_cat/indices/{passages.alias.alias}-*?format=json").json()
+    found = httpx.get(f"{passages.url}/_cat/indices/{passages.alias.name}-*?format=json").json()
     return sorted(each["index"] for each in found)
 
 
@@ -81,7 +81,7 @@ def test_a_process_that_knew_an_older_index_says_so_when_it_writes(passages):
 
 
 def test_what_is_not_ours_is_left_alone(passages):
-    httpx.put(f"{passages.url}/{passages.alias.alias}").raise_for_status()
+    httpx.put(f"{passages.url}/{passages.alias.name}").raise_for_status()
     with pytest.raises(IndexUnavailable, match="not made by bio-mcp"):
         passages.ensure_schema("model-a", DIM)
 
@@ -130,7 +130,7 @@ def test_a_rebuilt_index_replaces_the_old_one_while_searches_go_on(filled, store
 
     with ThreadPoolExecutor(1) as threads:
         polling = threads.submit(poll)
-        new = rebuild(filled, "model-b", DIM, store.reindex, layout=LAYOUT)
+        new = rebuild(filled, filled.following(), "model-b", DIM, store.reindex)
         over.set()
         polling.result()
     assert set(seen) == {700}
@@ -153,7 +153,7 @@ def test_what_is_written_and_deleted_while_an_index_is_rebuilt_is_not_lost(fille
             filled.delete(["5"])
         passes.append(len(pmids))
 
-    rebuild(filled, "model-b", DIM, reindex_and_change, layout=LAYOUT)
+    rebuild(filled, filled.following(), "model-b", DIM, reindex_and_change)
     assert found(filled, "y") == {"3", "9000"}
     assert found(filled, depth=1_000) == store.documents.keys() - {"3", "9000"}
     assert filled.count() == (700, 700)
@@ -165,12 +165,13 @@ def test_a_rebuild_that_was_stopped_goes_on_where_it_was(filled, store):
         raise IndexUnavailable("stopped")
 
     with pytest.raises(IndexUnavailable, match="stopped"):
-        rebuild(filled, "model-b", DIM, stopped, layout=LAYOUT)
+        rebuild(filled, filled.following(), "model-b", DIM, stopped)
     assert found(filled, depth=1_000) == store.documents.keys()
     filled.upsert_chunks([entry("701", "x")])
     store.documents["701"] = (1, "x")
     written = []
-    rebuild(filled, "model-b", DIM, lambda pmids, to: (written.extend(pmids), store.reindex(pmids, to)), layout=LAYOUT)
+    following = filled.following()
+    rebuild(filled, following, "model-b", DIM, lambda pmids, to: (written.extend(pmids), store.reindex(pmids, to)))
     assert len(written) == 401
     assert filled.count() == (701, 701)
 
@@ -184,7 +185,7 @@ def test_a_rebuild_that_fails_in_its_last_pass_lets_writes_go_on(filled, store):
             filled.upsert_chunks([entry("800", "x")])
 
     with pytest.raises(IndexUnavailable, match="stopped"):
-        rebuild(filled, "model-b", DIM, fails_when_blocked, layout=LAYOUT)
+        rebuild(filled, filled.following(), "model-b", DIM, fails_when_blocked)
     filled.upsert_chunks([entry("801", "x")])
     assert filled.count()[0] == 702
 
@@ -193,12 +194,12 @@ def test_writers_of_the_old_model_are_refused_after_the_switch_and_there_is_a_wa
     late = beside(filled)
     late.ensure_schema("model-a", DIM)
     old = filled.alias.now()
-    new = rebuild(filled, "model-b", DIM, store.reindex, layout=LAYOUT)
+    new = rebuild(filled, filled.following(), "model-b", DIM, store.reindex)
     with pytest.raises((IndexUnavailable, Conflict)):
         late.upsert_chunks([entry("1", "late", version=9)])
     assert found(filled, "late") == set()
-    switch(filled, new, old)
-    set_block(filled, old, blocked=False)
+    filled.alias.switch(new, old)
+    filled.alias.block(old, blocked=False)
     late.ensure_schema("model-a", DIM)
     late.upsert_chunks([entry("1", "late", version=9)])
     assert found(late, "late") == {"1"}
@@ -206,14 +207,15 @@ def test_writers_of_the_old_model_are_refused_after_the_switch_and_there_is_a_wa
 
 def test_the_same_model_is_rebuilt_in_another_generation_with_other_shards(filled, store):
     with pytest.raises(Conflict, match="generation"):
-        rebuild(filled, "model-a", DIM, store.reindex, layout=LAYOUT)
-    rebuild(filled, "model-a", DIM, store.reindex, layout=replace(LAYOUT, shards=3, generation=2))
+        rebuild(filled, filled.following(), "model-a", DIM, store.reindex)
+    another = filled.following(replace(LAYOUT, shards=3, generation=2))
+    rebuild(filled, another, "model-a", DIM, store.reindex)
     assert filled.count() == (700, 700)
 
 
 def test_there_is_nothing_to_rebuild_before_there_is_an_index(passages, store):
     with pytest.raises(IndexUnavailable, match="no index"):
-        rebuild(passages, "model-a", DIM, store.reindex, layout=LAYOUT)
+        rebuild(passages, passages.following(), "model-a", DIM, store.reindex)
 
 
 def test_several_shards_rank_as_one_does(opensearch):

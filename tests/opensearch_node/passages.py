@@ -23,8 +23,8 @@ def passages_at(
 
 
 def _made(kind: type[OpenSearchPassages], url: str, layout: Layout, alias: str = "") -> OpenSearchPassages:
-    wire = OpenSearchTransport(http(url), backoff=QUICK, read_s=30)
-    return kind(wire, alias or f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(wire, QUICK))
+    transport = OpenSearchTransport(http(url), backoff=QUICK, read_s=30)
+    return kind(transport, alias or f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(transport, QUICK))
 
 
 class FreshStatistics(OpenSearchPassages):
@@ -37,11 +37,11 @@ class FreshStatistics(OpenSearchPassages):
         index = self.alias.index()
         if index is not None:
             for method, step in (("POST", "_flush?force=true"), ("POST", "_close"), ("POST", "_open")):
-                self.wire.ask(method, f"/{index.name}/{step}")
-            self.wire.ask("GET", f"/_cluster/health/{index.name}?wait_for_status=green")
-            self.wire.ask("POST", f"/{index.name}/_forcemerge?max_num_segments=1")
-            self.wire.ask("POST", f"/{index.name}/_refresh")
-            counted = self.wire.ask("GET", f"/{index.name}/_stats/docs")["_all"]["primaries"]["docs"]
+                self._transport.ask(method, f"/{index.name}/{step}")
+            self._transport.ask("GET", f"/_cluster/health/{index.name}?wait_for_status=green")
+            self._transport.ask("POST", f"/{index.name}/_forcemerge?max_num_segments=1")
+            self._transport.ask("POST", f"/{index.name}/_refresh")
+            counted = self._transport.ask("GET", f"/{index.name}/_stats/docs")["_all"]["primaries"]["docs"]
             assert counted["deleted"] == 0
         return super().hybrid_search(query)
 

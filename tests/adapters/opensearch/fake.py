@@ -36,11 +36,11 @@ class Scripted:
     def backoff(self):
         return Backoff(tries=3, first_s=1, cap_s=4, jitter=0, sleep=self.pauses.append)
 
-    def wire(self):
+    def transport(self):
         return OpenSearchTransport(self.send, backoff=self.backoff)
 
     def bulk(self):
-        return Bulk(self.wire(), self.backoff)
+        return Bulk(self.transport(), self.backoff)
 
     def passages(self, flavour=DOMAIN):
-        return OpenSearchPassages(self.wire(), "corpus", Layout(flavour, 1.2, 0.5), bulk=self.bulk())
+        return OpenSearchPassages(self.transport(), "corpus", Layout(flavour, 1.2, 0.5), bulk=self.bulk())

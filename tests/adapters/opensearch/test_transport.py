@@ -18,14 +18,14 @@ REJECTED = (429, {"error": {"type": "circuit_breaking_exception"}, "status": 429
 @pytest.mark.parametrize("fault", [REJECTED, (503, b"<html>"), (502, b""), (504, b""), (200, b'{"took"'), None])
 def test_what_passes_is_tried_again_after_growing_pauses(fault):
     server = Scripted(fault, fault, (200, {"took": 1}))
-    assert server.wire().ask("GET", "/x") == {"took": 1}
+    assert server.transport().ask("GET", "/x") == {"took": 1}
     assert server.pauses == [1, 2]
 
 
 def test_what_does_not_pass_is_raised_in_the_end():
     server = Scripted(*[REJECTED] * 3)
     with pytest.raises(Busy, match="429") as raised:
-        server.wire().ask("GET", "/x")
+        server.transport().ask("GET", "/x")
     assert raised.value.retryable
     assert raised.value.details["tries"] == 3
 
@@ -34,7 +34,7 @@ def test_what_does_not_pass_is_raised_in_the_end():
 def test_a_refusal_is_told_by_status_and_kind_and_not_tried_again(status):
     server = Scripted((status, {"error": {"type": "security_exception", "reason": "no permissions for [secret]"}}))
     with pytest.raises(IndexRefused, match=f"{status} security_exception") as raised:
-        server.wire().ask("GET", "/x")
+        server.transport().ask("GET", "/x")
     assert raised.value.retryable == (status == 500)
     assert "secret" not in str(raised.value)
     assert not server.pauses
@@ -66,9 +66,9 @@ def test_the_kind_of_an_error_is_one_word(answer, kind):
 
 
 def test_an_address_that_is_not_there_is_not_told():
-    wire = OpenSearchTransport(http("http://someone:hunter2@127.0.0.1:9/base"), backoff=Backoff(tries=1))
+    transport = OpenSearchTransport(http("http://someone:hunter2@127.0.0.1:9/base"), backoff=Backoff(tries=1))
     with pytest.raises(IndexUnavailable, match="cannot be reached") as raised:
-        wire.ask("GET", "/x")
+        transport.ask("GET", "/x")
     for secret in ("hunter2", "someone", "127.0.0.1", "base"):
         assert secret not in str(raised.value)
     assert raised.value.__cause__ is None

@@ -19,8 +19,8 @@ Actions = Callable[[Collection[str]], Mapping[str, bytes]]
 class Bulk:
     """Bulk requests until every document is written."""
 
-    def __init__(self, wire: OpenSearchTransport, backoff: Backoff = BACKOFF) -> None:
-        self._wire = wire
+    def __init__(self, transport: OpenSearchTransport, backoff: Backoff = BACKOFF) -> None:
+        self._transport = transport
         self._backoff = backoff
 
     def write(self, path: str, ids: Collection[str], actions: Actions) -> None:
@@ -29,7 +29,7 @@ class Bulk:
         Raises `IndexUnavailable`, naming how many documents were not written, and what `actions` raises. What was
         written stays written.
         """
-        pending, deadline, tried = list(ids), Deadline(self._wire.write_s), 0
+        pending, deadline, tried = list(ids), Deadline(self._transport.write_s), 0
         while due := actions(pending) if pending else {}:
             tried += 1
             answers = self._send(path, due, deadline)
@@ -47,7 +47,7 @@ class Bulk:
         found = dict.fromkeys(due, (NO_ANSWER, "no answer"))
         for part in _parts(due):
             try:
-                answer = self._wire.once("POST", path, b"".join(part.values()), deadline)
+                answer = self._transport.once("POST", path, b"".join(part.values()), deadline)
             except Busy:
                 break  # the parts after it would only add to its load
             except IndexRefused as error:

@@ -27,7 +27,7 @@ class Index:
 
 
 class Alias:
-    """The name `alias` of the index that is searched. `corpus` begins the names of the indices themselves.
+    """The `name` of the index that is searched. `corpus` begins the names of the indices themselves.
 
     An index is made together with its alias, in one request. Two processes that make one at once for the same model
     make the same; for two models the index that was made first keeps the alias. `clock` is the time of day: the
@@ -35,14 +35,23 @@ class Alias:
     """
 
     def __init__(
-        self, wire: OpenSearchTransport, alias: str, corpus: str, layout: Layout, clock: Callable[[], float] = time.time
+        self,
+        transport: OpenSearchTransport,
+        name: str,
+        corpus: str,
+        layout: Layout,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self.alias = alias
+        self.name = name
         self.corpus = corpus
         self.layout = layout
-        self._wire = wire
+        self._transport = transport
         self._clock = clock
         self._known: tuple[float, Index] | None = None
+
+    def index_name(self, fingerprint: str, dim: int) -> str:
+        """The name of the index that `make` makes for this model."""
+        return index_name(self.corpus, fingerprint, dim, self.layout.generation)
 
     def index(self) -> Index | None:
         """The index that the alias means, or meant within the last half minute; None where there is none."""
@@ -66,41 +75,53 @@ class Alias:
 
         Raises `ModelMismatch` when another process was faster with another model.
         """
-        name = index_name(self.corpus, fingerprint, dim, self.layout.generation)
+        name = self.index_name(fingerprint, dim)
         self._create(name, fingerprint, dim, aliased=instead_of is None)
         if instead_of is not None:
             self._replace(instead_of.name, name)
         elif name not in [each.name for each in self._behind()]:  # it had been there without the alias
-            self._wire.ask("PUT", f"/{name}/_alias/{self.alias}")
+            self._transport.ask("PUT", f"/{name}/_alias/{self.name}")
         found = self._behind()
         if not found:
             raise Conflict("Somebody else is replacing the passage index at this moment; try again.")
         first, *others = found
-        self.act(*({"remove": {"index": each.name, "alias": self.alias}} for each in others))
+        self._act(*({"remove": {"index": each.name, "alias": self.name}} for each in others))
         self._known = (self._clock(), first)
         if not first.holds(fingerprint, dim):
             raise mismatch(first, fingerprint, dim)
         return first
 
-    def act(self, *actions: dict[str, Any]) -> None:
+    def switch(self, old: Index, new: Index, also_from: "Alias | None" = None) -> None:
+        """Mean `new` instead of `old`, at no moment both or neither, and take `also_from` off `new`."""
+        moves = [{"remove": {"index": old.name, "alias": self.name}}, {"add": {"index": new.name, "alias": self.name}}]
+        if also_from is not None:
+            moves.append({"remove": {"index": new.name, "alias": also_from.name}})
+        self._act(*moves)
+        self.forget()
+
+    def block(self, index: Index, *, blocked: bool = True) -> None:
+        """Refuse every write to `index`, or take writes again."""
+        self._transport.ask("PUT", f"/{index.name}/_settings", {"index.blocks.write": blocked})
+
+    def _act(self, *actions: dict[str, Any]) -> None:
         """Change aliases and remove indices, all in one step or none."""
         if actions:
-            self._wire.ask("POST", "/_aliases", {"actions": actions})
+            self._transport.ask("POST", "/_aliases", {"actions": actions})
 
     def _replace(self, old: str, new: str) -> None:
         try:
-            self.act({"add": {"index": new, "alias": self.alias}}, {"remove_index": {"index": old}})
+            self._act({"add": {"index": new, "alias": self.name}}, {"remove_index": {"index": old}})
         except IndexRefused as error:
             if error.kind != GONE:  # else another process was faster
                 raise
 
     def _create(self, name: str, fingerprint: str, dim: int, *, aliased: bool) -> None:
         """Make the index unless it is there, by the first kind of BM25 that this OpenSearch knows."""
-        names = (own_alias(name), self.alias) if aliased else (own_alias(name),)
+        names = (own_alias(name), self.name) if aliased else (own_alias(name),)
         named: dict[str, Any] = {"aliases": {each: {} for each in names}}
         for similarity in SIMILARITIES:
             try:
-                self._wire.ask("PUT", f"/{name}", index_body(self.layout, fingerprint, dim, similarity) | named)
+                self._transport.ask("PUT", f"/{name}", index_body(self.layout, fingerprint, dim, similarity) | named)
                 return
             except IndexRefused as error:
                 if error.kind == EXISTS:
@@ -111,7 +132,7 @@ class Alias:
     def _behind(self) -> list[Index]:
         """Every index behind the alias, the oldest first: one, but for a moment."""
         try:
-            answer: dict[str, Any] = self._wire.ask("GET", f"/{self.alias}")
+            answer: dict[str, Any] = self._transport.ask("GET", f"/{self.name}")
         except IndexRefused as error:
             if error.kind == GONE:
                 return []

@@ -18,7 +18,7 @@ the older version, which leases prevent. This, request signing by the service, a
 here reaches.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,6 +34,7 @@ from bio_mcp.adapters.opensearch.documents import (
     vectors_of,
 )
 from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, mismatch
+from bio_mcp.adapters.opensearch.reindex import rebuild
 from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout, own_alias
 from bio_mcp.adapters.opensearch.sigv4 import sigv4
 from bio_mcp.adapters.opensearch.transport import IndexRefused, OpenSearchTransport, http, lines
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Hit = Mapping[str, Any]
 
+LISTED_AT_ONCE = 500  # PMIDs of one listing
 READ_AT_ONCE = 200  # documents of one `_mget`: some 4 MB with their vectors
 
 
@@ -66,20 +68,20 @@ def connected(
     replicas: int | None = None,
 ) -> "OpenSearchPassages":
     """The index `alias` at `url`; `service` is es (a managed domain), aoss (Serverless) or none (requests unsigned)."""
-    wire = OpenSearchTransport(http(url, None if service == "none" else sigv4(service, region)))
-    return OpenSearchPassages(wire, alias, Layout(FLAVOURS[service], k1, b, shards, replicas))
+    transport = OpenSearchTransport(http(url, None if service == "none" else sigv4(service, region)))
+    return OpenSearchPassages(transport, alias, Layout(FLAVOURS[service], k1, b, shards, replicas))
 
 
 class OpenSearchPassages:
     """`bio_mcp.ports.Passages` over the index behind `alias`; `corpus`, by default the alias, begins index names."""
 
     def __init__(
-        self, wire: OpenSearchTransport, alias: str, layout: Layout, *, corpus: str = "", bulk: Bulk | None = None
+        self, transport: OpenSearchTransport, alias: str, layout: Layout, *, corpus: str = "", bulk: Bulk | None = None
     ) -> None:
-        self.wire = wire
-        self.alias = Alias(wire, alias, corpus or alias, layout)
+        self.alias = Alias(transport, alias, corpus or alias, layout)
+        self._transport = transport
         self._layout = layout
-        self._bulk = bulk or Bulk(wire)
+        self._bulk = bulk or Bulk(transport)
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         index = self.alias.index()
@@ -93,9 +95,27 @@ class OpenSearchPassages:
             self.alias.make(fingerprint, dim, instead_of=index)
 
     def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
-        from bio_mcp.adapters.opensearch.reindex import rebuild
+        rebuild(self, self.following(), fingerprint, dim, write)
 
-        rebuild(self, fingerprint, dim, write, layout=self._layout)
+    def following(self, layout: Layout | None = None) -> "OpenSearchPassages":
+        """The index that shall follow this one, behind an alias of its own; what `rebuild` fills."""
+        name = f"{self.alias.name}-next"
+        return OpenSearchPassages(self._transport, name, layout or self._layout, corpus=self.alias.corpus)
+
+    def versions(self) -> Iterator[tuple[str, int]]:
+        """PMID and version of every document that a search can see, by PMID."""
+        index = self.alias.now()
+        after = 0
+        while index is not None:
+            answer = self._read(
+                f"/{index.name}/_search", searching.listing_body(after, LISTED_AT_ONCE), searching.checked
+            )
+            hits = answer["hits"]["hits"]
+            for hit in hits:
+                after = hit["fields"]["pmid"][0]
+                yield str(after), hit["fields"]["version"][0]
+            if len(hits) < LISTED_AT_ONCE:
+                return
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         found = self._stored(pmids, ["kept.chunks", "kept.hashes"])
@@ -204,7 +224,7 @@ class OpenSearchPassages:
     def _read(self, path: str, body: Any, read: Callable[[Any], T]) -> T:
         """Ask; an index that is gone is looked for again before the next call."""
         try:
-            return self.wire.ask("GET", path, body, read)
+            return self._transport.ask("GET", path, body, read)
         except IndexRefused as error:
             if error.kind == GONE:
                 self.alias.forget()

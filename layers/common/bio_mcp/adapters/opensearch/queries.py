@@ -58,6 +58,18 @@ def _page(size: int, query: Body) -> Body:
     }
 
 
+def listing_body(after: int, size: int) -> Body:
+    """The next papers by PMID, with their versions."""
+    return {
+        "size": size,
+        "query": {"range": {"pmid": {"gt": after}}},
+        "sort": [{"pmid": "asc"}],
+        "_source": False,
+        "stored_fields": "_none_",
+        "docvalue_fields": ["pmid", "version"],
+    }
+
+
 def conditions(query: PassageQuery) -> list[Body]:
     """What a paper must fulfil, as filter clauses."""
     filters = query.filters
