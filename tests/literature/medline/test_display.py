@@ -2,15 +2,15 @@
 
 import pytest
 
-from bio_mcp.literature.medline.display import TAGS, standing_in
-from bio_mcp.literature.medline.retraction_status import REF_TYPES, standing
+from bio_mcp.literature.medline.display import TAGS, displayed_status
+from bio_mcp.literature.medline.retraction_status import REF_TYPES, retraction_status
 from bio_mcp.literature.records import Correction
 
 RECORD = "PMID- 7\nTI  - A trial\n      of RIN - and more.\nAB  - ECI - is no field here.\nPT  - Journal Article\n"
 
 
 def test_a_record_that_says_nothing_is_clear():
-    assert standing_in(RECORD) == "clear"
+    assert displayed_status(RECORD) == "clear"
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ def test_a_record_that_says_nothing_is_clear():
     ],
 )
 def test_a_line_says_what_its_like_in_xml_says(line, status):
-    assert standing_in(f"{RECORD}{line}\r\n") == status
+    assert displayed_status(f"{RECORD}{line}\r\n") == status
 
 
 def test_the_gravest_finding_wins():
-    assert standing_in(f"{RECORD}EIN - a\nRIN - b\nECI - c\n") == "retracted"
+    assert displayed_status(f"{RECORD}EIN - a\nRIN - b\nECI - c\n") == "retracted"
 
 
 def test_every_reference_that_bears_on_standing_has_its_tag():
     assert set(TAGS.values()) == set(REF_TYPES)
     for tag, kind in TAGS.items():
-        assert standing_in(f"{tag:<4}- J Test. 2024") == standing([], [Correction(kind)])
+        assert displayed_status(f"{tag:<4}- J Test. 2024") == retraction_status([], [Correction(kind)])

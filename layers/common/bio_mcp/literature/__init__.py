@@ -1,1 +1,4 @@
-"""What a paper is: records, identifiers, PubMed XML, quality. Pure."""
+"""Bibliographic records: their types, identifiers, PubMed XML, citations, evidence quality.
+
+Pure functions over values. Nothing here asks a store, a service or the clock.
+"""

@@ -1,11 +1,14 @@
-"""What became of the papers of a corpus, as others are told of it."""
+"""Changes to the papers of a corpus, as listeners receive them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class ChangeKind(StrEnum):
-    """A paper that is new or changed, and retracted by now, is told of twice."""
+    """What happened to a paper.
+
+    A new or changed paper that is also retracted makes two changes: `NEW` or `CHANGED`, and `RETRACTED`.
+    """
 
     NEW = "new"
     CHANGED = "changed"
@@ -15,9 +18,9 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CorpusChange:
-    """Something became of a paper; `version` is the corpus's, the last one for a deleted paper.
+    """One change of one paper. `version` is the corpus's own; for a deleted paper it is the last one.
 
-    Two that are equal tell of the same thing: it may be told more than once.
+    Delivery is at least once. Two equal changes are the same event, so a listener can drop duplicates by comparing.
     """
 
     kind: ChangeKind

@@ -1,4 +1,4 @@
-"""When is a fetched record news? When this hash differs.
+"""Content hash of a record: a fetched record is a revision when this hash differs.
 
 NLM exports a record again for reasons that no reader sees: MeSH indexing, a new MHDA, a later DateRevised. The
 hash covers what a reader, a citation or a filter depends on, and nothing else.
@@ -24,6 +24,7 @@ def content_hash(article: Article) -> str:
 
 
 def _content(article: Article) -> dict[str, Any]:
+    """The hashed fields. MeSH, keywords, authors' affiliations and revision dates are left out on purpose."""
     return {
         "scheme": SCHEME,
         "title": article.title,

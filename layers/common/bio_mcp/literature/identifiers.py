@@ -1,4 +1,4 @@
-"""PMID, PMCID and DOI in the spellings that people and programs use, to the one that is stored and compared."""
+"""Normalise PMID, PMCID and DOI from the spellings that people and programs use."""
 
 import re
 from urllib.parse import unquote
@@ -21,26 +21,34 @@ _LONGEST_DOI = 512
 
 
 def pmid(text: str) -> str:
-    """`384001`, `pmid:384001`, `PMID: 384001` or a PubMed address -> `384001`. Raises `InvalidInput`.
+    """Normalise `384001`, `pmid:384001`, `PMID: 384001` or a PubMed address to `384001`.
 
-    At most nine digits without a leading zero: NLM has numbered PubMed to eight so far.
+    A PMID has at most nine digits and no leading zero; NLM has numbered PubMed to eight digits so far. A version
+    suffix (`384001v2`) is dropped. Raises `InvalidInput`.
     """
-    found = _PMID.fullmatch(text.strip())
-    if not found:
+    match = _PMID.fullmatch(text.strip())
+    if not match:
         raise InvalidInput('Not a PMID: give up to nine digits without a leading zero, such as "pmid:384001".')
-    return found[1]
+    return match[1]
 
 
 def pmcid(text: str) -> str:
-    """`pmc6108041`, `PMCID: PMC6108041` or an address in PMC -> `PMC6108041`, its version left out."""
-    found = _PMCID.fullmatch(text.strip())
-    if not found:
+    """Normalise `pmc6108041`, `PMCID: PMC6108041` or an address in PMC to `PMC6108041`.
+
+    A version (`PMC6108041.2`) is dropped. Raises `InvalidInput`.
+    """
+    match = _PMCID.fullmatch(text.strip())
+    if not match:
         raise InvalidInput('Not a PMCID: give "PMC" and digits, such as "PMC6108041".')
-    return f"PMC{found[1]}"
+    return f"PMC{match[1]}"
 
 
 def doi(text: str) -> str:
-    """A DOI, bare, prefixed or as its resolver's address -> lower case, as DOIs compare without case."""
+    """Normalise a DOI to lower case without a prefix or resolver address, since DOIs compare without case.
+
+    Percent-encoding is undone in addresses only; a bare DOI may hold a literal `%`. Raises `InvalidInput` for text that
+    is no DOI, or one of more than 512 characters.
+    """
     stripped = text.strip()
     address = _DOI_PREFIX.match(stripped)
     bare = stripped[address.end() :] if address else stripped

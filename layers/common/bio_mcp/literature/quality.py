@@ -1,8 +1,9 @@
-"""How much a paper weighs as evidence: 0 to 9, with the reasons.
+"""Evidence quality of a paper: 0 to 9 points, with the reasons.
 
-Four components: study design 0..3 by publication type, recency 0..2, journal 0..2 by an authored table
-(journals.md), humans studied 0..2. None means that the record does not say, which is not 0; the total is the sum of
-those known. A retracted paper has total 0. Recency is taken at read time, so an index can keep the other three.
+The total is the sum of four components: study design 0..3 by publication type, recency 0..2, journal 0..2 by an
+authored table (journals.md), humans studied 0..2. A component is None when the record does not say, which differs
+from 0 and adds nothing. A retracted paper has total 0. Recency is taken at read time, so an index can store the
+other three.
 """
 
 import csv
@@ -61,7 +62,7 @@ _OBSERVED = {0: "case report, review or opinion", 1: "trial or observational stu
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """Components, their sum (0..9) and one reason for each component that is known."""
+    """The components, their sum (0..9) and one reason for each known component."""
 
     design: int | None
     recency: int | None
@@ -72,7 +73,7 @@ class Quality:
 
 
 def quality(article: Article, today: date) -> Quality:
-    """The quality of `article` as of `today`, with reasons that name the design and the journal."""
+    """Assess `article` as of `today`; the reasons name the study design and the journal."""
     shown = _best_design(article)
     return total_quality(
         design(article),
@@ -97,18 +98,22 @@ def total_quality(
     design_name: str | None = None,
     journal_name: str | None = None,
 ) -> Quality:
-    """Put components kept in an index together with the year of publication and the day it is."""
-    fresh = recency(year, today)
+    """Combine stored components with the year of publication, as of `today`.
+
+    Without `design_name` and `journal_name` the reasons fall back to general words ("trial or observational study"),
+    since an index stores points and no names.
+    """
+    recent = recency(year, today)
     if retraction is RetractionStatus.RETRACTED:
-        return Quality(design, fresh, journal, human, 0, (RETRACTED,))
+        return Quality(design, recent, journal, human, 0, (RETRACTED,))
     total = total_of(design, journal, human, year, retraction, today)
     reasons = (
         *_reason(design, design_name or _OBSERVED.get(design or 0, "systematic review or meta-analysis")),
-        *_reason(fresh, f"published {year}"),
+        *_reason(recent, f"published {year}"),
         *_reason(journal, journal_name or ("listed journal" if journal else "journal not listed")),
         *_reason(human, ("neither humans nor animals", "animals only", "studied in humans")[human or 0]),
     )
-    return Quality(design, fresh, journal, human, total, reasons)
+    return Quality(design, recent, journal, human, total, reasons)
 
 
 def total_of(
@@ -119,7 +124,7 @@ def total_of(
     retraction: RetractionStatus,
     today: date,
 ) -> int:
-    """The total alone, 0..9."""
+    """Compute the total alone, 0..9; for ranking, where reasons would cost time."""
     if retraction is RetractionStatus.RETRACTED:
         return 0
     return (design or 0) + (journal or 0) + (human or 0) + (recency(year, today) or 0)
@@ -130,21 +135,24 @@ def _reason(points: int | None, what: str) -> tuple[str, ...]:
 
 
 def design(article: Article) -> int | None:
-    """0..3 by the best publication type; 0 for a study of animals only without one; None: not known."""
+    """Points for study design, 0..3, by the best publication type.
+
+    A study of animals only, with no listed type, has 0. None: the record names no listed design.
+    """
     best = _best_design(article)
     return best[0] if best else None
 
 
 def _best_design(article: Article) -> tuple[int, str] | None:
-    found = [DESIGNS[each.ui] for each in article.publication_types if each.ui in DESIGNS]
-    found += [HEADING_DESIGNS[each.ui] for each in article.mesh if each.ui in HEADING_DESIGNS]
-    if not found and human(article) == 1:
+    designs = [DESIGNS[kind.ui] for kind in article.publication_types if kind.ui in DESIGNS]
+    designs += [HEADING_DESIGNS[heading.ui] for heading in article.mesh if heading.ui in HEADING_DESIGNS]
+    if not designs and human(article) == 1:
         return 0, "preclinical study"
-    return max(found, key=lambda each: each[0], default=None)
+    return max(designs, key=lambda design: design[0], default=None)
 
 
 def recency(year: int | None, today: date) -> int | None:
-    """2 within five years, 1 within ten, else 0, counted in calendar years."""
+    """Points for recency: 2 up to five calendar years ago, 1 up to ten, else 0. None without a year."""
     if year is None:
         return None
     age = today.year - year
@@ -152,14 +160,17 @@ def recency(year: int | None, today: date) -> int | None:
 
 
 def year(article: Article) -> int | None:
-    """The year of publication: of the issue, else of the electronic article, else of the book's contribution."""
+    """Year of publication: of the issue, else of the electronic article, else of the book's contribution."""
     contributed = article.book.contribution_date if article.book else None
     dates = (article.publication_date, article.electronic_date, contributed)
     return next((each.year for each in dates if each and each.year), None)
 
 
 def human(article: Article) -> int | None:
-    """2 with the MeSH heading Humans, 1 with Animals only, 0 with neither, None before MeSH indexing."""
+    """Points for humans studied: 2 with the MeSH heading Humans, 1 with Animals only, 0 with neither.
+
+    None before MeSH indexing; 98 % of fresh records have no headings yet.
+    """
     if not article.mesh:
         return None
     headings = {heading.ui for heading in article.mesh}
@@ -167,7 +178,10 @@ def human(article: Article) -> int | None:
 
 
 def journal_rank(journal: Journal | None) -> int | None:
-    """2 or 1 by NLM id or linking ISSN in journals.tsv, 0 for any other journal, None when neither id is known."""
+    """Points for the journal by NLM id or linking ISSN in journals.tsv: 2, 1, or 0 when it is not listed.
+
+    None when the record gives neither id.
+    """
     if journal is None or not (journal.nlm_id or journal.issn_l):
         return None
     ranks = journal_ranks()
@@ -176,7 +190,7 @@ def journal_rank(journal: Journal | None) -> int | None:
 
 @cache
 def journal_ranks() -> Mapping[str, int]:
-    """NLM id or linking ISSN -> rank, from the shipped table."""
+    """Map NLM id and linking ISSN to rank, from the shipped table; read once per process."""
     table = resources.files("bio_mcp.literature").joinpath("journals.tsv").read_text(encoding="utf-8")
     rows = csv.DictReader(table.splitlines(), delimiter="\t")
     return {key: int(row["rank"]) for row in rows for key in (row["nlm_id"], row["issn_l"]) if key}

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class RetractionStatus(StrEnum):
-    """What PubMed says of a paper's standing."""
+    """A paper's retraction status according to PubMed."""
 
     RETRACTED = "retracted"
     NOTICE = "notice"  # this record is itself a retraction notice
@@ -22,10 +22,10 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 @dataclass(slots=True)
 class PartialDate:
-    """A date at the precision that was printed.
+    """A date at its printed precision.
 
-    `text` is the printed form ("1998 Dec-1999 Jan", "2021 Spring", "2021 Jun 7"); year, month and day are
-    its start, None where it does not say.
+    `text` is the printed form ("1998 Dec-1999 Jan", "2021 Spring", "2021 Jun 7"). `year`, `month` and `day` are the
+    start of the range, None where the print does not say.
     """
 
     text: str
@@ -35,14 +35,17 @@ class PartialDate:
 
     @property
     def iso(self) -> str | None:
-        """YYYY, YYYY-MM or YYYY-MM-DD, as precise as the record and no more."""
+        """YYYY, YYYY-MM or YYYY-MM-DD, as precise as the record and no more; None without a year."""
         parts = [f"{self.year:04}" if self.year else "", *(f"{n:02}" for n in (self.month, self.day) if n)]
         return "-".join(parts) if self.year else None
 
 
 @dataclass(slots=True)
 class Author:
-    """A person or a group (`collective_name`). `orcid` is bare: 0000-0002-1825-0097."""
+    """A person, or a group (`collective_name`). `orcid` is bare: 0000-0002-1825-0097.
+
+    `valid` is False for a misspelt name that NLM replaced by a later entry; citations leave it out.
+    """
 
     last_name: str | None = None
     fore_name: str | None = None
@@ -75,7 +78,10 @@ class OtherAbstract:
 
 @dataclass(slots=True)
 class Journal:
-    """`issn` as cited in the record, `issn_l` its linking ISSN, `nlm_id` the NLM unique id."""
+    """The journal of an article, with volume and issue.
+
+    `issn` is the one cited in the record, `issn_l` its linking ISSN, `nlm_id` the NLM unique id.
+    """
 
     title: str | None = None
     iso_abbreviation: str | None = None
@@ -91,12 +97,16 @@ class Journal:
 
 @dataclass(slots=True)
 class PublicationType:
+    """A publication type: its MeSH UI and its English name."""
+
     ui: str
     name: str
 
 
 @dataclass(slots=True)
 class MeshQualifier:
+    """A MeSH subheading. `major`: the article is mainly about it."""
+
     ui: str
     name: str
     major: bool = False
@@ -104,6 +114,8 @@ class MeshQualifier:
 
 @dataclass(slots=True)
 class MeshHeading:
+    """A MeSH descriptor with its qualifiers. `major`: the article is mainly about it."""
+
     ui: str
     name: str
     major: bool = False
@@ -112,6 +124,8 @@ class MeshHeading:
 
 @dataclass(slots=True)
 class Chemical:
+    """A substance. `registry_number` is a CAS, EC or UNII number, "0" where it has none."""
+
     ui: str
     name: str
     registry_number: str
@@ -119,6 +133,8 @@ class Chemical:
 
 @dataclass(slots=True)
 class Grant:
+    """A funding statement; PubMed often has only some of its parts."""
+
     number: str | None = None
     acronym: str | None = None
     agency: str | None = None
@@ -217,17 +233,18 @@ class Article:
 
 @dataclass(slots=True)
 class Deletion:
-    """A PMID that NLM withdrew (DeleteCitation in an update file)."""
+    """A PMID that NLM withdrew: a DeleteCitation or DeleteDocument in an update file."""
 
     pmid: str
 
 
 @dataclass(slots=True)
 class Document:
-    """An article as the corpus holds it.
+    """An article as the corpus stores it.
 
-    `version` counts our revisions from 1; `indexed_version` is the one whose passages are durable in the index,
-    0 when none is; `content_hash` is what `bio_mcp.literature.fingerprint` made of the article.
+    `version` counts the corpus's own revisions from 1. `indexed_version` is the version whose passages are durable in
+    the index, 0 when none is; a lower one means that indexing is unfinished. `content_hash` is
+    `bio_mcp.literature.fingerprint.content_hash` of the article.
     """
 
     article: Article
@@ -238,7 +255,7 @@ class Document:
 
 @dataclass(slots=True)
 class Head:
-    """The part of a `Document` that decides whether a fetched record is news."""
+    """The part of a `Document` that decides whether a fetched record is a revision."""
 
     content_hash: str
     version: int

@@ -23,12 +23,12 @@ Restore = Callable[[Any], Any]
 
 
 def dumps(article: Article) -> bytes:
-    """The article, compact and lossless."""
+    """Serialise an article, compact and lossless."""
     return bytes((SCHEME,)) + zlib.compress(_ENCODER.encode(_row(article)).encode(), _LEVEL)
 
 
 def loads(blob: bytes) -> Article:
-    """What `dumps` was given. Raises `StoreFailed` for bytes that it did not make."""
+    """Restore an article that `dumps` wrote. Raises `StoreFailed`, not retryable, for any other bytes."""
     if blob[:1] != bytes((SCHEME,)):
         raise StoreFailed(
             "A stored article is in another format than this version reads; import it again.", retryable=False
@@ -41,7 +41,7 @@ def loads(blob: bytes) -> Article:
 
 
 def _row(record: Any) -> Any:
-    """The record's fields as a list; also what the JSON encoder asks about each record inside another."""
+    """List a record's field values, trailing defaults dropped; the JSON encoder calls it for nested records too."""
     if isinstance(record, date):
         return record.isoformat()
     values, defaults = _COLUMNS[type(record)]
@@ -53,6 +53,7 @@ def _row(record: Any) -> Any:
 
 
 def _columns(kind: Any) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[Any, ...]]:
+    """Accessor and default values of a record type's fields, in declared order."""
     named = fields(kind)
     return attrgetter(*[f.name for f in named]), tuple([f.default for f in named])
 
@@ -67,7 +68,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_
 
 
 def _record(kind: Callable[..., Any], **nested: Restore) -> Restore:
-    """A reader of rows of `kind`; `nested` reads the fields that are not plain JSON values."""
+    """Build a reader for rows of `kind`; `nested` has the readers of fields that are not plain JSON values."""
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]  # every kind here is a dataclass
     restores = [(names.index(name), restore) for name, restore in nested.items()]
 

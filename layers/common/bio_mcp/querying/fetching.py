@@ -78,13 +78,13 @@ def _told_by_xml(text: str) -> Told:
 
 
 def _told_by_medline(text: str) -> Told:
-    from bio_mcp.literature.medline.display import standing_in
+    from bio_mcp.literature.medline.display import displayed_status
 
     starts = [found.start() for found in _MEDLINE.finditer(text)]
     records = [text[start:end] for start, end in pairwise([*starts, len(text)])]
     by_pmid = {pmid[1]: record for record in records if (pmid := _MEDLINE_PMID.match(record))}
     titles = {pmid: _title(record) for pmid, record in by_pmid.items()}
-    return titles, {pmid: standing_in(record) for pmid, record in by_pmid.items()}
+    return titles, {pmid: displayed_status(record) for pmid, record in by_pmid.items()}
 
 
 def _title(record: str) -> str | None:

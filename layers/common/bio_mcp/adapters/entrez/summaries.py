@@ -7,7 +7,7 @@ from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.errors import NcbiUnreadable
-from bio_mcp.literature.medline.retraction_status import REF_TYPES, standing
+from bio_mcp.literature.medline.retraction_status import REF_TYPES, retraction_status
 from bio_mcp.literature.medline.scripts import subscript, superscript
 from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
 from bio_mcp.pubmed import DocSummary, Summaries
@@ -76,7 +76,7 @@ def _standing(entry: dict[str, Any]) -> RetractionStatus:
     """As the record itself says, in ESummary's words for it: "Retraction in" is the DTD's RetractionIn."""
     types = [PublicationType("", name) for name in _texts(entry.get("pubtype"))]
     kinds = [str(reference.get("reftype")).replace(" ", "").lower() for reference in _objects(entry.get("references"))]
-    return standing(types, [Correction(_REF_TYPES[kind]) for kind in kinds if kind in _REF_TYPES])
+    return retraction_status(types, [Correction(_REF_TYPES[kind]) for kind in kinds if kind in _REF_TYPES])
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

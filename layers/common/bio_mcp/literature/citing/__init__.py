@@ -1,6 +1,6 @@
-"""A record as the citations that journals and reference managers take; pure, nothing is fetched.
+"""Cite a record in the styles of journals and reference managers. Pure: nothing is fetched.
 
-Every style starts from one `Work`, whose fields are CSL's variables; `csl_json` is that work written down.
+Every style starts from one `Work`, whose fields are CSL's variables. `csl_json` prints that work as it is.
 """
 
 from collections.abc import Callable

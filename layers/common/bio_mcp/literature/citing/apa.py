@@ -1,4 +1,4 @@
-"""APA, 7th edition: one entry of a reference list, as plain text (italics are the reader's to set)."""
+"""APA, 7th edition: one entry of a reference list as plain text, without italics."""
 
 from bio_mcp.literature.citing import dates, names, pages
 from bio_mcp.literature.citing.notices import apa_retraction
@@ -19,6 +19,7 @@ def render(work: Work) -> str:
 
 
 def _authors(work: Work) -> str:
+    """The author list. A list that PubMed marks incomplete ends in et al., whatever its length."""
     listed = [names.apa(name) for name in work.authors]
     if not work.article.authors_complete and listed:
         return f"{', '.join(listed[:_ALL_LISTED])}, et al."
@@ -32,6 +33,7 @@ def _joined(listed: list[str], before_last: str) -> str:
 
 
 def _title(work: Work) -> str:
+    """The title in sentence case if English; bracketed notes for retraction and preprint follow it."""
     title = sentence_case(work.title_proper) if work.in_english else work.title_proper
     title = title or f"[{work.described}]"
     if work.translated and work.original_title:
@@ -45,6 +47,7 @@ def _title(work: Work) -> str:
 
 
 def _source(work: Work) -> str:
+    """Journal, volume(issue) and pages, or the book; a preprint's server alone."""
     if work.article.book:
         return _book(work)
     if work.preprint or not work.container:
@@ -65,8 +68,8 @@ def _book(work: Work) -> str:
     role = "(Ed.)" if len(editors) == 1 else "(Eds.)"
     joined = " & ".join(editors) if len(editors) == 2 else _joined(editors, ", & ")
     details = ", ".join(filter(None, (work.edition, pages.labelled(pages.full(work.page, "–"), "–"))))
-    told = f"{work.container} ({details})" if details else work.container
-    return " ".join(filter(None, (ended(f"In {f'{joined} {role}, ' if editors else ''}{told}"), publisher)))
+    container = f"{work.container} ({details})" if details else work.container
+    return " ".join(filter(None, (ended(f"In {f'{joined} {role}, ' if editors else ''}{container}"), publisher)))
 
 
 def _address(work: Work) -> str:

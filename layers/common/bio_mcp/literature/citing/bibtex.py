@@ -19,13 +19,16 @@ _LETTERS = str.maketrans({"ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ß": "s
 
 
 def render(work: Work) -> str:
-    """`@article{Horby2021_33933206, ...}`; the key is the first name, the year and the PMID, in ASCII."""
+    """Render `@article{Horby2021_33933206, ...}`; see `key` for the citation key."""
     fields = "".join(f"  {name} = {value},\n" for name, value in _fields(work) if value)
     return f"@{_TYPES[work.kind]}{{{key(work)},\n{fields}}}\n"
 
 
 def key(work: Work) -> str:
-    """Unique, since it ends in the PMID, and stable: a new version of the record does not change the PMID."""
+    """The citation key in ASCII: first author's family name, year, `_`, PMID.
+
+    The PMID makes it unique. A new version of the record has the same PMID, so the key is stable.
+    """
     first = work.authors[0] if work.authors else Name(literal="Anonymous")
     family = first.family or (first.literal.split() or ["Anonymous"])[0]
     ascii_only = unicodedata.normalize("NFKD", family.translate(_LETTERS)).encode("ascii", "ignore").decode()
@@ -44,7 +47,7 @@ def _fields(work: Work) -> Iterator[tuple[str, str]]:
     yield "pages", _braced(latex(work.number or pages.full(work.page, "--")))
     yield "doi", _braced(_verbatim(article.doi or ""))
     yield "url", _braced(work.url)
-    yield "language", _braced(work.languages_told)
+    yield "language", _braced(work.printed_languages)
     yield "note", _braced(latex(" ".join((["Preprint."] if work.preprint else []) + notes(work))))
     yield "pmid", _braced(article.pmid)
     yield "pmcid", _braced(article.pmcid or "")
@@ -76,7 +79,7 @@ def _people(listed: tuple[Name, ...], complete: bool = True) -> str:
 
 
 def _person(name: Name) -> str:
-    """`von Last, Jr., First`; a group or a name of one word in braces, so that BibTeX does not take it apart."""
+    """`von Last, Jr., First`; a group, or a family name with "and" or a comma, in braces, so BibTeX reads one name."""
     if name.literal:
         return f"{{{latex(name.literal)}}}"
     family = latex(name.family)
@@ -86,21 +89,26 @@ def _person(name: Name) -> str:
 
 
 def _protected(title: str) -> str:
-    """The title in LaTeX; words with capitals that a style must not lower stand in braces."""
+    """The title in LaTeX, with braces around words whose capitals a bibliography style must not lower."""
     loose = headline(title)
     return " ".join(_guarded(word, ordinary=loose or i == 0) for i, word in enumerate(title.split()))
 
 
 def _guarded(word: str, ordinary: bool) -> str:
-    """`ordinary`: a first capital is the title's, not the word's; only capitals further on are kept."""
+    """One word, in braces if its capitals must stay.
+
+    `ordinary`: a capital at the start belongs to the title's case, so only capitals further on count.
+    """
     letters = word.lstrip("[(\"'“‘")
-    kept = any(part[1:] != part[1:].lower() for part in letters.split("-")) if ordinary else letters != letters.lower()
+    capital = (
+        any(part[1:] != part[1:].lower() for part in letters.split("-")) if ordinary else letters != letters.lower()
+    )
     text = latex(word)
-    return f"{{{text}}}" if kept else text
+    return f"{{{text}}}" if capital else text
 
 
 def _verbatim(text: str) -> str:
-    """A DOI as it is: the `doi` field is read verbatim, so only braces and a percent sign need care."""
+    """A DOI for the `doi` field, which LaTeX reads verbatim: only braces and a percent sign are escaped."""
     return text.replace("%", "\\%").replace("{", "\\{").replace("}", "\\}")
 
 

@@ -11,14 +11,14 @@ from bio_mcp.literature.citing.works import Work
 
 
 def render(work: Work) -> str:
-    """One item, as JSON; empty variables are left out."""
+    """Render one item as JSON; empty variables are left out."""
     return json.dumps(item(work), ensure_ascii=False, indent=1)
 
 
 def item(work: Work) -> dict[str, Any]:
-    """The item; titles are plain text, ranges of pages have both numbers in full."""
+    """Map the work to CSL variables. Titles are plain text; page ranges have both numbers in full."""
     article = work.article
-    found = {
+    variables = {
         "id": f"pmid:{article.pmid}",
         "type": work.kind,
         "title": work.title,
@@ -37,7 +37,7 @@ def item(work: Work) -> dict[str, Any]:
         "source": "PubMed",
         "note": " ".join(notes(work)),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in variables.items() if value}
 
 
 def _of_journal(work: Work) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Printed dates in the words of each style; a date is as precise as the record and no more."""
+"""Printed dates in the form of each style, as precise as the record and no more."""
 
 import re
 
@@ -13,20 +13,20 @@ _DAYS = re.compile(r"[A-Za-z]{3} (\d{1,2})\s*-\s*(\d{1,2})$")
 
 
 def csl_date(printed: PartialDate) -> dict[str, object]:
-    """`date-parts` of the start, and of the end where a range of years or months is printed; else `literal`."""
+    """CSL `date-parts`: the start, and the end of a printed range of years or months; `literal` without a year."""
     if not printed.year:
         return {"literal": printed.text}
     parts = [[part for part in (printed.year, printed.month, printed.day) if part]]
     end = _end(printed)
-    found: dict[str, object] = {"date-parts": parts + ([end] if end and end != parts[0] else [])}
+    variables: dict[str, object] = {"date-parts": parts + ([end] if end and end != parts[0] else [])}
     season = _SEASON.search(printed.text)
     if season and not printed.month:
-        found["season"] = _SEASONS[season[1].lower()]
-    return found
+        variables["season"] = _SEASONS[season[1].lower()]
+    return variables
 
 
 def year(printed: PartialDate | None) -> str:
-    """`2021`; `1998-1999` stays a range; "" without one."""
+    """`2021`, or `1998-1999` for a printed range; the printed text without a year; "" without a date."""
     if printed is None or not printed.year:
         return printed.text if printed else ""
     years = _YEARS.findall(printed.text)

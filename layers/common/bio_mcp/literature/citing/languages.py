@@ -1,4 +1,4 @@
-"""MARC language codes, as PubMed has them, to English names and BCP 47 tags."""
+"""MARC language codes, which PubMed uses, to English names and BCP 47 tags."""
 
 _KNOWN = {
     "afr": ("Afrikaans", "af"), "alb": ("Albanian", "sq"), "ara": ("Arabic", "ar"), "arm": ("Armenian", "hy"),
@@ -20,10 +20,10 @@ _KNOWN = {
 
 
 def english(code: str) -> str:
-    """`ger` -> `German`; "" for `und`, `mul` and codes that PubMed has not used."""
+    """English name: `ger` -> `German`. "" for `und`, `mul` and codes that PubMed has not used."""
     return _KNOWN.get(code, ("", ""))[0]
 
 
 def tag(code: str) -> str:
-    """`ger` -> `de`; "" where there is none."""
+    """BCP 47 tag: `ger` -> `de`. "" where there is none."""
     return _KNOWN.get(code, ("", ""))[1]

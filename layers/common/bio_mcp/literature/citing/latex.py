@@ -1,4 +1,4 @@
-"""Text -> LaTeX that compiles with a plain UTF-8 set-up: special characters, Greek, small figures, signs."""
+"""Text to LaTeX that compiles with a plain UTF-8 set-up: special characters, Greek, small figures, signs."""
 
 import re
 
@@ -41,19 +41,19 @@ _SCRIPT = re.compile(
 def latex(text: str) -> str:
     """`Ca²⁺ & β_(1)` -> `Ca\\textsuperscript{2+} \\& $\\beta$\\textsubscript{1}`; letters with accents stay."""
     pieces, at = [], 0
-    for found in _SCRIPT.finditer(text):
-        pieces += [_plain(text[at : found.start()]), _scripted(found)]
-        at = found.end()
+    for script in _SCRIPT.finditer(text):
+        pieces += [_plain(text[at : script.start()]), _scripted(script)]
+        at = script.end()
     return "".join([*pieces, _plain(text[at:])])
 
 
-def _scripted(found: re.Match[str]) -> str:
-    if found["raised"]:
-        return f"\\textsuperscript{{{''.join(_RAISED[c] for c in found['raised'])}}}"
-    if found["lowered"]:
-        return f"\\textsubscript{{{''.join(_LOWERED[c] for c in found['lowered'])}}}"
-    command = "textsuperscript" if found["mark"] == "^" else "textsubscript"
-    return f"\\{command}{{{_plain(found['inside'])}}}"
+def _scripted(script: re.Match[str]) -> str:
+    if script["raised"]:
+        return f"\\textsuperscript{{{''.join(_RAISED[c] for c in script['raised'])}}}"
+    if script["lowered"]:
+        return f"\\textsubscript{{{''.join(_LOWERED[c] for c in script['lowered'])}}}"
+    command = "textsuperscript" if script["mark"] == "^" else "textsubscript"
+    return f"\\{command}{{{_plain(script['inside'])}}}"
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""MLA, 9th edition: one entry of a works-cited list, as plain text (italics are the reader's to set)."""
+"""MLA, 9th edition: one entry of a works-cited list as plain text, without italics."""
 
 from bio_mcp.literature.citing import dates, names, pages
 from bio_mcp.literature.citing.names import Name
@@ -25,6 +25,7 @@ def _authors(work: Work) -> str:
 
 
 def _leading(name: Name) -> str:
+    """The first author: inverted, or a group's name without its article, by which it would be sorted."""
     return name.literal.removeprefix("The ").removeprefix("the ") if name.literal else names.inverted(name)
 
 
@@ -58,7 +59,7 @@ def _journal(work: Work) -> tuple[str, ...]:
 
 
 def _numbered(label: str, number: str) -> str:
-    """`vol. 12`; what says itself what it is (`Suppl 1`, `Anniv No`) takes no label."""
+    """`vol. 12`. A volume that names itself (`Suppl 1`, `Anniv No`) takes no label."""
     return f"{label} {number}" if number and (number[0].isdigit() or " " not in number) else number
 
 

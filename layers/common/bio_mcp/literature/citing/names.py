@@ -1,4 +1,4 @@
-"""People and groups as the styles write them."""
+"""Names of people and groups as each citation style writes them."""
 
 import re
 from collections.abc import Iterable
@@ -25,41 +25,44 @@ class Name:
 
 
 def names(authors: Iterable[Author]) -> tuple[Name, ...]:
-    """Those whom the record names, without the misspelt entries that NLM replaced (`valid`)."""
+    """Convert the record's authors, without the misspelt entries that NLM replaced (`valid` False).
+
+    When every family name is in capitals, as in records typed before 1966, all are set in normal case.
+    """
     listed = list(authors)
-    found = tuple(filter(None, map(_name, [author for author in listed if author.valid] or listed)))
-    shouted = all(name.family.isupper() or name.literal for name in found)
-    return tuple(replace(name, family=_lowered(name.family)) for name in found) if shouted else found
+    people = tuple(filter(None, map(_name, [author for author in listed if author.valid] or listed)))
+    capitals = all(name.family.isupper() or name.literal for name in people)
+    return tuple(replace(name, family=_lowered(name.family)) for name in people) if capitals else people
 
 
 def inverted(name: Name) -> str:
-    """`Tranebjærg, Lisbeth M., Jr.`, as MLA begins and RIS lists."""
+    """`Tranebjærg, Lisbeth M., Jr.`: MLA's first author and RIS's form."""
     return name.literal or ", ".join(filter(None, (name.family, name.given, name.suffix)))
 
 
 def straight(name: Name) -> str:
-    """`Lisbeth M. Tranebjærg Jr.`"""
+    """`Lisbeth M. Tranebjærg Jr.`: MLA's further authors."""
     return name.literal or " ".join(filter(None, (name.given, name.family, name.suffix)))
 
 
 def apa(name: Name) -> str:
-    """`Tranebjærg, L. M., Jr.`"""
+    """`Tranebjærg, L. M., Jr.`: APA's authors."""
     return name.literal or ", ".join(filter(None, (name.family, pointed(name), name.suffix)))
 
 
 def apa_straight(name: Name) -> str:
-    """`L. M. Tranebjærg Jr.`, as APA names editors."""
+    """`L. M. Tranebjærg Jr.`: APA's editors."""
     return name.literal or " ".join(filter(None, (pointed(name), name.family, name.suffix)))
 
 
 def nlm(name: Name) -> str:
-    """`Tranebjærg LM Jr`; ranks are 2nd and 3rd."""
+    """`Tranebjærg LM Jr`, with ranks as 2nd and 3rd: NLM's and Vancouver's form."""
     suffix = _ORDINAL.get(name.suffix, name.suffix.rstrip("."))
     return name.literal or " ".join(filter(None, (name.family, name.initials, suffix)))
 
 
 def pointed(name: Name) -> str:
-    """Initials with points, hyphens kept where both parts are capitals: `J.-P.`, but `J.` for Jin-woo.
+    """Initials with points: `J.-P.` for Jean-Pierre, but `J.` for Jin-woo, whose second part is lower case.
 
     Lower-case particles inside a given name stay words (`M. de L.`). Scripts without capitals are written in full.
     """
@@ -84,7 +87,7 @@ def _initial(part: str) -> str:
 
 
 def _lowered(family: str) -> str:
-    """`PHILLIPS` -> `Phillips`: records typed before 1966 shout. Up to three letters may be a name's own form."""
+    """`PHILLIPS` -> `Phillips`. Up to three letters stay, since they may be the name's own form."""
     return family.title() if len(family) > 3 else family
 
 
@@ -98,15 +101,15 @@ def _name(author: Author) -> Name | None:
 
 
 def _given(fore_name: str | None, initials: str) -> str:
-    """The fore names, single capitals with their points; initials alone come apart (`JQ` -> `J. Q.`)."""
+    """The given names, single capitals with points; run-together initials are separated (`JQ` -> `J. Q.`)."""
     text = fore_name or initials
     if text.isalpha() and text.isupper() and len(text) <= 4 and (not fore_name or fore_name == initials):
         text = " ".join(text)
     return _NAME_PART.sub(_with_point, text)
 
 
-def _with_point(found: re.Match[str]) -> str:
-    part = found[0]
+def _with_point(match: re.Match[str]) -> str:
+    part = match[0]
     return f"{part}." if len(part) == 1 and part.isupper() else part
 
 

@@ -1,4 +1,4 @@
-"""What later became of a work: retraction, correction, concern, in the words of each style."""
+"""Notices about a work, in the words of each style: retraction, expression of concern, correction."""
 
 import re
 from collections.abc import Iterator
@@ -37,28 +37,31 @@ def nlm(work: Work) -> Iterator[str]:
 
 
 def notes(work: Work) -> list[str]:
-    """For reference managers: whether it is retracted, the notices, what else a reader of the list must know."""
-    found = ["Retracted publication."] if work.retracted else []
-    found += nlm(work)
+    """Notes for reference managers: retraction, notices, an incomplete author list."""
+    lines = ["Retracted publication."] if work.retracted else []
+    lines += nlm(work)
     if not work.article.authors_complete:
-        found.append("PubMed's list of authors is incomplete.")
-    return found
+        lines.append("PubMed's list of authors is incomplete.")
+    return lines
 
 
 def apa_retraction(work: Work) -> str:
-    """`(Retraction published 2010, Lancet, 375[9713], 445)`, APA's note after a retracted work; "" without a source."""
+    """`(Retraction published 2010, Lancet, 375[9713], 445)`, APA's note on a retracted work; "" without a source.
+
+    A source that cannot be taken apart is quoted whole.
+    """
     for correction in work.article.corrections:
         if correction.kind in _RETRACTING and correction.citation:
-            found = _SOURCE.fullmatch(correction.citation.strip())
-            if not found:
+            match = _SOURCE.fullmatch(correction.citation.strip())
+            if not match:
                 return f"(Retraction published in {correction.citation.strip().rstrip('.')})"
-            volume, issue = (found["volume"] or "").strip(), found["issue"]
+            volume, issue = (match["volume"] or "").strip(), match["issue"]
             numbered = f"{volume}[{issue}]" if issue else volume
             parts = (
-                f"Retraction published {found['year']}",
-                found["journal"],
+                f"Retraction published {match['year']}",
+                match["journal"],
                 numbered,
-                pages.full(found["pages"], "–"),
+                pages.full(match["pages"], "–"),
             )
             return f"({', '.join(filter(None, parts))})"
     return ""
@@ -67,4 +70,4 @@ def apa_retraction(work: Work) -> str:
 def _cited(correction: Correction) -> str:
     text = (correction.citation or "").strip().rstrip(".")
     pmid = f" PMID: {correction.pmid}." if correction.pmid else ""
-    return f"{text}.{pmid}" if text else (pmid.strip() or "not told.")
+    return f"{text}.{pmid}" if text else (pmid.strip() or "source not stated.")

@@ -1,4 +1,4 @@
-"""Pages as NLM abbreviates them (`737-8`) to what other styles print, and article numbers told from pages."""
+"""Page ranges. NLM abbreviates them (`737-8`); other styles expand them. Article numbers are told from pages."""
 
 import re
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ _ARTICLE = re.compile(r"(?:[a-z]{1,5}|E)\.?\d{3,}|\d{5,}|[\d.]+[./]\d+\S*|[a-z]{
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One run of pages: a single page has no `last`; what is no number stands in `first` as printed."""
+    """One run of pages. A single page has no `last`; text that is no number stands in `first` as printed."""
 
     first: str
     last: str = ""
 
 
 def spans(printed: str | None) -> tuple[Span, ...]:
-    """`737-8, 741` -> 737-738 and 741. "; discussion 740" is not part of the article and is left out."""
+    """Parse `737-8, 741` into 737-738 and 741. "; discussion 740" is not part of the article and is left out."""
     text = (printed or "").strip()
     if text.startswith("["):
         return (Span(text),)
@@ -27,7 +27,7 @@ def spans(printed: str | None) -> tuple[Span, ...]:
 
 
 def article_number(printed: str | None, electronic: bool) -> str | None:
-    """`e58144`, `58144`, `2021.05.14.444`: a number for the whole article; None for pages.
+    """The number of an article that has no pages (`e58144`, `58144`, `2021.05.14.444`); None for pages.
 
     `electronic`: the journal has no paper edition, so a single number cannot be a page.
     """
@@ -38,22 +38,22 @@ def article_number(printed: str | None, electronic: bool) -> str | None:
 
 
 def full(printed: str | None, dash: str = "-") -> str:
-    """Ranges with both numbers in full: `737-738, 741`."""
+    """Ranges with both numbers in full: `737-738, 741`. `dash` joins them."""
     return ", ".join(f"{span.first}{dash}{span.last}" if span.last else span.first for span in spans(printed))
 
 
 def mla(printed: str | None) -> str:
-    """The last two digits of the second number, more where needed: `737-38`, `1003-05`, `923-1003`."""
+    """MLA's ranges: the last two digits of the second number, more where needed: `737-38`, `1003-05`, `923-1003`."""
     return ", ".join(f"{span.first}-{_shortened(span)}" if span.last else span.first for span in spans(printed))
 
 
 def labelled(pages: str, dash: str) -> str:
-    """`p. 737`, `pp. 737-38`; "" without pages. `dash` is the one that they are printed with."""
+    """`p. 737` or `pp. 737-38`; "" without pages. `dash` is the one that they are printed with."""
     return f"{'pp.' if dash in pages or ',' in pages else 'p.'} {pages}" if pages else ""
 
 
 def nlm(printed: str | None) -> str:
-    """As NLM abbreviates: `737-8`, `1715-7`, `e1-12`; "; discussion 740" stays."""
+    """NLM's abbreviated ranges: `737-8`, `1715-7`, `e1-12`; "; discussion 740" stays."""
     main, mark, rest = (printed or "").partition(";")
     if main.startswith("["):
         return printed or ""
@@ -62,7 +62,7 @@ def nlm(printed: str | None) -> str:
 
 
 def _abbreviated(span: Span) -> str:
-    """The digits in which the last page differs, and those after them; a letter in front is not repeated."""
+    """The last page from the first digit that differs; a letter in front is not repeated."""
     first, last = _NUMBERED.fullmatch(span.first), _NUMBERED.fullmatch(span.last)
     if not (first and last) or first["letters"] != last["letters"] or len(first["digits"]) != len(last["digits"]):
         return span.last
@@ -71,12 +71,12 @@ def _abbreviated(span: Span) -> str:
 
 
 def _span(text: str) -> Span:
-    found = _RANGE.fullmatch(text)
-    if not found:
+    match = _RANGE.fullmatch(text)
+    if not match:
         first, dash, last = text.partition("-")
         whole = dash and _ROMAN.fullmatch(first.strip()) and _ROMAN.fullmatch(last.strip())
         return Span(first.strip(), last.strip()) if whole else Span(text)
-    before, start, after, before_end, end, after_end = found.groups()
+    before, start, after, before_end, end, after_end = match.groups()
     if len(end) < len(start):
         end = start[: len(start) - len(end)] + end
     first = f"{before}{start}{after}"

@@ -1,4 +1,4 @@
-"""RIS: `TY` first, `ER` last, one name a line, two spaces, hyphen, space after each tag."""
+"""RIS: `TY` first, `ER` last, one name a line, each tag followed by two spaces, a hyphen and a space."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _TYPES = {"article-journal": "JOUR", "article": "JOUR", "chapter": "CHAP", "book
 
 
 def render(work: Work) -> str:
-    """The record, ended by a line break; every value is one line."""
+    """Render the record, ended by a line break. Every value is one line, line breaks in it become spaces."""
     lines = [("TY", _TYPES[work.kind]), *_fields(work), ("ER", "")]
     return "".join(f"{tag}  - {' '.join(value.split())}\n" for tag, value in lines if value or tag == "ER")
 

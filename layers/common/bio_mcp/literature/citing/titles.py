@@ -1,8 +1,8 @@
-"""Capitals and full stops: titles of journals and articles as the styles want them.
+"""Title case, sentence case and full stops for titles of articles and journals.
 
-Case is changed only where a word is plain lower-case letters, so that gene names, formulas, units and abbreviations
-(p53, miR-21, mRNA, pH, 5-HT) keep theirs. Words that must stay small are listed; binomials are recognised by their
-Latin endings, since PubMed's italics do not survive in a record.
+Case changes only where a word is plain lower-case letters, so that gene names, formulas, units and abbreviations
+(p53, miR-21, mRNA, pH, 5-HT) stay as they are. Words that must stay lower case are listed in `words`; binomials are
+recognised by their Latin endings, since PubMed's italics do not survive in a record.
 """
 
 import re
@@ -25,41 +25,41 @@ _NO_EPITHET = re.compile(
 
 
 def ended(text: str) -> str:
-    """`text` with a full stop, unless it ends a sentence itself."""
+    """`text` with a full stop, unless it already ends a sentence."""
     bare = text.rstrip("]”\"')")
     return text if not text or bare.endswith((".", "?", "!", "…")) else f"{text}."
 
 
 def sentence_case(title: str) -> str:
-    """APA: a capital at the start and after a colon; everything else as PubMed has it."""
-    return _STARTS.sub(lambda found: found["open"] + _capital(found["word"]), title)
+    """APA's sentence case: a capital at the start and after a colon; every other letter stays as PubMed has it."""
+    return _STARTS.sub(lambda match: match["open"] + _capital(match["word"]), title)
 
 
 def headline(title: str) -> bool:
-    """Whether the title is printed in capitals already: most of its longer words begin with one."""
+    """Whether the title is already printed in title case: over 60 % of its longer words begin with a capital."""
     words = [word.strip("[]()\"'“”‘’,;:.?!") for word in title.split()[1:]]
     long = [word for word in words if len(word) > 3 and (word.islower() or word.istitle())]
     return len(long) > 2 and sum(map(str.istitle, long)) > 0.6 * len(long)
 
 
 def title_case(title: str) -> str:
-    """MLA: principal words begin with a capital; articles, conjunctions, prepositions and `to` do not."""
+    """MLA's title case: principal words begin with a capital; articles, conjunctions, prepositions and `to` do not."""
     words = list(_WORD.finditer(title))
-    starts = {found.start("word") for found in _STARTS.finditer(title)}
+    starts = {match.start("word") for match in _STARTS.finditer(title)}
     lowered = SMALL - {"a"} if headline(title) else frozenset()
     pieces, at = [], 0
-    for i, found in enumerate(words):
-        first_or_last = i in (0, len(words) - 1) or any(found.start() <= start < found.end() for start in starts)
+    for i, match in enumerate(words):
+        first_or_last = i in (0, len(words) - 1) or any(match.start() <= start < match.end() for start in starts)
         before = words[i - 1][0] if i else ""
-        pieces += [title[at : found.start()], _cased(found[0], before, first_or_last, lowered)]
-        at = found.end()
+        pieces += [title[at : match.start()], _cased(match[0], before, first_or_last, lowered)]
+        at = match.end()
     return "".join([*pieces, title[at:]])
 
 
 def journal_title(title: str) -> str:
     """NLM's catalogue title as it is cited: `Lancet (London, England)` -> `Lancet`.
 
-    Subtitles and titles in a second language go; English gets its capitals. Titles in other languages keep NLM's case.
+    Subtitles and titles in a second language are dropped. English titles get title case; others keep NLM's case.
     """
     bare = _CUT.split(_QUALIFIER.sub("", title.strip().rstrip(".")), maxsplit=1)[0] or title
     first, point, second = bare.partition(". ")
@@ -88,12 +88,12 @@ def _cased(word: str, before: str, first_or_last: bool, lowered: frozenset[str])
 
 
 def _capital(word: str) -> str:
-    """The first letter as a capital, if the word is plain lower case: `mRNA`, `p53`, `pH` and `α-` stay."""
-    found = re.match(r"[^\w]*([a-zà-öø-ÿ])", word)
-    core = word[found.end() - 1 :] if found else ""
+    """Capitalise a word that is plain lower case: `mRNA`, `p53`, `pH` and `α-` stay."""
+    match = re.match(r"[^\w]*([a-zà-öø-ÿ])", word)
+    core = word[match.end() - 1 :] if match else ""
     letters = re.split(r"[-–/]", core)[0].rstrip("()[]\"'“”‘’,;:.?!")
     plain = re.fullmatch(r"[^\W\d_A-Z]+(?:['’][a-z]+)?", letters) and (len(letters) > 1 or letters in "aeix")
-    if not found or not plain or letters != letters.lower():
+    if not match or not plain or letters != letters.lower():
         return word
-    at = found.end() - 1
+    at = match.end() - 1
     return word[:at] + word[at].upper() + word[at + 1 :]

@@ -1,4 +1,4 @@
-"""Vancouver: ICMJE's sample references, in the details NLM's Citing Medicine and PubMed's own citations."""
+"""Vancouver: ICMJE's sample references, with the details of NLM's Citing Medicine and PubMed's own citations."""
 
 from bio_mcp.literature.citing import dates, names, notices, pages
 from bio_mcp.literature.citing.names import Name
@@ -22,7 +22,7 @@ def render(work: Work) -> str:
 
 
 def _people(listed: tuple[Name, ...], complete: bool = True) -> str:
-    """People by commas, a group set off by a semicolon."""
+    """Six names, then et al.; commas between people, semicolons around a group."""
     text = ""
     for i, name in enumerate(listed[:_LISTED]):
         groups = bool(name.literal) or bool(i and listed[i - 1].literal)
@@ -46,10 +46,11 @@ def _journal(work: Work) -> list[str]:
     kind = " [Preprint]" if work.preprint else ""
     doi = f"doi: {work.article.doi}." if work.article.doi else ""
     abbreviation = f"{work.abbreviation}{kind}" if work.abbreviation else ""
-    return [ended(abbreviation), ended(cited), ended(work.languages_told), doi, _online(work)]
+    return [ended(abbreviation), ended(cited), ended(work.printed_languages), doi, _online(work)]
 
 
 def _online(work: Work) -> str:
+    """`Epub 2021 Jan 5.` or `eCollection 2021.`: the date that the imprint does not show; "" where both are one."""
     if work.ahead_of_print:
         return "Epub ahead of print."
     printed = work.article.publication_date
@@ -79,8 +80,8 @@ def _book(work: Work) -> list[str]:
     role = f"{editors}, editor{'s' if len(work.editors) > 1 else ''}. " if editors else ""
     printed = f"{imprint}; {started}-" if book.contribution_date else f"{imprint}; {started}"
     printed_pages = f"p. {pages.nlm(work.page)}." if work.page else ""
-    told = [ended(f"{when}{updated}"), f"In: {role}{work.container} [Internet].", edition, ended(printed.strip("; "))]
-    return [*told, printed_pages, f"Available from: {work.url}"]
+    book_parts = [f"In: {role}{work.container} [Internet].", edition, ended(printed.strip("; ")), printed_pages]
+    return [ended(f"{when}{updated}"), *book_parts, f"Available from: {work.url}"]
 
 
 def _ids(work: Work) -> str:

@@ -1,4 +1,4 @@
-"""Words whose case, or whose presence, tells how a title is to be written."""
+"""Word lists for title case: what stays lower case, and what marks a title as English or foreign."""
 
 
 def _words(text: str) -> frozenset[str]:

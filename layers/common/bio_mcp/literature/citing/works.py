@@ -1,4 +1,4 @@
-"""What every style starts from: an article in CSL's variables."""
+"""The work that every citation style starts from: an article in CSL's variables."""
 
 import re
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ _PREPRINT = ("D000076942", "Preprint")
 _NOT_YET = re.compile(r"pp|(?:publish|online|epub)?[ -]?ahead[ -]of[ -](?:print|pub\w*)", re.IGNORECASE)
 _MARKED = re.compile(r"^\W*(?:retracted|withdrawn)\b", re.IGNORECASE)
 _TRANSLATOR = re.compile(r"\s*\(author's transl\)(?=\]?$)")
-_LANGUAGES_TOLD = ("eng", "und", "mul")
+_UNPRINTED_LANGUAGES = ("eng", "und", "mul")
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`kind` is a CSL type. `title` has no final point and keeps PubMed's brackets around a translation.
+    """A work to cite. `kind` is a CSL type. `title` has no final point, but PubMed's brackets around a translation.
 
     `container` is the journal without NLM's qualifiers ("Lancet (London, England)" -> "Lancet") or the book;
-    `abbreviation` NLM's. `number` is an article number, `page` the printed pages; at most one of them is set.
+    `abbreviation` is NLM's. `number` is an article number, `page` the printed pages; at most one of them is set.
     """
 
     article: Article
@@ -43,30 +43,33 @@ class Work:
 
     @property
     def preprint(self) -> bool:
+        """Whether the work is a preprint; CSL calls that type "article"."""
         return self.kind == "article"
 
     @property
     def translated(self) -> bool:
-        """Whether the title is PubMed's English for one in another language."""
+        """Whether the title is PubMed's English translation, which it prints in square brackets."""
         return self.title.startswith("[") and self.title.endswith("]")
 
     @property
     def title_proper(self) -> str:
-        """The title without NLM's remark on who translated it, which its own style keeps."""
+        """The title without NLM's "(author's transl)", which only NLM's own style prints."""
         return _TRANSLATOR.sub("", self.title)
 
     @property
     def original_title(self) -> str:
-        """The title in its own language, where the record has it beside the translation."""
+        """The title in its own language, where the record has it beside the translation; else ""."""
         vernacular = plain_title(self.article.vernacular_title)
         return vernacular if vernacular != self.title else ""
 
     @property
     def ahead_of_print(self) -> bool:
+        """Whether the article is online and has no volume or issue yet."""
         return self.article.publication_status == "aheadofprint" and not (self.volume or self.issue)
 
     @property
     def retracted(self) -> bool:
+        """Whether PubMed lists the work as retracted."""
         return self.article.retraction is RetractionStatus.RETRACTED
 
     @property
@@ -76,45 +79,46 @@ class Work:
 
     @property
     def in_english(self) -> bool:
-        """Whether the title is English, so that its capitals may be set: PubMed's translations and English papers."""
-        return self.translated or "eng" in self.article.languages or not self.languages_told
+        """Whether the title is English, so that its case may change: English papers and PubMed's translations."""
+        return self.translated or "eng" in self.article.languages or not self.printed_languages
 
     @property
     def described(self) -> str:
-        """What to call a work without a title: `Published erratum`, `Letter`, `Article`."""
+        """A name for a work without a title: `Published erratum`, `Letter`, `Article`."""
         kinds = [kind.name for kind in self.article.publication_types if kind.name != "Journal Article"]
         return kinds[0].capitalize() if kinds else "Article"
 
     @property
     def edition(self) -> str:
-        """`2nd ed.`; "" where none is told."""
+        """`2nd ed.`; "" where the record names none."""
         edition = (self.article.book and self.article.book.edition) or ""
         return edition if not edition or "ed" in edition.lower() else f"{edition} ed."
 
     @property
     def doi_url(self) -> str:
+        """`https://doi.org/...`; "" without a DOI."""
         return f"https://doi.org/{self.article.doi}" if self.article.doi else ""
 
     @property
     def language(self) -> str:
-        """BCP 47: `de`; "" where PubMed does not know."""
+        """BCP 47 tag: `de`; "" where PubMed does not know."""
         return next(filter(None, map(tag, self.article.languages)), "")
 
     @property
-    def languages_told(self) -> str:
-        """`German`, `Danish, English`: what NLM prints when English is not the only language."""
-        if set(self.article.languages) <= set(_LANGUAGES_TOLD):
+    def printed_languages(self) -> str:
+        """`German`, `Danish, English`: the languages that NLM prints, which is none when English is the only one."""
+        if set(self.article.languages) <= set(_UNPRINTED_LANGUAGES):
             return ""
         return ", ".join(filter(None, map(english, self.article.languages)))
 
 
 def work(article: Article) -> Work:
-    """The article as a work to cite; what the record does not have is empty."""
+    """The article as a work to cite. Variables that the record does not have are empty."""
     return _book(article) if article.book else _paper(article)
 
 
 def plain_title(title: str | None) -> str:
-    """The title without its final point; a question or exclamation mark belongs to it, an ellipsis too."""
+    """The title without its final point. A question mark, an exclamation mark and an ellipsis belong to the title."""
     text = (title or "").strip()
     if text.endswith(".]"):
         text = text[:-2] + "]"
@@ -149,7 +153,7 @@ def _paper(article: Article) -> Work:
 
 
 def _assigned(number: str | None) -> str:
-    """A volume or an issue, unless it is a publisher's word for having none yet (`PP`, `ahead-of-print`)."""
+    """A volume or an issue; "" for a publisher's word for having none yet (`PP`, `ahead-of-print`)."""
     return "" if not number or _NOT_YET.fullmatch(number) else number
 
 
@@ -176,7 +180,7 @@ def _book(article: Article) -> Work:
 
 
 def _issued(article: Article) -> PartialDate | None:
-    """The issue's date; what appears online first and is collected later in the same year dates by the day online."""
+    """The date to cite: the issue's, or the day online when the article is collected later in the same year."""
     printed, electronic = article.publication_date, article.electronic_date
     collected = article.publication_model in ("Electronic-eCollection", "Electronic-Print")
     if electronic and (printed is None or (collected and dates.year(printed) == dates.year(electronic))):

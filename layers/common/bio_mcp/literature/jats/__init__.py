@@ -1,6 +1,6 @@
-"""JATS XML, as PubMed Central serves articles -> text by sections, with tables. Trusts nothing in the file.
+"""JATS XML, in which PubMed Central serves articles, to text by sections, with tables. The file is not trusted.
 
-`article.parse` reads it; it is not imported here, since it loads the XML parser.
+`article.parse` reads it. It is not imported here, since it loads the XML parser.
 """
 
 from bio_mcp.literature.jats.texts import FullText, Licence, Table, TextSection

@@ -1,4 +1,4 @@
-"""pmc-articleset -> FullText."""
+"""Parse an EFetch answer of PubMed Central (`pmc-articleset`) into a `FullText`."""
 
 import re
 from typing import Any
@@ -20,7 +20,11 @@ _DOCTYPE = re.compile(rb"<!DOCTYPE[^>]*(?:>|\[)")
 
 
 def parse(content: bytes) -> FullText | None:
-    """The first article of the answer; None when it holds none. Raises `NcbiUnreadable`."""
+    """Parse the first article of the answer; None when it holds none.
+
+    `withheld` is set when there is no body and PMC says that the publisher does not allow downloading. Raises
+    `NcbiUnreadable` for broken XML, declarations inside the file and undefined entities.
+    """
     root = _root(content)
     article = root if root.tag == "article" else root.find("article")
     if article is None:
@@ -44,7 +48,7 @@ def parse(content: bytes) -> FullText | None:
 
 
 def _root(content: bytes) -> etree._Element:
-    """The tree, of XML that declares nothing of its own and expands nothing."""
+    """Parse the XML. A file that declares entities or elements is refused, and none is expanded."""
     doctype = _DOCTYPE.search(content[: 1 << 16])
     if doctype and not PLAIN_DOCTYPE.fullmatch(doctype[0].decode("utf-8", "replace")):
         raise NcbiUnreadable("The XML declares entities or elements of its own, which PMC never does; refused.")
@@ -58,43 +62,43 @@ def _root(content: bytes) -> etree._Element:
 
 
 def _ids(meta: etree._Element | None) -> dict[str, str]:
-    found: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for child in meta.findall("article-id") if meta is not None else ():
         kind, text = child.get("pub-id-type", ""), (child.text or "").strip()
-        found.setdefault(kind, text)
-    return found
+        ids.setdefault(kind, text)
+    return ids
 
 
 def _numbered(ids: dict[str, str]) -> str | None:
-    """Older answers give the PMCID as a number, under "pmc"."""
+    """The PMCID from "pmc", under which older answers give its number alone."""
     number = ids.get("pmc", "").removeprefix("PMC")
     return f"PMC{number}" if number.isdigit() else None
 
 
 def _text(element: etree._Element | None, path: str) -> str:
-    found = element.find(path) if element is not None else None
-    return plain(found) if found is not None else ""
+    part = element.find(path) if element is not None else None
+    return plain(part) if part is not None else ""
 
 
 def _abstracts(meta: etree._Element | None) -> list[TextSection]:
-    """The abstract, and what stands beside it (a summary for lay readers, key points) under its own title."""
-    found: list[TextSection] = []
+    """The abstract, and what stands beside it under its own title (a summary for lay readers, key points)."""
+    sections: list[TextSection] = []
     for abstract in meta.findall("abstract") if meta is not None else ():
         kind = (abstract.get("abstract-type") or "").replace("-", " ")
         if kind not in ("graphical", "teaser"):
-            found += sections_of(abstract, title=_text(abstract, "title") or kind.capitalize() or "Abstract")
-    return found
+            sections += sections_of(abstract, title=_text(abstract, "title") or kind.capitalize() or "Abstract")
+    return sections
 
 
 def _back(back: etree._Element | None) -> list[TextSection]:
-    found: list[TextSection] = []
+    sections: list[TextSection] = []
     for part in back if back is not None else ():
         if part.tag in ("ack", "notes", "app-group"):
             title = {"ack": "Acknowledgments", "notes": "Notes", "app-group": "Appendix"}[str(part.tag)]
-            found += sections_of(part, title=_text(part, "title") or title)
+            sections += sections_of(part, title=_text(part, "title") or title)
         elif part.tag == "sec":
-            found += sections_of(part, title=_text(part, "title"))
-    return found
+            sections += sections_of(part, title=_text(part, "title"))
+    return sections
 
 
 def _licence(meta: etree._Element | None) -> Licence:
@@ -113,7 +117,8 @@ def _licence(meta: etree._Element | None) -> Licence:
 
 
 def _name(address: str) -> str:
-    found = _CREATIVE.search(address)
-    if not found:
+    """Short name of a Creative Commons licence (`CC BY 4.0`) from its address or text; "" for any other."""
+    licence = _CREATIVE.search(address)
+    if not licence:
         return ""
-    return f"CC0 {found[4]}" if found[3] else f"CC {found[1].upper()} {found[2]}"
+    return f"CC0 {licence[4]}" if licence[3] else f"CC {licence[1].upper()} {licence[2]}"

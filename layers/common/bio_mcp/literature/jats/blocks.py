@@ -1,4 +1,4 @@
-"""Sections, paragraphs, lists, tables and figures of a body."""
+"""Sections, paragraphs, lists, tables and figures of an article's body."""
 
 from lxml import etree
 
@@ -9,11 +9,14 @@ _SKIPPED = frozenset(
     ("title", "label", "sec-meta", "object-id", "supplementary-material", "media", "ref-list", "fn-group", "graphic",
      "alternatives", "processing-meta", "caption", "attrib", "permissions", "table-wrap-foot")
 )  # fmt: skip
-_DEEPEST = 12  # levels of nesting that are told apart; what lies deeper is read as one
+_DEEPEST = 12  # levels of nesting that become sections of their own; what lies deeper joins its parent
 
 
 def sections_of(element: etree._Element, title: str = "", level: int = 1) -> list[TextSection]:
-    """The element's own text under `title`, then its subsections; nothing for what has no word."""
+    """The element's own text under `title`, then its subsections with a higher `level`.
+
+    An element without text, table or subsection gives no section.
+    """
     lines: list[str] = []
     tables: list[Table] = []
     inner: list[TextSection] = []
@@ -46,7 +49,7 @@ def _read(element: etree._Element, lines: list[str], tables: list[Table]) -> Non
 
 
 def _paragraph(element: etree._Element, lines: list[str], tables: list[Table]) -> None:
-    """The paragraph's words; tables, figures and lists that stand inside it are read after it."""
+    """Append the paragraph's words; tables, figures and lists inside it are read after it."""
     inside = [
         block
         for block in element.iter("table-wrap", "fig", "list", "supplementary-material")
@@ -70,7 +73,7 @@ def _outermost(block: etree._Element, within: etree._Element) -> bool:
 
 
 def _detach(block: etree._Element) -> None:
-    """Take the block out; the text behind it stays where it was."""
+    """Remove the block from the tree; the text behind it stays in place."""
     parent, before, tail = block.getparent(), block.getprevious(), block.tail or ""
     if parent is None:
         return
@@ -103,7 +106,7 @@ def _table(element: etree._Element, _lines: list[str], tables: list[Table]) -> N
 
 
 def _flat(element: etree._Element) -> str:
-    """One line of what may be several blocks: a title and a paragraph, the paragraphs of a cell."""
+    """Join what may be several blocks on one line: a title and a paragraph, the paragraphs of a cell."""
     blocks = [plain(part) for part in element if part.tag in ("title", "p", "fn", "attrib")]
     return " ".join(" ".join(filter(None, blocks)).split()) if blocks else plain(element)
 

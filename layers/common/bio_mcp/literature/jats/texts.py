@@ -1,11 +1,14 @@
-"""An article's text."""
+"""The text of an article: sections, tables, licence."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Licence:
-    """What the article may be used for, in its own words. `name` is short ("CC BY 4.0") where it is a known one."""
+    """What the article may be used for, in its own words.
+
+    `name` is the short form ("CC BY 4.0") of a Creative Commons licence, "" for any other.
+    """
 
     name: str = ""
     url: str = ""
@@ -14,7 +17,7 @@ class Licence:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`rows`: cells joined by " | ", a line each, the head first. `note` is what stands below it."""
+    """A table as text. `rows` are lines of cells joined by " | ", the head first. `note` stands below the table."""
 
     label: str
     caption: str
@@ -34,7 +37,11 @@ class TextSection:
 
 @dataclass(frozen=True, slots=True)
 class FullText:
-    """`withheld`: the publisher does not let PubMed Central give the text away; then there is at most an abstract."""
+    """An article of PubMed Central.
+
+    `withheld`: the publisher does not let PubMed Central give the text away, so there is at most an abstract.
+    `references` counts the cited works, whose list is left out.
+    """
 
     pmcid: str | None
     pmid: str | None

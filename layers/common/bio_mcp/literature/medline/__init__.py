@@ -1,4 +1,4 @@
-"""PubMed XML -> records. Streams, keeps memory flat, trusts nothing in the file."""
+"""PubMed XML to records. Parsing streams in constant memory, and the file is not trusted."""
 
 from bio_mcp.literature.medline.archives import open_records
 from bio_mcp.literature.medline.limits import OddRecord

@@ -7,13 +7,13 @@ from bio_mcp.literature.records import AbstractSection, OtherAbstract
 
 
 def sections(element: etree._Element) -> tuple[AbstractSection, ...]:
-    """The AbstractText elements in order. A section with a label keeps it even when its text is empty."""
-    found = [_section(child) for child in element if child.tag == "AbstractText"]
-    return tuple([section for section in found if section.text or section.label])
+    """The AbstractText elements in order. A labelled section stays even when its text is empty."""
+    parts = [_section(child) for child in element if child.tag == "AbstractText"]
+    return tuple([section for section in parts if section.text or section.label])
 
 
 def copyright_line(element: etree._Element) -> str | None:
-    """CopyrightInformation, None when the abstract has none."""
+    """The text of CopyrightInformation; None when the abstract has none."""
     for line in element.iterchildren("CopyrightInformation"):
         return plain(line) or None
     return None

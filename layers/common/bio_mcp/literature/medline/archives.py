@@ -1,4 +1,4 @@
-"""PubMed XML in a file: plain, gzip or xz, told apart by their first bytes, not by their names."""
+"""PubMed XML in a file: plain, gzip or xz, recognised by its first bytes whatever its name."""
 
 import gzip
 import lzma
@@ -20,10 +20,11 @@ _XZ = b"\xfd7zXZ\x00"
 def open_records(
     path: Path, read: Callable[[int], None] = lambda _bytes: None
 ) -> Iterator[Article | Deletion | OddRecord]:
-    """The records of one file. Raises `InvalidInput` for a file that cannot be read or an archive that is damaged.
+    """Stream the records of one file.
 
-    Decompression streams; a cut archive yields what stands whole before the cut, like `parse_each`. `read` is told,
-    with each record, how many bytes of the file have been consumed.
+    Decompression streams, too. A truncated archive yields the records that are whole before the cut, then raises, like
+    `parse_each`. `read` is called with each record and gets the bytes of the file consumed so far, for a progress bar.
+    Raises `InvalidInput` for a file that cannot be read and `NcbiUnreadable` for a damaged archive.
     """
     if not path.is_file():  # a pipe would be waited for, and a device has no end
         raise InvalidInput(UNREADABLE)

@@ -1,4 +1,4 @@
-"""Many records parsed at one go, where the file is plain enough to be cut between records before it is parsed.
+"""Parse many records in one go, where the file can be cut between records before it is parsed.
 
 libxml2 builds a tree from a block of memory in about three quarters of the time that it needs to be fed, and frees
 it whole. A batch ends at a `</PubmedArticle>`. That may be no end tag at all, but text in a comment or in CDATA, so a
@@ -29,10 +29,10 @@ _LONGEST = 1 << 22
 
 
 def in_batches(stream: IO[bytes], head: bytes) -> Generator[Article | OddRecord, None, bytes]:
-    """Yield the articles of all plain batches; return what `stream` has to read in place of what was consumed.
+    """Yield the articles of all plain batches; return the bytes that `stream` has to read instead of what was consumed.
 
-    That is the file's opening with a line break for every line read, so that errors name the right line, and the
-    bytes after the last plain batch. `head` has been judged; a file that does not open plainly comes back whole.
+    Those bytes are the file's opening, a line break for every line read so that errors name the right line, and what
+    follows the last plain batch. `head` has passed `prolog.judge`; a file with an unusual opening is returned whole.
     """
     opening = _OPENING.match(head)
     if not opening:
@@ -57,7 +57,7 @@ def in_batches(stream: IO[bytes], head: bytes) -> Generator[Article | OddRecord,
 
 
 def filled(stream: IO[bytes], size: int) -> bytes:
-    """`size` bytes or a little more out of a stream that may give them in small pieces; fewer at its end."""
+    """Read `size` bytes or a little more from a stream that may return small pieces; fewer at its end."""
     pieces: list[bytes] = []
     while size > 0 and (piece := stream.read(size)):
         pieces.append(piece)
@@ -66,7 +66,7 @@ def filled(stream: IO[bytes], size: int) -> bytes:
 
 
 def read_or_odd(reader: Callable[[etree._Element], Article], element: etree._Element) -> Article | OddRecord:
-    """The record, or what is odd about it."""
+    """Read the record, or return the `OddRecord` that says why it cannot be read."""
     try:
         return reader(element)
     except OddRecord as odd:
@@ -74,11 +74,11 @@ def read_or_odd(reader: Callable[[etree._Element], Article], element: etree._Ele
 
 
 def _records(parser: etree.XMLParser, batch: bytes) -> tuple[list[etree._Element], int]:
-    """The records of a plain batch and the number of its line breaks; no records if it is not plain."""
+    """The records of a plain batch and its number of line breaks; no records if the batch is not plain."""
     try:
-        *found, mark = etree.fromstring(_ROOT + batch + _ROOT_END, parser)
+        *records, mark = etree.fromstring(_ROOT + batch + _ROOT_END, parser)
     except etree.XMLSyntaxError:
         return [], 0
     root = mark.getparent()
-    plain = root is not None and found == list(root.iter("PubmedArticle")) and not len(parser.error_log)
-    return (found, cast(int, mark.sourceline) - 1) if plain else ([], 0)
+    plain = root is not None and records == list(root.iter("PubmedArticle")) and not len(parser.error_log)
+    return (records, cast(int, mark.sourceline) - 1) if plain else ([], 0)

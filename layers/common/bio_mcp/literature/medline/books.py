@@ -1,4 +1,4 @@
-"""PubmedBookArticle -> Article: a book, or a chapter of one (GeneReviews, StatPearls), with `book` for `journal`."""
+"""PubmedBookArticle to Article: a book, or a chapter of one (GeneReviews, StatPearls), with `book` for `journal`."""
 
 from lxml import etree
 
@@ -9,25 +9,25 @@ from bio_mcp.literature.records import Article, Author, Book
 
 
 def chapter(element: etree._Element) -> Article:
-    """One PubmedBookArticle. Without a chapter title or chapter authors, those of the book count."""
-    found = Article("", book=Book())
-    citations.read(found, element, _RECORD)
-    found.title = found.title or found.vernacular_title or (found.book.title if found.book else None)
-    return citations.settled(found)
+    """Read one PubmedBookArticle. A chapter without its own title or authors takes those of the book."""
+    record = Article("", book=Book())
+    citations.read(record, element, _RECORD)
+    record.title = record.title or record.vernacular_title or (record.book.title if record.book else None)
+    return citations.completed(record)
 
 
-def _book(found: Article, element: etree._Element) -> None:
-    book = _book_of(found)
+def _book(record: Article, element: etree._Element) -> None:
+    book = _book_of(record)
     for child in element:
         tag = child.tag
         if tag == "Publisher":
             _publisher(book, child)
         elif tag == "AuthorList":
-            _book_people(found, book, child)
+            _book_people(record, book, child)
         elif tag == "PubDate":
-            found.publication_date = printed(child)
+            record.publication_date = printed(child)
         elif tag == "ELocationID":
-            linking.located(found, child)
+            linking.located(record, child)
         else:
             _described(book, child)
 
@@ -50,55 +50,56 @@ def _publisher(book: Book, element: etree._Element) -> None:
             book.place = leaf(child)
 
 
-def _book_people(found: Article, book: Book, element: etree._Element) -> None:
+def _book_people(record: Article, book: Book, element: etree._Element) -> None:
     named = people.people(element)
     if element.get("Type") == "editors":
         book.editors += named
     else:
-        _write(found, named, element)
+        _write(record, named, element)
 
 
-def _chapter_people(found: Article, element: etree._Element) -> None:
+def _chapter_people(record: Article, element: etree._Element) -> None:
     if element.get("Type") == "editors":
-        _book_of(found).editors += people.people(element)
+        _book_of(record).editors += people.people(element)
     else:
-        found.authors = ()  # the chapter's own authors replace the book's, which come first in the XML
-        _write(found, people.people(element), element)
+        record.authors = ()  # the chapter's own authors replace the book's, which come first in the XML
+        _write(record, people.people(element), element)
 
 
-def _write(found: Article, named: tuple[Author, ...], element: etree._Element) -> None:
-    found.authors += named
-    found.authors_complete = found.authors_complete and people.complete(element)
+def _write(record: Article, named: tuple[Author, ...], element: etree._Element) -> None:
+    record.authors += named
+    record.authors_complete = record.authors_complete and people.complete(element)
 
 
-def _accession(found: Article, element: etree._Element) -> None:
+def _accession(record: Article, element: etree._Element) -> None:
     for child in element:
         if child.get("IdType") == "bookaccession":
-            _book_of(found).accession = leaf(child)
-    linking.own_ids(found, element)
+            _book_of(record).accession = leaf(child)
+    linking.own_ids(record, element)
 
 
-def _publication_type(found: Article, element: etree._Element) -> None:
-    found.publication_types += (indexing.publication_type(element),)
+def _publication_type(record: Article, element: etree._Element) -> None:
+    record.publication_types += (indexing.publication_type(element),)
 
 
-def _contributed(found: Article, element: etree._Element) -> None:
-    _book_of(found).contribution_date = printed(element)
+def _contributed(record: Article, element: etree._Element) -> None:
+    _book_of(record).contribution_date = printed(element)
 
 
-def _contents(found: Article, element: etree._Element, above: str = "") -> None:
-    book = _book_of(found)
+def _contents(record: Article, element: etree._Element, above: str = "") -> None:
+    """Append the titles of all sections, each behind the titles above it: "Management > Surveillance"."""
+    book = _book_of(record)
     for section in element.iterchildren("Section"):
         parts = (section.find("LocationLabel"), section.find("SectionTitle"))
         title = above + " ".join(plain(part) for part in parts if part is not None)
         book.contents += (title,) if title != above else ()
-        _contents(found, section, f"{title} > ")
+        _contents(record, section, f"{title} > ")
 
 
-def _book_of(found: Article) -> Book:
-    if found.book is None:
-        found.book = Book()
-    return found.book
+def _book_of(record: Article) -> Book:
+    if record.book is None:
+        record.book = Book()
+    return record.book
 
 
 _DOCUMENT: citations.Readers = {

@@ -1,4 +1,4 @@
-"""PubmedArticle -> Article: one pass over each level, the child's tag choosing what reads it."""
+"""PubmedArticle to Article. One pass over each level; the tag of a child selects its reader."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from bio_mcp.literature.medline.dates import calendar_day, printed, stamp
 from bio_mcp.literature.medline.journals import journal, journal_info
 from bio_mcp.literature.medline.limits import checked, version_of
 from bio_mcp.literature.medline.markup import leaf, plain
-from bio_mcp.literature.medline.retraction_status import standing
+from bio_mcp.literature.medline.retraction_status import retraction_status
 from bio_mcp.literature.records import Article
 
 Reader = Callable[[Article, etree._Element], None]
@@ -21,124 +21,124 @@ _HISTORY = {"pubmed": "edat", "entrez": "crdt", "medline": "mhda"}
 
 
 def article(element: etree._Element) -> Article:
-    """One PubmedArticle. Raises `OddRecord` for one that PubMed cannot have made."""
-    found = Article("")
-    read(found, element, _RECORD)
-    return settled(found)
+    """Read one PubmedArticle. Raises `OddRecord` for one that PubMed cannot have made."""
+    record = Article("")
+    read(record, element, _RECORD)
+    return completed(record)
 
 
-def read(found: Article, element: etree._Element, readers: Readers) -> None:
-    """Hand every child to the reader of its tag; children that nobody reads are left."""
+def read(record: Article, element: etree._Element, readers: Readers) -> None:
+    """Hand every child of `element` to the reader of its tag; children without a reader are skipped."""
     for child in element:
         reader = readers.get(child.tag)
         if reader is not None:
-            reader(found, child)
+            reader(record, child)
 
 
-def settled(found: Article) -> Article:
-    """The article with what only the whole record decides: its title and whether it stands."""
-    checked(found)
-    if not found.title:
-        found.title = found.vernacular_title
-    found.retraction = standing(found.publication_types, found.corrections)
-    return found
+def completed(record: Article) -> Article:
+    """Check the record and set what depends on all of it: the title's fallback and the retraction status."""
+    checked(record)
+    if not record.title:
+        record.title = record.vernacular_title
+    record.retraction = retraction_status(record.publication_types, record.corrections)
+    return record
 
 
 def below(readers: Readers) -> Reader:
-    """A reader that hands the element's children to `readers`."""
+    """Make a reader that hands the element's children to `readers`."""
 
-    def into(found: Article, element: etree._Element) -> None:
-        read(found, element, readers)
+    def into(record: Article, element: etree._Element) -> None:
+        read(record, element, readers)
 
     return into
 
 
-def pmid(found: Article, element: etree._Element) -> None:
-    """The record's PMID and version."""
-    found.pmid = leaf(element) or ""
-    found.pmid_version = version_of(element.get("Version"))
+def pmid(record: Article, element: etree._Element) -> None:
+    """Set PMID and version."""
+    record.pmid = leaf(element) or ""
+    record.pmid_version = version_of(element.get("Version"))
 
 
 def set_to(name: str, value: Callable[[etree._Element], Any]) -> Reader:
-    """A reader that sets one attribute."""
+    """Make a reader that sets the attribute `name` to `value(element)`."""
 
-    def into(found: Article, element: etree._Element) -> None:
-        setattr(found, name, value(element))
+    def into(record: Article, element: etree._Element) -> None:
+        setattr(record, name, value(element))
 
     return into
 
 
 def text_or_none(element: etree._Element) -> str | None:
-    """Mixed content as plain text, None when empty."""
+    """Mixed content as plain text; None when empty."""
     return plain(element) or None
 
 
-def abstract(found: Article, element: etree._Element) -> None:
-    """Abstract and its copyright line."""
-    found.abstract = sections(element)
-    found.copyright = copyright_line(element)
+def abstract(record: Article, element: etree._Element) -> None:
+    """Set the abstract and its copyright line."""
+    record.abstract = sections(element)
+    record.copyright = copyright_line(element)
 
 
-def authors(found: Article, element: etree._Element) -> None:
-    """AuthorList and whether it is complete."""
-    found.authors += people.people(element)
-    found.authors_complete = people.complete(element)
+def authors(record: Article, element: etree._Element) -> None:
+    """Add AuthorList, and note whether PubMed marks it complete."""
+    record.authors += people.people(element)
+    record.authors_complete = people.complete(element)
 
 
-def investigators(found: Article, element: etree._Element) -> None:
-    """InvestigatorList: contributors to a group, not authors."""
-    found.investigators += people.people(element)
+def investigators(record: Article, element: etree._Element) -> None:
+    """Add InvestigatorList: contributors to a group, who are no authors."""
+    record.investigators += people.people(element)
 
 
-def language(found: Article, element: etree._Element) -> None:
-    """One Language, a MARC code."""
+def language(record: Article, element: etree._Element) -> None:
+    """Add one Language, a MARC code."""
     text = leaf(element)
     if text:
-        found.languages += (text,)
+        record.languages += (text,)
 
 
-def keywords(found: Article, element: etree._Element) -> None:
-    """One KeywordList; a record can have one of each owner."""
-    found.keywords += tuple(indexing.keywords(element))
+def keywords(record: Article, element: etree._Element) -> None:
+    """Add one KeywordList; a record may have one from each owner (NLM, the publisher, ...)."""
+    record.keywords += tuple(indexing.keywords(element))
 
 
-def references(found: Article, element: etree._Element) -> None:
-    """One ReferenceList."""
-    found.references += tuple(linking.references(element))
+def references(record: Article, element: etree._Element) -> None:
+    """Add one ReferenceList."""
+    record.references += tuple(linking.references(element))
 
 
-def pagination(found: Article, element: etree._Element) -> None:
-    """Pages as printed; StartPage and EndPage only where no MedlinePgn is given."""
+def pagination(record: Article, element: etree._Element) -> None:
+    """Set the pages as printed; StartPage and EndPage count only without a MedlinePgn."""
     parts = {child.tag: leaf(child) for child in element}
     start, end = parts.get("StartPage"), parts.get("EndPage")
-    found.pages = parts.get("MedlinePgn") or (f"{start}-{end}" if start and end else start)
+    record.pages = parts.get("MedlinePgn") or (f"{start}-{end}" if start and end else start)
 
 
-def history(found: Article, element: etree._Element) -> None:
-    """The three Entrez dates. `pubmed` is EDAT and `entrez` is CRDT, whatever their names suggest."""
+def history(record: Article, element: etree._Element) -> None:
+    """Set the three Entrez dates. Status `pubmed` is EDAT and `entrez` is CRDT, whatever their names suggest."""
     for child in element:
         name = _HISTORY.get(child.get("PubStatus", ""))
         if name:
-            setattr(found, name, stamp(child))
+            setattr(record, name, stamp(child))
 
 
-def _citation(found: Article, element: etree._Element) -> None:
-    found.status = element.get("Status")
-    read(found, element, _CITATION)
+def _citation(record: Article, element: etree._Element) -> None:
+    record.status = element.get("Status")
+    read(record, element, _CITATION)
 
 
-def _article(found: Article, element: etree._Element) -> None:
-    found.publication_model = element.get("PubModel")
-    read(found, element, _ARTICLE)
+def _article(record: Article, element: etree._Element) -> None:
+    record.publication_model = element.get("PubModel")
+    read(record, element, _ARTICLE)
 
 
-def _article_date(found: Article, element: etree._Element) -> None:
-    if element.get("DateType", "Electronic") == "Electronic" and found.electronic_date is None:
-        found.electronic_date = printed(element)
+def _article_date(record: Article, element: etree._Element) -> None:
+    if element.get("DateType", "Electronic") == "Electronic" and record.electronic_date is None:
+        record.electronic_date = printed(element)
 
 
-def _other_abstract(found: Article, element: etree._Element) -> None:
-    found.other_abstracts += (other_abstract(element),)
+def _other_abstract(record: Article, element: etree._Element) -> None:
+    record.other_abstracts += (other_abstract(element),)
 
 
 _ARTICLE: Readers = {

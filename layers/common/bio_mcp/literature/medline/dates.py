@@ -1,9 +1,9 @@
-"""Dates as PubMed prints them, at their true precision; a date that no calendar has is read as far as it is one.
+"""Dates as PubMed prints them, at their true precision.
 
-MedlineDate is free text. Forms seen: `1998 Dec-1999 Jan`, `2021 May-Jun`, `1977-1978`, `1977-1978 Dec-Jan`,
-`1977 Apr 17-21`, `2021 Apr-Jun 01`, `2021 3rd Quarter`, `1979 Mar/Apr`, `2000 Spring-Summer`; its start counts.
-A season gives no month, since it names other months on the other half of the globe, unless
-it is months (Season also holds `Sep-Dec`).
+A date that no calendar has is read as far as it makes sense. MedlineDate is free text. Forms seen: `1998 Dec-1999
+Jan`, `2021 May-Jun`, `1977-1978`, `1977-1978 Dec-Jan`, `1977 Apr 17-21`, `2021 Apr-Jun 01`, `2021 3rd Quarter`,
+`1979 Mar/Apr`, `2000 Spring-Summer`; the start counts. A season gives no month, since it falls in other months on
+the other half of the globe, unless it is made of months (Season also holds `Sep-Dec`).
 """
 
 import re
@@ -25,7 +25,7 @@ _LONG = ("january", "february", "march", "april", "may", "june", "july", "august
 
 
 def printed(element: etree._Element) -> PartialDate | None:
-    """PubDate, ArticleDate, ContributionDate and their like; None when empty."""
+    """Read PubDate, ArticleDate, ContributionDate and their like; None when empty."""
     parts: dict[Any, str | None] = {child.tag: child.text for child in element}
     free = parts.get("MedlineDate")
     if free:
@@ -34,26 +34,26 @@ def printed(element: etree._Element) -> PartialDate | None:
 
 
 def medline_date(text: str) -> PartialDate:
-    """Free text, its start understood as far as it says."""
+    """Read free text; year, month and day are those of its start, as far as it gives them."""
     text = " ".join(text.split())
-    found = _YEAR.search(text)
-    if not found:
+    match = _YEAR.search(text)
+    if not match:
         return PartialDate(text)
-    year = int(found[1])
-    month, day = _month_day(text[: found.start()])
+    year = int(match[1])
+    month, day = _month_day(text[: match.start()])
     if month is None:
-        month, day = _month_day(text[found.end() :])
+        month, day = _month_day(text[match.end() :])
     return PartialDate(text, year, month, _day_of(year, month, day))
 
 
 def calendar_day(element: etree._Element) -> date | None:
-    """DateRevised and DateCompleted; None when no calendar has that day."""
+    """Read DateRevised or DateCompleted; None when no calendar has that day."""
     year, month, day = _three(element)
     return _calendar_day(year, month, day)
 
 
 def stamp(element: etree._Element) -> str | None:
-    """PubMedPubDate -> `YYYY-MM-DDTHH:MM`, or `YYYY-MM-DD` where no hour is given; None when impossible."""
+    """Format PubMedPubDate as `YYYY-MM-DDTHH:MM`, or `YYYY-MM-DD` without an hour; None when impossible."""
     return _stamp(*[child.text for child in element])
 
 
@@ -107,9 +107,9 @@ def _month_day(text: str) -> tuple[int | None, int | None]:
     quarter = _QUARTER.search(text)
     if quarter:
         return 3 * int(quarter[1]) - 2, None
-    found = _MONTH_DAY.match(text)
-    month = month_number(found[1]) if found else None
-    return (month, _number(found[2])) if found and month else (None, None)
+    match = _MONTH_DAY.match(text)
+    month = month_number(match[1]) if match else None
+    return (month, _number(match[2])) if match and month else (None, None)
 
 
 def _day_of(year: int, month: int | None, day: int | None) -> int | None:

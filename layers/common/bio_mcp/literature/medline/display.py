@@ -1,8 +1,8 @@
-"""Whether a paper still stands, read off a record in the MEDLINE display format."""
+"""Retraction status from a record in the MEDLINE display format."""
 
 import re
 
-from bio_mcp.literature.medline.retraction_status import standing
+from bio_mcp.literature.medline.retraction_status import retraction_status
 from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
 
 TAGS = {  # of NLM's description of the format -> the DTD's RefType
@@ -19,8 +19,8 @@ TAGS = {  # of NLM's description of the format -> the DTD's RefType
 _FIELD = re.compile(r"^([A-Z]{2,4}) *- (.*)", re.MULTILINE)
 
 
-def standing_in(record: str) -> RetractionStatus:
-    """As `standing` finds it in the same record as XML."""
+def displayed_status(record: str) -> RetractionStatus:
+    """The retraction status that `retraction_status` gives to the same record as XML."""
     fields = _FIELD.findall(record)
     types = [PublicationType("", text.strip()) for tag, text in fields if tag == "PT"]
-    return standing(types, [Correction(TAGS[tag]) for tag, _ in fields if tag in TAGS])
+    return retraction_status(types, [Correction(TAGS[tag]) for tag, _ in fields if tag in TAGS])

@@ -1,4 +1,4 @@
-"""What NLM and publishers attach to a citation: types, MeSH, chemicals, keywords, grants, databanks."""
+"""Indexing of a citation by NLM and publishers: types, MeSH, chemicals, keywords, grants, databanks."""
 
 from functools import lru_cache
 
@@ -9,12 +9,12 @@ from bio_mcp.literature.records import Chemical, Databank, Grant, MeshHeading, M
 
 
 def publication_types(element: etree._Element) -> tuple[PublicationType, ...]:
-    """PublicationTypeList, each with its MeSH UI."""
+    """PublicationTypeList, with the MeSH UI of each type."""
     return tuple([_publication_type(child.get("UI", ""), child.text or "") for child in element])
 
 
 def publication_type(element: etree._Element) -> PublicationType:
-    """One PublicationType, as a BookDocument has it without a list."""
+    """One PublicationType; a BookDocument has it without a list."""
     return _publication_type(element.get("UI", ""), element.text or "")
 
 
@@ -24,17 +24,17 @@ def mesh_headings(element: etree._Element) -> tuple[MeshHeading, ...]:
 
 
 def chemicals(element: etree._Element) -> tuple[Chemical, ...]:
-    """ChemicalList; registry number "0" where the substance has none."""
+    """ChemicalList; the registry number is "0" where a substance has none."""
     return tuple(map(_chemical, element))
 
 
 def keywords(element: etree._Element) -> list[str]:
-    """One KeywordList, empty ones left out."""
+    """One KeywordList, without empty keywords."""
     return [word for word in map(plain, element) if word]
 
 
 def grants(element: etree._Element) -> tuple[Grant, ...]:
-    """GrantList. `&amp;` that was escaped twice on the way to NLM is read once more."""
+    """GrantList. `&amp;`, which some records escape twice, is unescaped once more."""
     return tuple(map(_grant, element))
 
 
@@ -78,13 +78,13 @@ def _chemical(element: etree._Element) -> Chemical:
 
 
 def _grant(element: etree._Element) -> Grant:
-    found = {child.tag: leaf(child) for child in element}
-    number, agency = found.get("GrantID"), found.get("Agency")
+    parts = {child.tag: leaf(child) for child in element}
+    number, agency = parts.get("GrantID"), parts.get("Agency")
     return Grant(
         number and number.replace("&amp;", "&"),
-        found.get("Acronym"),
+        parts.get("Acronym"),
         agency and agency.replace("&amp;", "&"),
-        found.get("Country"),
+        parts.get("Country"),
     )
 
 

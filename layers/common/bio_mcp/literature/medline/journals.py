@@ -1,4 +1,4 @@
-"""Article/Journal and MedlineJournalInfo: two places that describe one journal."""
+"""Article/Journal and MedlineJournalInfo: two elements that describe one journal."""
 
 from lxml import etree
 
@@ -17,33 +17,33 @@ _OF_NLM = {
 
 
 def journal(article: Article, element: etree._Element) -> None:
-    """Title, ISSN as cited, volume, issue and the date of the issue."""
-    found = _journal_of(article)
+    """Set title, ISSN as cited, volume, issue and the date of the issue."""
+    target = _journal_of(article)
     for child in element:
         tag = child.tag
         if tag == "JournalIssue":
-            _issue(article, found, child)
+            _issue(article, target, child)
         elif tag == "ISSN":
-            found.issn, found.issn_type = leaf(child), child.get("IssnType")
+            target.issn, target.issn_type = leaf(child), child.get("IssnType")
         elif tag in _OF_JOURNAL:
-            setattr(found, _OF_JOURNAL[tag], plain(child) or None)
+            setattr(target, _OF_JOURNAL[tag], plain(child) or None)
 
 
 def journal_info(article: Article, element: etree._Element) -> None:
-    """What NLM's catalogue says: NLM id, linking ISSN, MEDLINE abbreviation, country."""
-    found = _journal_of(article)
+    """Set what NLM's catalogue knows: NLM id, linking ISSN, MEDLINE abbreviation, country."""
+    target = _journal_of(article)
     for child in element:
         if child.tag in _OF_NLM:
-            setattr(found, _OF_NLM[child.tag], leaf(child))
+            setattr(target, _OF_NLM[child.tag], leaf(child))
 
 
-def _issue(article: Article, found: Journal, element: etree._Element) -> None:
+def _issue(article: Article, target: Journal, element: etree._Element) -> None:
     for child in element:
         tag = child.tag
         if tag == "PubDate":
             article.publication_date = printed(child)
         elif tag in _OF_ISSUE:
-            setattr(found, _OF_ISSUE[tag], leaf(child))
+            setattr(target, _OF_ISSUE[tag], leaf(child))
 
 
 def _journal_of(article: Article) -> Journal:

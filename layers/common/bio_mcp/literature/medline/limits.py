@@ -1,4 +1,4 @@
-"""What one record may be: a real PMID, and no larger than ten times what PubMed's largest records are.
+"""Bounds of one record: a real PMID, and at most ten times the size of PubMed's largest records.
 
 The largest records are lists of thousands of collaborators: some megabytes of XML, a quarter of a million tags. The
 longest abstracts have seven thousand characters.
@@ -18,17 +18,17 @@ _VERSION = re.compile(r"[0-9]{1,4}", re.ASCII)
 
 
 class OddRecord(NcbiUnreadable):
-    """One record that cannot be taken for what it says it is; those around it can."""
+    """A record that PubMed cannot have made. It is skipped; the records around it can be read."""
 
 
 class RecordSize:
-    """What has been fed to a parser since it finished a record."""
+    """Bytes and tags fed to a parser since it finished a record."""
 
     def __init__(self) -> None:
         self._bytes = self._tags = 0
 
     def add(self, chunk: bytes) -> None:
-        """Raises `OddRecord` for more than a record may have; nothing after it can be read."""
+        """Count a chunk. Raises `OddRecord` beyond the bounds; nothing after it can be read."""
         self._bytes += len(chunk)
         self._tags += chunk.count(b"<")
         if self._bytes > LONGEST_RECORD or self._tags > MOST_TAGS:
@@ -38,11 +38,12 @@ class RecordSize:
             )
 
     def start_again(self) -> None:
+        """Reset the counts: a record is finished."""
         self._bytes = self._tags = 0
 
 
 def version_of(text: str | None) -> int:
-    """A PMID's Version; 1 where it is not a number. Raises `OddRecord` for a number that no version has."""
+    """Parse a PMID's Version; 1 where it is not a number. Raises `OddRecord` for more than four digits."""
     if not text or not (text.isascii() and text.isdigit()):
         return 1
     if not _VERSION.fullmatch(text):
@@ -50,19 +51,19 @@ def version_of(text: str | None) -> int:
     return int(text)
 
 
-def checked(found: Article) -> Article:
-    """The article. Raises `OddRecord` for one that PubMed cannot have made."""
-    if not found.pmid:
+def checked(record: Article) -> Article:
+    """Return the article unchanged. Raises `OddRecord` without a PMID, for a bad one, and for endless text."""
+    if not record.pmid:
         raise OddRecord("A record in the PubMed XML has no PMID; fetch it again or take it out of the file.")
-    checked_pmid(found.pmid)
-    texts = (found.title or "", found.vernacular_title or "", *(section.text for section in found.abstract))
+    checked_pmid(record.pmid)
+    texts = (record.title or "", record.vernacular_title or "", *(section.text for section in record.abstract))
     if sum(map(len, texts)) > LONGEST_TEXT:
-        raise OddRecord(f"Title and abstract of PMID {found.pmid} have more than {LONGEST_TEXT:,} characters.")
-    return found
+        raise OddRecord(f"Title and abstract of PMID {record.pmid} have more than {LONGEST_TEXT:,} characters.")
+    return record
 
 
 def checked_pmid(text: str) -> str:
-    """The PMID. Raises `OddRecord` for what is none."""
+    """Return the PMID unchanged. Raises `OddRecord` for anything else than up to nine digits without a leading zero."""
     if not _PMID.fullmatch(text):
         raise OddRecord(f"{text[:SHOWN]!r} is not a PMID: it has up to nine digits and no leading zero.")
     return text

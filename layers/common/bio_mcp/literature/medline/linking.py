@@ -1,4 +1,4 @@
-"""What a citation points to: its own ids, the works it cites, the notices about it."""
+"""Links of a citation: its own ids, the works it cites, the notices about it."""
 
 import re
 
@@ -13,7 +13,7 @@ _CITED = ("Reference", "Citation", "ArticleId")
 
 
 def own_ids(article: Article, element: etree._Element) -> None:
-    """PubmedData/ArticleIdList: DOI, PMCID, PII. The list outranks ELocationID.
+    """Set DOI, PMCID and PII from PubmedData/ArticleIdList, which outranks ELocationID.
 
     Of several DOIs the one that ELocationID confirms counts, else the first.
     """
@@ -33,7 +33,7 @@ def own_ids(article: Article, element: etree._Element) -> None:
 
 
 def located(article: Article, element: etree._Element) -> None:
-    """ELocationID: a DOI or PII for want of one in the record's list; one marked invalid is none."""
+    """Set DOI or PII from ELocationID, for want of one in the record's list. One marked invalid is ignored."""
     text = leaf(element)
     if not text or element.get("ValidYN") == "N":
         return
@@ -44,22 +44,22 @@ def located(article: Article, element: etree._Element) -> None:
 
 
 def bare_doi(text: str) -> str:
-    """The DOI without `doi:` or a resolver's address, its case kept; text that has none is left as it is."""
+    """Strip `doi:` or a resolver's address from a DOI; its case stays. Text without a DOI is returned unchanged."""
     if text.startswith("10."):
         return text
-    found = _DOI.search(text)
-    return found[0] if found else text
+    match = _DOI.search(text)
+    return match[0] if match else text
 
 
 def bare_pmcid(text: str) -> str | None:
-    """`PMC123` out of itself or of `pmc-id: PMC123;`."""
-    found = _PMCID.search(text)
-    return found[0] if found else None
+    """Find `PMC123` in itself or in `pmc-id: PMC123;`; None where there is none."""
+    match = _PMCID.search(text)
+    return match[0] if match else None
 
 
 def references(element: etree._Element) -> list[Reference]:
-    """ReferenceList with the lists inside it, in printed order."""
-    found: list[Reference] = []
+    """Read ReferenceList and the lists inside it, in printed order."""
+    cited: list[Reference] = []
     current = Reference()
     for part in element.iter(*_CITED):
         tag = part.tag
@@ -72,12 +72,12 @@ def references(element: etree._Element) -> list[Reference]:
             current.citation = plain(part) or None
         else:
             current = Reference()
-            found.append(current)
-    return found
+            cited.append(current)
+    return cited
 
 
 def corrections(element: etree._Element) -> tuple[Correction, ...]:
-    """CommentsCorrectionsList; the PMID may be absent."""
+    """Read CommentsCorrectionsList; the PMID may be absent."""
     return tuple(map(_correction, element))
 
 
@@ -92,5 +92,5 @@ def _cited_id(reference: Reference, element: etree._Element) -> None:
 
 
 def _correction(element: etree._Element) -> Correction:
-    found = {child.tag: leaf(child) for child in element}
-    return Correction(element.get("RefType", ""), found.get("RefSource"), found.get("PMID"), found.get("Note"))
+    parts = {child.tag: leaf(child) for child in element}
+    return Correction(element.get("RefType", ""), parts.get("RefSource"), parts.get("PMID"), parts.get("Note"))

@@ -1,4 +1,4 @@
-"""Mixed content -> one line of plain text that still says what the page said.
+"""Mixed content to one line of plain text with the same meaning.
 
 | markup | becomes |
 |---|---|

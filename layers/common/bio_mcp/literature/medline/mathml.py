@@ -1,4 +1,4 @@
-"""MathML -> one line: `x₁²`, `(a+b)/2`, `√(x)`, `x̄`. Layout white space and invisible operators go."""
+"""MathML to one line: `x₁²`, `(a+b)/2`, `√(x)`, `x̄`. Layout white space and invisible operators are dropped."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ _ACCENTS = {
 
 
 def linear(element: etree._Element) -> str:
-    """The formula in reading order on one line."""
+    """The formula on one line, in reading order. Raises `NcbiUnreadable` for an undefined entity."""
     tag = element.tag
     if not isinstance(tag, str):
         raise NcbiUnreadable("The XML refers to an entity that it does not define; fetch the record again.")

@@ -1,4 +1,4 @@
-"""AuthorList and InvestigatorList."""
+"""Authors and investigators of a citation."""
 
 import re
 from typing import Any
@@ -15,8 +15,8 @@ _PERSON = ("Author", "Investigator", "Affiliation", "Identifier", *_PLAIN, *_MAR
 
 
 def people(element: etree._Element) -> tuple[Author, ...]:
-    """Every person and group of the list, in order, those that NLM marks invalid included (`valid`)."""
-    found: list[Author] = []
+    """Every person and group of the list, in order; those that NLM marks invalid have `valid` False."""
+    listed: list[Author] = []
     person = Author()
     for part in element.iter(*_PERSON):
         tag: Any = part.tag
@@ -29,21 +29,21 @@ def people(element: etree._Element) -> tuple[Author, ...]:
             person.affiliations += (affiliation,) if affiliation else ()
         elif tag == "Author" or tag == "Investigator":
             person = Author(valid=part.get("ValidYN") != "N", equal_contribution=part.get("EqualContrib") == "Y")
-            found.append(person)
+            listed.append(person)
         else:
             _uncommon(person, part, tag)
-    return tuple(found)
+    return tuple(listed)
 
 
 def complete(element: etree._Element) -> bool:
-    """False when NLM says that the list was cut (`CompleteYN="N"`)."""
+    """Whether the list is complete: False when NLM cut it (`CompleteYN="N"`)."""
     return element.get("CompleteYN") != "N"
 
 
 def orcid(text: str | None) -> str | None:
-    """The bare 0000-0000-0000-000X out of a bare, run-together or URL form; the check digit is not checked."""
-    found = _ORCID.search(text) if text else None
-    return "-".join(found.groups()).upper() if found else None
+    """Find 0000-0000-0000-000X in a bare, run-together or URL form. The check digit is not verified."""
+    match = _ORCID.search(text) if text else None
+    return "-".join(match.groups()).upper() if match else None
 
 
 def _uncommon(person: Author, part: etree._Element, tag: Any) -> None:

@@ -1,7 +1,7 @@
-"""The head of a PubMed file, judged before anything in it is believed.
+"""The head of a PubMed file, checked before anything in it is used.
 
-All real PubMed XML names an external DTD; it is accepted and never loaded. None has an internal subset, the place
-where entities are declared: a file with one is refused, since it can make a parser read files or fill memory.
+All real PubMed XML names an external DTD; it is accepted and never loaded. None has an internal subset, where
+entities are declared: a file with one is refused, since it can make a parser read files or fill memory.
 """
 
 import re
@@ -31,12 +31,12 @@ _SEALED: dict[str, Any] = {
 
 
 def sealed_parser(*tags: str, event: Literal["start", "end"] = "end") -> etree.XMLPullParser:
-    """A pull parser that loads no DTD, opens no connection, expands no entity and keeps libxml2's size limits."""
+    """Make a pull parser that loads no DTD, opens no connection, expands no entity and has libxml2's size limits."""
     return etree.XMLPullParser(events=(event,), tag=tags or None, **_SEALED)
 
 
 def sealed_builder() -> etree.XMLParser:
-    """A parser of whole blocks, as closed as `sealed_parser`."""
+    """Make a parser of whole blocks, with the limits of `sealed_parser`."""
     return etree.XMLParser(**_SEALED)
 
 
@@ -54,7 +54,7 @@ def judge(head: bytes) -> None:
 
 
 def _has_internal_subset(tree: etree._ElementTree) -> bool:
-    """Whether the DOCTYPE says more than its name and ids; lxml lists entities and elements, but no attributes."""
+    """Whether the DOCTYPE declares more than its name and ids; lxml lists entities and elements, but no attributes."""
     prolog = etree.tostring(tree, encoding="unicode")
     start = _BEFORE_DOCTYPE.match(prolog)
     doctype = prolog[start.end() :] if start else prolog
@@ -76,7 +76,7 @@ def _root(head: bytes) -> etree._Element | None:
 
 
 def close(parser: etree.XMLPullParser) -> None:
-    """Tell the parser that the file has ended. Raises `NcbiUnreadable` if it should not have."""
+    """End the parse. Raises `NcbiUnreadable` if the file ended too early."""
     try:
         parser.close()
     except etree.XMLSyntaxError as error:
@@ -84,13 +84,13 @@ def close(parser: etree.XMLPullParser) -> None:
 
 
 def finished(parser: etree.XMLPullParser) -> Iterator[etree._Element]:
-    """The elements whose event has come."""
+    """The elements that the parser has finished since the last call."""
     for _, element in parser.read_events():
         yield cast(etree._Element, element)
 
 
 def unreadable(error: etree.XMLSyntaxError) -> NcbiUnreadable:
-    """What the parser found wrong, with the line, and without the file's name."""
+    """Describe what the parser rejected, with the line and without the file's name."""
     reason = (error.msg or "it ends too early").partition("(<string>")[0].rstrip(" ,.")
     where = f" at line {error.lineno}" if error.lineno else ""
     return NcbiUnreadable(f"The PubMed XML is broken or cut short{where}: {reason}. Fetch it again.")

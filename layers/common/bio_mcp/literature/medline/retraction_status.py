@@ -1,4 +1,4 @@
-"""Whether a paper still stands, from its publication types and CommentsCorrections.
+"""Retraction status of a paper, from its publication types and CommentsCorrections.
 
 The gravest finding wins: retracted, notice, concern, corrected, clear.
 
@@ -13,8 +13,8 @@ The gravest finding wins: retracted, notice, concern, corrected, clear.
 | clear | ExpressionOfConcernFor, type D000075742; ErratumFor, type D016425 | it speaks about another paper |
 | clear | RetractedandRepublishedFrom, CorrectedandRepublishedFrom, RepublishedFrom | this is the mended version |
 | clear | UpdateIn, UpdateOf | newer evidence, not an error |
-| clear | CommentIn, CommentOn, ReprintIn, ReprintOf, OriginalReportIn, SummaryForPatientsIn | not about standing |
-| clear | Cites, AssociatedDataset, AssociatedPublication | not about standing |
+| clear | CommentIn, CommentOn, ReprintIn, ReprintOf, OriginalReportIn, SummaryForPatientsIn | no doubt is raised |
+| clear | Cites, AssociatedDataset, AssociatedPublication | no doubt is raised |
 
 `unknown` is for records that do not come from PubMed. RefTypes are those of the DTD of 2025-01-01, and the two
 partial ones of earlier years.
@@ -49,8 +49,11 @@ _GRAVITY = (
 )
 
 
-def standing(types: Iterable[PublicationType], corrections: Iterable[Correction]) -> RetractionStatus:
-    """The gravest finding that the record itself gives; `clear` when there is none."""
-    found = {_TYPE_UIS.get(kind.ui) or _TYPE_NAMES.get(kind.name) for kind in types}
-    found.update(REF_TYPES.get(correction.kind) for correction in corrections)
-    return next((status for status in _GRAVITY if status in found), RetractionStatus.CLEAR)
+def retraction_status(types: Iterable[PublicationType], corrections: Iterable[Correction]) -> RetractionStatus:
+    """The gravest finding that the record itself gives; `clear` when there is none.
+
+    The publication type or the reference alone is enough.
+    """
+    findings = {_TYPE_UIS.get(kind.ui) or _TYPE_NAMES.get(kind.name) for kind in types}
+    findings.update(REF_TYPES.get(correction.kind) for correction in corrections)
+    return next((status for status in _GRAVITY if status in findings), RetractionStatus.CLEAR)

@@ -1,7 +1,7 @@
-"""Superscripts and subscripts in plain text: Unicode's small forms where it has them, `^(...)`, `_(...)` elsewhere.
+"""Superscripts and subscripts in plain text: Unicode's small forms where they exist, else `^(...)` and `_(...)`.
 
 The tables are written out, not read from `unicodedata`: a newer Python would otherwise change the text, and
-with it every content hash. Characters without a small form that are printed raised anyway (®, °, ′, *) stay.
+with it every content hash. Characters that are printed raised anyway (®, °, ′, *) stay as they are.
 """
 
 from collections.abc import Mapping
@@ -28,13 +28,13 @@ _INSIDE = frozenset(".,/")
 
 @lru_cache(maxsize=4096)
 def superscript(text: str) -> str:
-    """`2+` -> `²⁺`; `R175H` -> `^(R175H)`. Spaces at the ends stay outside."""
+    """`2+` -> `²⁺`; `R175H` -> `^(R175H)`. Spaces at the ends stay outside the brackets."""
     return _script(text, _SUPERSCRIPTS, "^")
 
 
 @lru_cache(maxsize=4096)
 def subscript(text: str) -> str:
-    """`2` -> `₂`; `cat` -> `_(cat)`. Spaces at the ends stay outside."""
+    """`2` -> `₂`; `cat` -> `_(cat)`. Spaces at the ends stay outside the brackets."""
     return _script(text, _SUBSCRIPTS, "_")
 
 

@@ -1,7 +1,7 @@
-"""A stream of PubMed XML -> its records, one at a time, the memory of each given back before the next.
+"""Stream the records of PubMed XML; the memory of each is freed before the next.
 
-Plain stretches are read in `batches`; here everything else is: books, deletions, the end of the file, files that are
-damaged or odd.
+Plain stretches are read in `batches`. Everything else is read here: books, deletions, the end of the file, files
+that are damaged or odd.
 """
 
 import io
@@ -24,11 +24,11 @@ _RECORDS = {"PubmedArticle": article, "PubmedBookArticle": chapter}
 
 
 def parse(stream: IO[bytes]) -> Iterator[Article | Deletion]:
-    """Every record of a PubmedArticleSet, update file or EFetch answer, in the file's order.
+    """Yield every record of a PubmedArticleSet, update file or EFetch answer, in the file's order.
 
-    Several versions of one PMID are all yielded (see `newest`); deletions come where they stand, at the end of an
-    update file. A cut or broken file yields what stands whole before the break, then raises `NcbiUnreadable`: a
-    caller that must not act on half a file collects before acting. An odd record is a break, too.
+    Several versions of one PMID are all yielded (see `newest`). Deletions stand at the end of an update file. A
+    truncated or broken file yields the records that are whole before the break, then raises `NcbiUnreadable`: a caller
+    that must not act on half a file collects before acting. An odd record ends the parse, too.
     """
     for record in parse_each(stream):
         if isinstance(record, OddRecord):
@@ -37,7 +37,10 @@ def parse(stream: IO[bytes]) -> Iterator[Article | Deletion]:
 
 
 def parse_each(stream: IO[bytes]) -> Iterator[Article | Deletion | OddRecord]:
-    """As `parse`, but what makes a record odd is yielded in its place. A record too large to be read is a break."""
+    """Like `parse`, but an odd record is yielded as an `OddRecord` and parsing goes on.
+
+    A record too large to be read raises, since its end cannot be found.
+    """
     head = filled(stream, HEAD)
     judge(head)
     rest = io.BytesIO((yield from in_batches(stream, head)))
@@ -53,16 +56,16 @@ def parse_each(stream: IO[bytes]) -> Iterator[Article | Deletion | OddRecord]:
 
 
 def newest(records: Iterable[Article | Deletion]) -> dict[str, Article | Deletion]:
-    """PMID -> what is left of it: its highest version, the later of two equal ones; a deletion outranks both."""
-    kept: dict[str, Article | Deletion] = {}
+    """Map each PMID to its highest version, the later of two equal ones. A deletion outranks both."""
+    newest_by_pmid: dict[str, Article | Deletion] = {}
     for record in records:
-        known = kept.get(record.pmid)
+        known = newest_by_pmid.get(record.pmid)
         if not isinstance(known, Article) or isinstance(record, Deletion):
             if not isinstance(known, Deletion):
-                kept[record.pmid] = record
+                newest_by_pmid[record.pmid] = record
         elif record.pmid_version >= known.pmid_version:
-            kept[record.pmid] = record
-    return kept
+            newest_by_pmid[record.pmid] = record
+    return newest_by_pmid
 
 
 def _finished(parser: etree.XMLPullParser) -> Iterator[Article | Deletion | OddRecord]:
@@ -90,7 +93,7 @@ def _deletion(pmid: str) -> Deletion | OddRecord:
 
 
 def _forget(element: etree._Element) -> None:
-    """Free a finished record. It stays the last child itself: libxml2 may still write its tail."""
+    """Free a finished record. It stays the last child itself, since libxml2 may still write its tail."""
     element.clear()
     before = element.getprevious()
     parent = element.getparent()

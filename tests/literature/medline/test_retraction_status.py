@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bio_mcp.literature.medline.retraction_status import standing
+from bio_mcp.literature.medline.retraction_status import retraction_status
 from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
 
 ARTICLE = PublicationType("D016428", "Journal Article")
@@ -33,19 +33,19 @@ GRAVITY = ["retracted", "notice", "concern", "corrected", "clear"]
 
 @pytest.mark.parametrize(("kind", "status"), BY_TYPE.items())
 def test_a_publication_type_says_whether_it_stands(kind, status):
-    assert standing([ARTICLE, PublicationType(*kind)], []) == status
+    assert retraction_status([ARTICLE, PublicationType(*kind)], []) == status
 
 
 @pytest.mark.parametrize(("kind", "status"), BY_NOTICE.items())
 def test_every_ref_type_of_the_dtd_is_decided(kind, status):
-    assert standing([ARTICLE], [Correction(kind)]) == status
+    assert retraction_status([ARTICLE], [Correction(kind)]) == status
 
 
 @given(st.lists(st.sampled_from(sorted(BY_NOTICE))))
 def test_the_gravest_notice_wins_in_any_order(kinds):
     expected = min((BY_NOTICE[kind] for kind in kinds), key=GRAVITY.index, default="clear")
-    assert standing([ARTICLE], [Correction(kind) for kind in kinds]) == expected
+    assert retraction_status([ARTICLE], [Correction(kind) for kind in kinds]) == expected
 
 
 def test_a_pubmed_record_is_never_unknown():
-    assert standing([], []) is RetractionStatus.CLEAR
+    assert retraction_status([], []) is RetractionStatus.CLEAR
