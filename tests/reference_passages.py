@@ -8,6 +8,7 @@ import numpy as np
 
 from bio_mcp.errors import ModelMismatch
 from bio_mcp.retrieval.passages import Candidate, Entry, Filters, PassageQuery, StoredChunk
+from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 
 def lucene_length(n):
@@ -21,8 +22,7 @@ def lucene_length(n):
 class ReferencePassages:
     """Entries in a dictionary; every query looks at all of them."""
 
-    def __init__(self, k1: float = 1.2, b: float = 0.75) -> None:
-        self.k1, self.b = k1, b
+    def __init__(self) -> None:
         self.model: tuple[str, int] | None = None
         self.entries: dict[str, Entry] = {}
 
@@ -77,7 +77,7 @@ class ReferencePassages:
             idf = math.log(1 + (len(counts) - df + 0.5) / (df + 0.5))
             for entry in allowed:
                 if tf := counts[entry.pmid][term]:
-                    norm = self.k1 * (1 - self.b + self.b * lucene_length(len(entry.terms)) / mean)
+                    norm = BM25_K1 * (1 - BM25_B + BM25_B * lucene_length(len(entry.terms)) / mean)
                     scores[entry.pmid] = scores.get(entry.pmid, 0.0) + weight * idf * tf / (tf + norm)
         return scores
 

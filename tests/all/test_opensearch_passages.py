@@ -16,4 +16,4 @@ EXACT_STATISTICS = (  # they compare scores after documents were replaced
 @pytest.fixture
 def ports(request, opensearch):
     made = fresh_statistics_at if request.node.originalname in EXACT_STATISTICS else passages_at
-    return SimpleNamespace(passages=made(opensearch.url, k1=1.2, b=0.75))
+    return SimpleNamespace(passages=made(opensearch.url))

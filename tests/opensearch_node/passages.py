@@ -15,14 +15,13 @@ QUICK = Backoff(tries=6, first_s=0.01, cap_s=0.05)
 _numbers = itertools.count()
 
 
-def passages_at(
-    url: str, *, k1: float = BM25_K1, b: float = BM25_B, shards: int = 1, alias: str = ""
-) -> OpenSearchPassages:
+def passages_at(url: str, *, shards: int = 1, alias: str = "") -> OpenSearchPassages:
     """A new corpus at `url`, or that of `alias`; the adapter does not wait long before it tries again."""
-    return _made(OpenSearchPassages, url, Layout(DOMAIN, k1, b, shards, replicas=0), alias)
+    return _made(OpenSearchPassages, url, shards, alias)
 
 
-def _made(kind: type[OpenSearchPassages], url: str, layout: Layout, alias: str = "") -> OpenSearchPassages:
+def _made(kind: type[OpenSearchPassages], url: str, shards: int = 1, alias: str = "") -> OpenSearchPassages:
+    layout = Layout(DOMAIN, BM25_K1, BM25_B, shards, replicas=0)
     transport = OpenSearchTransport(http(url), backoff=QUICK, read_s=30)
     return kind(transport, alias or f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(transport, QUICK))
 
@@ -46,5 +45,5 @@ class FreshStatistics(OpenSearchPassages):
         return super().hybrid_search(query)
 
 
-def fresh_statistics_at(url: str, *, k1: float, b: float) -> OpenSearchPassages:
-    return _made(FreshStatistics, url, Layout(DOMAIN, k1, b, replicas=0))
+def fresh_statistics_at(url: str) -> OpenSearchPassages:
+    return _made(FreshStatistics, url)

@@ -11,7 +11,6 @@ import pytest
 
 from bio_mcp.adapters.embedded.database import FILE, PAGE_BYTES, Database
 from bio_mcp.adapters.embedded.integrity import check
-from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import Failure, IndexUnavailable
 from bio_mcp.literature import serial
@@ -19,6 +18,7 @@ from bio_mcp.ports import Job
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import reindex
+from tests.adapters.embedded.engine import passages_in
 from tests.corpus import Corpus
 from tests.doors.command_line import sample
 
@@ -111,12 +111,12 @@ def test_a_row_that_is_not_what_was_written_is_told_by_its_paper_and_made_again(
     change(corpus, sql, int(PMID))
     assert any(PMID in each or "without vectors" in each for each in problems(corpus.database.directory / FILE))
     with pytest.raises(IndexUnavailable, match=f"PMID {PMID} are damaged.*bio-mcp reindex"):
-        SqlitePassages(corpus.database).hybrid_search(QUERY) if searched else corpus.passages.chunks([PMID, "1"])
+        passages_in(corpus.database).hybrid_search(QUERY) if searched else corpus.passages.chunks([PMID, "1"])
     reindex(corpus, lambda _done: None)
     assert problems(corpus.database.directory / FILE) == ()
     after = rows(corpus.database.directory / FILE)
     assert (after[b"vectors"], after[b"chunks"]) == (before[b"vectors"], before[b"chunks"])
-    assert SqlitePassages(corpus.database).hybrid_search(QUERY)
+    assert passages_in(corpus.database).hybrid_search(QUERY)
 
 
 @pytest.mark.parametrize(

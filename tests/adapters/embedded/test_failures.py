@@ -9,12 +9,12 @@ import pytest
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
-from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import IndexUnavailable, StoreFailed
 from bio_mcp.literature import serial
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.passages import PassageQuery
+from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
 
 
@@ -27,7 +27,7 @@ def filled(tmp_path):
     """A directory with a corpus of three documents, closed."""
     database = Database(tmp_path)
     SqliteDocuments(database, serial).put(documents(1, 2, 3))
-    passages = SqlitePassages(database)
+    passages = passages_in(database)
     passages.ensure_schema("m", DIM)
     passages.upsert_chunks([entry(str(n), "x") for n in range(1, 300)])
     database.close()
@@ -45,7 +45,7 @@ def test_every_commit_is_synced_to_the_disk_on_every_connection(filled):
 
 def test_a_locked_corpus_says_so_and_can_be_tried_again(filled):
     database = Database(filled, busy_timeout_s=0.01)
-    store, passages = SqliteDocuments(database, serial), SqlitePassages(database)
+    store, passages = SqliteDocuments(database, serial), passages_in(database)
     with Database(filled).writing():
         with pytest.raises(StoreFailed, match="try again") as failure:
             store.put(documents(4))
@@ -73,7 +73,7 @@ def test_a_corpus_with_torn_pages_is_reported_and_left_as_it_is(filled):
     whole = path.read_bytes()
     torn = whole[: 16_384 * 2] + b"\xff" * (len(whole) - 16_384 * 2)
     path.write_bytes(torn)
-    passages = SqlitePassages(Database(filled))
+    passages = passages_in(Database(filled))
     with pytest.raises(IndexUnavailable, match="damaged") as failure:
         passages.hybrid_search(PassageQuery((("x", 1.0),), None))
     assert not failure.value.retryable
@@ -85,7 +85,7 @@ def test_a_corpus_with_torn_pages_is_reported_and_left_as_it_is(filled):
 def test_a_full_disk_undoes_the_batch_and_keeps_what_was_there(filled):
     pages = (filled / FILE).stat().st_size // 16_384
     database = Database(filled, max_pages=pages + 2)
-    store, passages = SqliteDocuments(database, serial), SqlitePassages(database)
+    store, passages = SqliteDocuments(database, serial), passages_in(database)
     big = [Document(Article(str(n), title=os.urandom(4_000).hex()), "hash") for n in range(10, 60)]
     with pytest.raises(StoreFailed, match="free some space"):
         store.put(big)
@@ -167,7 +167,7 @@ def test_what_is_stored_and_not_indexed_is_waiting(filled):
 
 def test_threads_share_one_database(filled):
     database = Database(filled)
-    passages, store = SqlitePassages(database), SqliteDocuments(database, serial)
+    passages, store = passages_in(database), SqliteDocuments(database, serial)
     failures = []
 
     def work(thread):

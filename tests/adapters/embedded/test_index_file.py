@@ -9,9 +9,9 @@ import pytest
 
 from bio_mcp.adapters.embedded.arrayfile import FIRST_LINE, MAGIC, read_arrays, write_arrays
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Filters, PassageQuery, StaticQuality
+from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry, unit
 
 KEPT = "corpus.index"
@@ -20,7 +20,7 @@ FILTERED = PassageQuery((("a", 1.0),), unit(2), Filters(year_from=2005, tags=fro
 
 
 def opened(directory):
-    return SqlitePassages(Database(directory))
+    return passages_in(Database(directory))
 
 
 def answers(passages):

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.retrieval.passages import Filters, PassageQuery
+from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry, unit
 
 PMIDS = st.integers(1, 30).map(str)
@@ -59,7 +59,7 @@ def assert_equal(live, fresh):
 @given(steps=STEPS)
 def test_after_any_changes_the_live_index_answers_as_a_fresh_one(tmp_path_factory, steps):
     database = Database(tmp_path_factory.mktemp("corpus"))
-    writer, reader = SqlitePassages(database), SqlitePassages(database)
+    writer, reader = passages_in(database), passages_in(database)
     writer.ensure_schema("m", DIM)
     for step, what in steps:
         if step == "upsert":
@@ -68,13 +68,13 @@ def test_after_any_changes_the_live_index_answers_as_a_fresh_one(tmp_path_factor
             writer.delete(what)
         else:
             answers(reader)
-    assert_equal(reader, SqlitePassages(database))
+    assert_equal(reader, passages_in(database))
     database.close()
 
 
 def test_many_small_batches_merge_and_sweep_without_a_trace(tmp_path):
     database = Database(tmp_path)
-    live = SqlitePassages(database)
+    live = passages_in(database)
     live.ensure_schema("m", DIM)
     rng = np.random.default_rng(0)
     for start in range(0, 3_000, 250):
@@ -91,7 +91,7 @@ def test_many_small_batches_merge_and_sweep_without_a_trace(tmp_path):
         ]
         live.upsert_chunks(batch)
         live.delete([str(n) for n in rng.integers(1, 1_500, 20)])
-        assert_equal(live, SqlitePassages(database))
+        assert_equal(live, passages_in(database))
     database.close()
 
 
@@ -100,7 +100,7 @@ def test_the_sketches_find_what_a_full_product_finds(tmp_path, apart):
     """With more windows than are scored outright, close neighbours, and documents of one subject or of several."""
     dim, documents, of_each = 256, 4_000, 3
     database = Database(tmp_path)
-    passages = SqlitePassages(database)
+    passages = passages_in(database)
     passages.ensure_schema("m", dim)
     rng = np.random.default_rng(1)
     spectrum = (1 / np.sqrt(np.arange(1, dim + 1))).astype(np.float32)

@@ -9,12 +9,12 @@ import pytest
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.integrity import check
-from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.retrieval.passages import PassageQuery
+from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
 
 QUERY = PassageQuery((("x", 1.0),), None)
@@ -29,7 +29,7 @@ def earlier(tmp_path):
     """A copy of the corpus, from before PMID 2 was written to it."""
     home = tmp_path / "home"
     database = Database(home)
-    passages = SqlitePassages(database)
+    passages = passages_in(database)
     passages.ensure_schema("m", DIM)
     passages.upsert_chunks([entry("1", "x")])
     SqliteDocuments(database, serial).put(documents(1))
@@ -42,7 +42,7 @@ def database(tmp_path, earlier):
     """The corpus, in use, with a write-ahead log that holds PMID 2."""
     database = Database(tmp_path / "home")
     SqliteDocuments(database, serial).put(documents(2))
-    SqlitePassages(database).upsert_chunks([entry("2", "x")])
+    passages_in(database).upsert_chunks([entry("2", "x")])
     return database
 
 
@@ -57,7 +57,7 @@ def stored(database):
 
 
 def test_a_corpus_that_was_put_back_is_read_written_and_searched_from_then_on(database, earlier):
-    store, passages = SqliteDocuments(database, serial), SqlitePassages(database)
+    store, passages = SqliteDocuments(database, serial), passages_in(database)
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1", "2"}
     put_back(database, earlier)
     assert {each.pmid for each in passages.hybrid_search(QUERY)} == {"1"}

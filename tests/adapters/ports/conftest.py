@@ -18,9 +18,9 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.jobs import SqliteJobs
 from bio_mcp.adapters.embedded.leases import SqliteLeases
-from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedded.projects import SqliteProjects
 from bio_mcp.literature import serial
+from tests.adapters.embedded.engine import passages_in
 from tests.aws_ports import NOBODY, MotoPorts
 
 PORTS = (
@@ -68,7 +68,7 @@ class EmbeddedPorts:
     def __init__(self, directory, clock):
         self.database = Database(directory)
         self.documents = SqliteDocuments(self.database, serial)
-        self.passages = SqlitePassages(self.database)
+        self.passages = passages_in(self.database)
         self.checkpoints = SqliteCheckpoints(self.database)
         self.jobs = SqliteJobs(self.database)
         self.leases = SqliteLeases(self.database, clock)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from bio_mcp.ports import Passages
     from bio_mcp.retrieval.passages import Vectors
 
-K1, B = 1.2, 0.75
 PAGE = 500  # documents written anew at once
 PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 
@@ -34,7 +33,7 @@ PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 class SqlitePassages:
     """`bio_mcp.ports.Passages` over the corpus file. `k1` and `b` are BM25's."""
 
-    def __init__(self, database: Database, *, k1: float = K1, b: float = B) -> None:
+    def __init__(self, database: Database, *, k1: float, b: float) -> None:
         self._database = database
         self._index = LiveIndex(k1, b, database.directory / "corpus.index")
 
