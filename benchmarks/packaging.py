@@ -31,7 +31,13 @@ REPEATS = 8
 SECRET = "a secret that is long enough to sign with"  # noqa: S105  # of this benchmark
 URL = "https://mcp.example.org/mcp"
 LAYERS = {name: [each["Ref"] for each in made["Layers"]] for name, (_, made) in FUNCTIONS.items()}
-FIRST = {"checkpoint": "get", "get_doc": "rag_get", "mcp_http": "tools_call", "pubmed": "search"}  # of its events
+FIRST = {  # of its events
+    "checkpoint": "corpus_checkpoint_get",
+    "get_doc": "rag_get",
+    "lookup": "getBookRecord",
+    "mcp_http": "tools_call",
+    "pubmed": "searchPubMedArticles",
+}
 TOOL_MS, MODEL_MS, DOOR_MS = 400, 650, 650  # at most; the endpoint's import alone, since SnapStart keeps what it made
 COLD = """
 import json, sys, time

@@ -30,7 +30,7 @@ from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring.embedded import Embedded
 
 RECORDS = 24
-BOOK = Article("1", title="A chapter", book=Book("GeneReviews", accession="NBK1"))
+BOOK = Article("20301577", title="A chapter", book=Book("GeneReviews", accession="NBK1347"))
 
 
 class TheseRecords:
@@ -93,7 +93,7 @@ class ThisLookup:
         return {each: ArticleIds(each, "PMC1", "10.1/x") for each in ids if kind == "pmid" and each in self._articles}
 
     def full_text(self, pmcid: str, **_: object) -> FullText:
-        sections = (TextSection("Introduction", 1, "Why. " * 500), TextSection("Methods", 1, "How."))
+        sections = (TextSection("Introduction", 1, "Why. " * 500), TextSection("Results", 1, "What."))
         return FullText(pmcid, None, None, "A paper", "A journal", Licence("CC BY 4.0"), sections, withheld=False)
 
 

@@ -1,4 +1,4 @@
-"""Least privilege: what each role of template.yaml may do is written down here once more, and there is no more."""
+"""Least privilege: each role of template.yaml may do what its function's tools touch the ports for, and no more."""
 
 import ast
 import re
@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from scripts.port_grants import secret
 from tests.aws_template import (
     FUNCTIONS,
     RESOURCES,
     ROLE,
+    TEMPLATE,
     allowed,
     allowed_by,
     documents_of,
@@ -18,9 +20,10 @@ from tests.aws_template import (
     statements,
     variables,
 )
+from tests.touched_ports import needed
 
 ADAPTERS = Path(__file__).parents[1] / "layers/common/bio_mcp/adapters/aws"
-INDEX = "${OpenSearchArn}/${OpenSearchIndex}*"
+EVERYONES = set(TEMPLATE["Globals"]["Function"]["Environment"]["Variables"])
 STACK = {
     "AWS::Partition": "aws",
     "AWS::Region": "eu-central-1",
@@ -28,7 +31,6 @@ STACK = {
     "AWS::StackId": "arn:aws:cloudformation:eu-central-1:123456789012:stack/a-b/01234567-89ab-cdef-0123-456789abcdef",
     "OpenSearchIndex": "pubmed_chunk",
 }
-HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
 def logs(function):
@@ -36,63 +38,29 @@ def logs(function):
     return {(action, f"{name}Logs.Arn") for action in ("logs:CreateLogStream", "logs:PutLogEvents")}
 
 
-def table(name, *actions):
-    return {(f"dynamodb:{action}", f"{name}Table.Arn") for action in actions}
+def receiving(function):
+    """What Lambda itself does at the queue that brings a function its events."""
+    fed = any(each["Type"] == "SQS" for each in FUNCTIONS[function][1].get("Events", {}).values())
+    actions = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes", "ChangeMessageVisibility") if fed else ()
+    return {(f"sqs:{action}", "WorkQueue.Arn") for action in actions}
 
 
-def files(folder, *actions):
-    return {(f"s3:{action}", f"${{Bucket.Arn}}/{folder}/*") for action in actions}
-
-
-def index(*methods):
-    return {(f"es:ESHttp{method}", INDEX) for method in methods} | {("aoss:APIAccessAll", "OpenSearchArn")}
-
-
-def secret(parameter):
-    named = f"${{{parameter}}}"
-    return {
-        ("ssm:GetParameter", f"arn:${{AWS::Partition}}:ssm:{HERE}:parameter/{named}"),
-        ("ssm:GetParameter", f"arn:${{AWS::Partition}}:ssm:{HERE}:parameter{named}"),
-        ("secretsmanager:GetSecretValue", f"arn:${{AWS::Partition}}:secretsmanager:{HERE}:secret:{named}-??????"),
-        ("kms:Decrypt", "SecretKmsKeyArn"),
-    }
-
-
-SYNC_STATE = table("Checkpoints", "GetItem", "PutItem") | table("Leases", "PutItem", "DeleteItem")
-LISTING = table("Checkpoints", "DeleteItem", "Scan")
-JOBS = table("Jobs", "GetItem", "PutItem", "UpdateItem") | files("jobs", "GetObject", "PutObject")
-EXPECTED = {
-    "search": table("Documents", "BatchGetItem") | files("articles", "GetObject") | index("Get"),
-    "get_doc": table("Documents", "BatchGetItem") | files("articles", "GetObject"),
-    "sync_delta": table("Documents", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "Scan")
-    | files("articles", "GetObject", "PutObject")
-    | SYNC_STATE
-    | JOBS
-    | table("Pace", "GetItem", "UpdateItem")
-    | table("Cache", "BatchWriteItem")
-    | index("Get", "Post", "Put")
-    | secret("NcbiApiKeyName")
-    | {("events:PutEvents", "EventBus.Arn")}
-    | {(f"sqs:{each}Message", "WorkQueue.Arn") for each in ("Send", "Receive", "Delete")}
-    | {(f"sqs:{each}", "WorkQueue.Arn") for each in ("GetQueueAttributes", "ChangeMessageVisibility")},
-    "checkpoint": SYNC_STATE | LISTING | JOBS | table("Audit", "PutItem"),
-    "lookup": table("Pace", "GetItem", "UpdateItem")
-    | table("Cache", "BatchGetItem", "BatchWriteItem")
-    | secret("NcbiApiKeyName"),
-    "pubmed": table("Pace", "GetItem", "UpdateItem")
-    | table("Cache", "BatchGetItem", "BatchWriteItem")
-    | secret("NcbiApiKeyName"),
-    "mcp_http": {
-        ("lambda:InvokeFunction", f"{each}Function.Arn")
-        for each in ("Search", "GetDoc", "SyncDelta", "Checkpoint", "Pubmed", "Lookup")
-    }
-    | secret("AuthSecretName"),
-}
+def expected(function):
+    """What a role may do: what the ports take that its function's tools touch; the endpoint only calls functions."""
+    if function == "mcp_http":
+        called = {name for directory, (name, _) in FUNCTIONS.items() if directory != function}
+        return {("lambda:InvokeFunction", f"{name}.Arn") for name in called} | secret("AuthSecretName")
+    return needed(function).grants | receiving(function)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_may_do_what_its_tools_need_and_nothing_else(function):
-    assert allowed(function) == EXPECTED[function] | logs(function)
+    assert allowed(function) == expected(function) | logs(function)
+
+
+@pytest.mark.parametrize("function", [each for each in FUNCTIONS if each != "mcp_http"])
+def test_a_function_is_told_what_the_ports_of_its_tools_read_and_nothing_else(function):
+    assert set(variables(function)) == needed(function).variables | EVERYONES
 
 
 def test_the_endpoint_holds_no_permission_on_data():
@@ -179,7 +147,8 @@ MODULES = {  # who reads and writes what
 }
 
 
-BY_HAND = {"JobsTable.Arn": {"DeleteItem"}}  # what commands alone do, with the permissions of whoever runs them
+# What commands alone do, with the permissions of whoever runs them.
+BY_HAND = {"JobsTable.Arn": {"DeleteItem"}, "CheckpointsTable.Arn": {"DeleteItem"}}
 
 
 def called(*names):
@@ -207,15 +176,3 @@ def test_what_a_function_may_do_to_a_store_its_adapter_does(resource):
 def test_what_an_adapter_does_to_a_store_some_function_may_do(resource):
     granted = {action.partition(":")[2] for each in FUNCTIONS for action, on in allowed(each) if on == resource}
     assert called(*MODULES[resource]) - BY_HAND.get(resource, set()) <= granted
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_function_is_told_of_each_store_that_it_may_use_and_of_no_other(function):
-    resources = {resource for _, resource in allowed(function)}
-    tables = {each.removesuffix("Table.Arn").upper() for each in resources if each.endswith("Table.Arn")}
-    told = set(variables(function))
-    assert {each.removeprefix("BIO_MCP_TABLE_") for each in told if "_TABLE_" in each} == tables
-    assert ("BIO_MCP_BUCKET" in told) == any("Bucket" in each for each in resources)
-    assert ("BIO_MCP_OPENSEARCH_URL" in told) == (INDEX in resources)
-    assert ("BIO_MCP_QUEUE_URL" in told) == ("WorkQueue.Arn" in resources)
-    assert ("BIO_MCP_EVENT_BUS" in told) == ("EventBus.Arn" in resources)

@@ -7,7 +7,7 @@ import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from tests.all.node import run
-from tests.doors.test_catalogue import ARGUMENTS
+from tests.examples import EXAMPLES
 from tests.sample_corpus import corpus
 
 INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
@@ -35,10 +35,10 @@ def test_every_tool_is_listed_and_its_schemas_are_strictly_valid(inspect):
     assert [each.get("title", each["name"]) for each in tools] == list(TOOLS)
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_every_tool_is_called(inspect, name):
     corpus()
-    called = ["--tool-name", TOOLS[name].portable_name, "--tool-args-json", json.dumps(ARGUMENTS[name])]
+    called = ["--tool-name", TOOLS[name].portable_name, "--tool-args-json", json.dumps(EXAMPLES[name])]
     answered = json.loads(inspect("--method", "tools/call", *called).stdout)
     result = answered.get("result", answered)
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]

@@ -14,6 +14,7 @@ from bio_mcp.dialects import code_for
 from bio_mcp.doors.mcp.listing import Listing, answer_schema, described
 from bio_mcp.tools.families import BIO_MCP, PUBMED
 from tests.contracts.schemas import misfits, same, same_input
+from tests.examples import EXAMPLES
 from tests.sample_corpus import corpus
 
 CONTRACT = json.loads((Path(__file__).parent / "tools.json").read_text())
@@ -41,37 +42,11 @@ MORE_INPUTS = {
 }
 
 
-# Tools that no contract has, and what each is for.
-BEYOND = {
-    "corpus.queries": "what is followed, how far it is synced, and what became of a sync that went on by itself",
-    "lookupMeshTerms": "headings to search with",
-    "checkSpelling": "a query that finds nothing may be misspelt",
-    "matchCitations": "references of a manuscript, to their records",
-    "convertArticleIds": "people name papers by PMID, PMCID or DOI",
-    "getFullText": "the abstract does not say how it was done",
-    "getBookRecord": "GeneReviews and StatPearls are in PubMed, and no articles",
-}
+BEYOND = [name for name, tool in TOOLS.items() if tool.beyond]
 OF_CONTRACT = [name for name in TOOLS if name not in BEYOND]
 
 PMID = "17727691"  # a record of the sample
-FITTING = {
-    "rag.search": {"query": "randomized trial in patients with diabetes", "top_k": 5},
-    "rag.get": {"doc_id": f"pmid:{PMID}"},
-    "pubmed.sync_delta": {"query_key": "contract", "term": "diabetes"},
-    "corpus.checkpoint.get": {"query_key": "contract"},
-    "corpus.checkpoint.set": {"query_key": "moved", "last_edat": "2024-06-02T00:00:00Z"},
-    "corpus.queries": {},
-    "searchPubMedArticles": {"queryTerm": "newborn", "fetchBriefSummaries": 5},
-    "fetchArticleDetails": {"pmids": [PMID, "999999999"], "includeGrantInfo": True},
-    "getArticleRelationships": {"sourcePmid": PMID, "citationStyles": ["ris"]},
-    "lookupMeshTerms": {"term": "newborn"},
-    "checkSpelling": {"query": "newborm"},
-    "matchCitations": {"citations": [{"title": "newborn", "year": "2007"}]},
-    "convertArticleIds": {"ids": [PMID, "PMC1", "10.1/none", "what"]},
-    "getFullText": {"id": PMID, "maxCharacters": 1000},
-    "getBookRecord": {"id": "NBK1"},
-}
-READS = [name for name, tool in TOOLS.items() if tool.read_only]
+READS = [name for name in EXAMPLES if TOOLS[name].read_only]
 
 
 def test_what_is_done_stays_done():
@@ -111,9 +86,9 @@ def test_a_resource_has_every_field_of_the_contract_with_its_type(uri):
     assert RESOURCES[uri].mime_type == "application/json"
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_an_answer_fits_the_contract_and_the_tools_own_schema(name):
-    body = call(TOOLS[name], FITTING[name], corpus()).body
+    body = call(TOOLS[name], EXAMPLES[name], corpus()).body
     assert "error" not in body
     jsonschema.validate(body, CONTRACT["tools"].get(name, {}).get("output", {}))
     jsonschema.validate(body, TOOLS[name].output_schema)
@@ -152,7 +127,7 @@ def test_search_finds_what_it_is_asked_for():
 
 @pytest.mark.parametrize("name", READS)
 def test_the_same_question_has_the_same_answer(name):
-    first, second = (call(TOOLS[name], FITTING[name], corpus()) for _ in range(2))
+    first, second = (call(TOOLS[name], EXAMPLES[name], corpus()) for _ in range(2))
     assert first.audit["out_hash"] == second.audit["out_hash"]
     assert first.audit["correlation_id"] != second.audit["correlation_id"]
 
@@ -180,7 +155,8 @@ def envelope_of(name):
 BROKEN = [
     pytest.param(name, field, arguments, id=f"{name}-{field}-{json.dumps(arguments.get(field, 'absent'))}")
     for name in OF_CONTRACT
-    for field, arguments in misfits(CONTRACT["tools"][name]["input"], FITTING[name])
+    if name in EXAMPLES
+    for field, arguments in misfits(CONTRACT["tools"][name]["input"], EXAMPLES[name])
 ]
 
 
@@ -195,7 +171,7 @@ def test_an_input_that_breaks_the_contract_is_refused_by_the_name_of_the_field(n
 
 @pytest.mark.parametrize(("name", "field"), MORE_INPUTS)
 def test_an_optional_input_is_absent_never_null(name, field):
-    body = call(TOOLS[name], {**FITTING[name], field: None}, corpus()).body
+    body = call(TOOLS[name], {**EXAMPLES[name], field: None}, corpus()).body
     assert body["error"]["code"] == "VALIDATION"
 
 
@@ -248,10 +224,10 @@ def test_the_table_of_codes_of_the_pubmed_family_is_the_designs():
     assert {kind: code_for(kind("x"), PUBMED.dialect) for kind in table} == table
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_the_schema_that_is_listed_fits_an_answer_or_an_error_and_nothing_between(name):
     listed = described(TOOLS[name], name).output_schema or answer_schema(TOOLS[name])
-    body = call(TOOLS[name], FITTING[name], corpus()).body
+    body = call(TOOLS[name], EXAMPLES[name], corpus()).body
     jsonschema.validate(body, listed)
     jsonschema.validate(envelope(errors.NotFound("a sentence"), TOOLS[name].family.dialect), listed)
     for broken in ({}, {**body, "surprise": 1}, {"error": {}}, {"error": "no"}):

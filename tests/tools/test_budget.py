@@ -21,8 +21,6 @@ LONG = "A very long sentence about statins. " * 100
 PAPERS = [replace(article(str(n), f"{n}. {LONG}", LONG), doi=f"10.1/{n}") for n in range(100, 300)]
 CHAPTER = replace(BOOK, abstract=tuple(AbstractSection(f"Part {n}", None, LONG) for n in range(50)))
 
-# One record, or a few words, is all that these answer.
-SHORT = {"rag.get", "pubmed.sync_delta", "corpus.checkpoint.get", "corpus.checkpoint.set", "checkSpelling"}
 MUCH = {
     "rag.search": [{"query": "statins", "top_k": 100}, {"query": "statins", "top_k": 100, "group_by_doc": False}],
     "searchPubMedArticles": [{"queryTerm": "statins", "maxResults": 1000, "fetchBriefSummaries": 100}],
@@ -35,7 +33,7 @@ MUCH = {
     "matchCitations": [{"citations": [{"title": "statins"}] * 50}],
     "convertArticleIds": [{"ids": [f"10.1/{n}{'x' * 480}" for n in range(200)]}],
     "getFullText": [{"id": "PMC1"}, {"id": "PMC1", "maxCharacters": 50_000}],
-    "getBookRecord": [{"id": "1"}],
+    "getBookRecord": [{"id": BOOK.pmid}],
     "corpus.queries": [{}],
 }
 
@@ -81,9 +79,20 @@ def backends():
     return Backends()
 
 
-def test_every_tool_is_short_or_has_a_length():
-    assert {name for name, tool in TOOLS.items() if tool.longest is None} == SHORT
+def records_of(tool):
+    """The lists of objects in the answer of `tool`, which may be long."""
+    fields = tool.output_schema["properties"]
+    return [name for name, field in fields.items() if field.get("type") == "array" and "$ref" in field["items"]]
+
+
+@pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.longest is None])
+def test_a_tool_without_a_length_answers_no_list_of_records(name):
+    assert records_of(TOOLS[name]) == [], f"give {name} a `longest`, and more than that to answer in MUCH"
+
+
+def test_every_length_is_tried():
     assert {name for name, tool in TOOLS.items() if tool.longest} == set(MUCH)
+    assert records_of(TOOLS["rag.search"]) == ["results"]
 
 
 @pytest.mark.parametrize(("name", "arguments"), [(name, each) for name, asked in MUCH.items() for each in asked])

@@ -67,6 +67,9 @@ class Tool:
 
     `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
+    `beyond`: why there is a tool that no contract document has; None for a contract's tool.
+    `also_uses`: methods of ports, as "documents.delete", that its examples do not reach; `does_without`: those that it
+    tries and answers without. On AWS its function is given what its examples and `also_uses` take, and no more.
     """
 
     name: str
@@ -84,6 +87,9 @@ class Tool:
     wants_context: bool = False
     output_listed: bool = True
     longest: int | None = None
+    beyond: str | None = None
+    also_uses: tuple[str, ...] = ()
+    does_without: tuple[str, ...] = ()
 
     @property
     def portable_name(self) -> str:
@@ -151,6 +157,9 @@ def tool(
     open_world: bool = False,
     output_listed: bool = True,
     longest: int | None = None,
+    beyond: str | None = None,
+    also_uses: tuple[str, ...] = (),
+    does_without: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Tool]:
     """Declare the decorated function as the tool `name`; `output_listed`: clients are sent the schema of its answer."""
 
@@ -172,6 +181,9 @@ def tool(
             wants_context="context" in types,
             output_listed=output_listed,
             longest=longest,
+            beyond=beyond,
+            also_uses=also_uses,
+            does_without=does_without,
         )
 
     return declare

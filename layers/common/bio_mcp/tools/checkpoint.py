@@ -91,7 +91,7 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
     )
 
 
-@tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False, destructive=True)
+@tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False, destructive=True, also_uses=("jobs.put",))
 def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context) -> Done:
     """Move the watermark of a named query, backwards too: the next sync reads everything since then again."""
     last_edat, day = instant(moment(request.last_edat)), eastern_day(request.last_edat)
@@ -110,7 +110,15 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     return Done(ok=True)
 
 
-@tool("corpus.queries", family=BIO_MCP, timeout=5, output_listed=False, longest=budget.DEFAULT)
+@tool(
+    "corpus.queries",
+    family=BIO_MCP,
+    timeout=5,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    beyond="what is followed, how far it is synced, and what became of a sync that went on by itself",
+    does_without=("documents.count",),
+)
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
     found, left_out = followed(request.query_key, MOST_QUERIES, backends)

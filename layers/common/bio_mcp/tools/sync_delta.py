@@ -44,7 +44,14 @@ class SyncResult(Response):
     )
 
 
-@tool(TOOL, family=BIO_MCP, timeout=25, read_only=False, open_world=True)
+@tool(
+    TOOL,
+    family=BIO_MCP,
+    timeout=25,
+    read_only=False,
+    open_world=True,
+    also_uses=("checkpoints.set", "continuations.send", "documents.delete", "jobs.get", "passages.delete"),
+)
 def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> SyncResult:
     """Bring the corpus up to date with everything in PubMed that matches a term.
 

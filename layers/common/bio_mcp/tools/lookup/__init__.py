@@ -39,7 +39,15 @@ TIMEOUT_S = 27
 _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
 
 
-@tool("lookupMeshTerms", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
+@tool(
+    "lookupMeshTerms",
+    family=PUBMED,
+    timeout=TIMEOUT_S,
+    open_world=True,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    beyond="headings to search with",
+)
 def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> MeshTerms:
     """Find MeSH headings for a word: definition, synonyms, tree numbers, and the term to search PubMed with."""
     with required():
@@ -66,7 +74,14 @@ def _heading(record: MeshRecord) -> MeshTerm:
     )
 
 
-@tool("checkSpelling", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False)
+@tool(
+    "checkSpelling",
+    family=PUBMED,
+    timeout=TIMEOUT_S,
+    open_world=True,
+    output_listed=False,
+    beyond="a query that finds nothing may be misspelt",
+)
 def check_spelling(request: SpellingQuestion, backends: Backends, context: Context) -> SpelledQuery:
     """Tell how PubMed would spell a query; correctedQuery is null when it would change nothing."""
     with required():
@@ -74,7 +89,15 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
     return SpelledQuery(query=request.query, correctedQuery=found.corrected, status="complete")
 
 
-@tool("matchCitations", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
+@tool(
+    "matchCitations",
+    family=PUBMED,
+    timeout=TIMEOUT_S,
+    open_world=True,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    beyond="references of a manuscript, to their records",
+)
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
     cited = [_cited(each, place) for place, each in enumerate(request.citations, 1)]
@@ -108,7 +131,13 @@ def _verdict(found: matching.Matched) -> CitationVerdict:
 
 
 @tool(
-    "convertArticleIds", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT
+    "convertArticleIds",
+    family=PUBMED,
+    timeout=TIMEOUT_S,
+    open_world=True,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    beyond="people name papers by PMID, PMCID or DOI",
 )
 def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
     """Translate between PMID, PMCID and DOI. unknown: NCBI failed at it, which does not mean that there is none."""
@@ -127,7 +156,15 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
     return budget.within(answer, "records", budget.DEFAULT, lambda rest: budget.partial(reasons, rest, more))
 
 
-@tool("getFullText", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
+@tool(
+    "getFullText",
+    family=PUBMED,
+    timeout=TIMEOUT_S,
+    open_world=True,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    beyond="the abstract does not say how it was done",
+)
 def get_full_text(request: FullTextQuestion, backends: Backends, context: Context) -> FullArticle:
     """Read an open-access article of PubMed Central by sections, with tables and licence, within a length."""
     found = reading.full_text(request.id, backends.lookup, backends.pubmed, context.deadline)
@@ -167,7 +204,15 @@ def _printed(table: Table) -> str:
     return "\n".join(filter(None, (head, *table.rows, table.note)))
 
 
-@tool("getBookRecord", family=PUBMED, timeout=TIMEOUT_S, open_world=True, output_listed=False, longest=budget.DEFAULT)
+@tool(
+    "getBookRecord",
+    family=PUBMED,
+    timeout=TIMEOUT_S,
+    open_world=True,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    beyond="GeneReviews and StatPearls are in PubMed, and no articles",
+)
 def get_book(request: BookQuestion, backends: Backends, context: Context) -> BookRecord:
     """Read a Bookshelf chapter's record (GeneReviews, StatPearls): summary by sections, and contents."""
     article = _book(request.id.strip(), backends, context)

@@ -1,0 +1,129 @@
+"""What each port takes on AWS: the variables that name its service, and the IAM actions that its methods call.
+
+A grant is `(action, resource)`. A resource is written as tests/aws_template.py reads it: what has `${...}` is a Sub,
+what has a dot a GetAtt, any other word a Ref. Whether a policy stands under a condition is the template's business.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Grant = tuple[str, str]
+
+INDEX = "${OpenSearchArn}/${OpenSearchIndex}*"
+_HERE = "${AWS::Region}:${AWS::AccountId}"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Variables of a function's environment, and what its role may do."""
+
+    variables: frozenset[str] = frozenset()
+    grants: frozenset[Grant] = frozenset()
+
+    def __or__(self, other: "Given") -> "Given":
+        return Given(self.variables | other.variables, self.grants | other.grants)
+
+    def without(self, other: "Given") -> "Given":
+        """What is here and not in `other`."""
+        return Given(self.variables - other.variables, self.grants - other.grants)
+
+
+def table(name: str, *actions: str) -> frozenset[Grant]:
+    """Actions on a table of DynamoDB."""
+    return frozenset((f"dynamodb:{action}", f"{name}Table.Arn") for action in actions)
+
+
+def files(folder: str, *actions: str) -> frozenset[Grant]:
+    """Actions on the objects of a folder of the bucket."""
+    return frozenset((f"s3:{action}", f"${{Bucket.Arn}}/{folder}/*") for action in actions)
+
+
+def index(*methods: str) -> frozenset[Grant]:
+    """Methods of HTTP on the passage index: of a domain, or of a collection, which knows one action for all."""
+    return frozenset({*((f"es:ESHttp{method}", INDEX) for method in methods), ("aoss:APIAccessAll", "OpenSearchArn")})
+
+
+def secret(parameter: str) -> frozenset[Grant]:
+    """Reading the secret that a parameter of the template names, wherever it is kept."""
+    named = f"${{{parameter}}}"
+    return frozenset(
+        {
+            ("ssm:GetParameter", f"arn:${{AWS::Partition}}:ssm:{_HERE}:parameter/{named}"),
+            ("ssm:GetParameter", f"arn:${{AWS::Partition}}:ssm:{_HERE}:parameter{named}"),
+            ("secretsmanager:GetSecretValue", f"arn:${{AWS::Partition}}:secretsmanager:{_HERE}:secret:{named}-??????"),
+            ("kms:Decrypt", "SecretKmsKeyArn"),
+        }
+    )
+
+
+ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
+READING = table("Documents", "BatchGetItem")
+ASKING = table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName")
+CACHING = ASKING | table("Cache", "BatchGetItem", "BatchWriteItem")
+NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
+
+VARIABLES = {
+    "documents": ("BIO_MCP_TABLE_DOCUMENTS", "BIO_MCP_BUCKET"),
+    "passages": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
+    "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
+    "entrez": NCBI,
+    "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),
+    "lookup": (*NCBI, "BIO_MCP_TABLE_CACHE", "NCBI_ID_CONVERTER_URL"),
+    "checkpoints": ("BIO_MCP_TABLE_CHECKPOINTS",),
+    "jobs": ("BIO_MCP_TABLE_JOBS", "BIO_MCP_BUCKET"),
+    "leases": ("BIO_MCP_TABLE_LEASES",),
+    "continuations": ("BIO_MCP_QUEUE_URL",),
+    "audit": ("BIO_MCP_TABLE_AUDIT",),
+    "announcements": ("BIO_MCP_EVENT_BUS", "BIO_MCP_TABLE_CACHE", "BIO_MCP_TABLE_PACE"),
+}
+MORE_VARIABLES = {"passages.upsert_chunks": ("BIO_MCP_OPENSEARCH_SHARDS",)}  # of what a method alone reads
+
+# By method; `port.*` is what every other method of the port takes.
+GRANTS: dict[str, frozenset[Grant]] = {
+    "documents.get": READING | ARTICLE,
+    "documents.get_many": READING | ARTICLE,
+    "documents.heads": READING,
+    "documents.count": READING,
+    "documents.pmids": table("Documents", "Scan"),
+    "documents.put": READING | table("Documents", "PutItem", "UpdateItem") | files("articles", "PutObject"),
+    "documents.mark_indexed": table("Documents", "UpdateItem"),
+    "documents.delete": READING | table("Documents", "DeleteItem", "UpdateItem"),
+    "passages.*": index("Get"),
+    "passages.upsert_chunks": index("Get", "Post", "Put"),  # Put makes the index before the first of them
+    "passages.delete": index("Get", "Post"),
+    "embeddings.*": frozenset(),
+    "entrez.*": ASKING,
+    "pubmed.*": CACHING,
+    "lookup.*": CACHING,
+    "checkpoints.get": table("Checkpoints", "GetItem"),
+    "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),
+    "checkpoints.advance": table("Checkpoints", "GetItem", "PutItem"),
+    "checkpoints.set": table("Checkpoints", "GetItem", "PutItem"),
+    "checkpoints.remove": table("Checkpoints", "DeleteItem"),
+    "jobs.get": table("Jobs", "GetItem") | JOB,
+    "jobs.latest": table("Jobs", "GetItem") | JOB,
+    "jobs.is_cancelled": table("Jobs", "GetItem"),
+    "jobs.put": table("Jobs", "PutItem", "UpdateItem") | files("jobs", "PutObject"),
+    "jobs.remove": table("Jobs", "DeleteItem"),
+    "leases.acquire": table("Leases", "PutItem"),
+    "leases.release": table("Leases", "DeleteItem"),
+    "continuations.send": frozenset({("sqs:SendMessage", "WorkQueue.Arn")}),
+    "audit.record": table("Audit", "PutItem"),
+    "announcements.publish": frozenset({("events:PutEvents", "EventBus.Arn")}) | table("Cache", "BatchWriteItem"),
+}
+
+
+def given_for(methods: Iterable[str]) -> Given:
+    """What methods of ports, as `documents.get`, take. Raises `LookupError` for one that has no row here."""
+    whole = Given()
+    for method in methods:
+        port = method.partition(".")[0]
+        if port not in VARIABLES or (not (grants := _grants(method)) and f"{port}.*" not in GRANTS):
+            raise LookupError(f"scripts/port_grants.py does not say what {method} takes on AWS: add it to GRANTS")
+        variables = (*VARIABLES[port], *MORE_VARIABLES.get(method, ()))
+        whole |= Given(frozenset(variables), grants)
+    return whole
+
+
+def _grants(method: str) -> frozenset[Grant]:
+    return GRANTS.get(method, GRANTS.get(f"{method.partition('.')[0]}.*", frozenset()))

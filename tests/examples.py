@@ -1,0 +1,48 @@
+"""Each tool's example, `events/<function>/<tool>.json`, and the other events: what every test calls a tool with."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bio_mcp.catalog import TOOLS
+from bio_mcp.tool import Tool
+
+ROOT = Path(__file__).parents[1]
+EVENTS = ROOT / "events"
+
+
+def path_of(tool: Tool) -> Path:
+    """Where the example of `tool` is, relative to the repository."""
+    return Path("events") / tool.function / f"{tool.portable_name}.json"
+
+
+def without_example(tool: Tool) -> str | None:
+    """What to add, as a sentence, where `tool` has no example."""
+    path = path_of(tool)
+    if (ROOT / path).exists():
+        return None
+    return f'{tool.name} has no example: add {path}, as {{"tool": "{tool.name}", "arguments": {{...}}}}'
+
+
+def example_of(tool: Tool) -> dict[str, Any]:
+    """The arguments of the tool's example. Raises `LookupError` that says what to add."""
+    if missing := without_example(tool):
+        raise LookupError(missing)
+    arguments: dict[str, Any] = json.loads((ROOT / path_of(tool)).read_text(encoding="utf-8"))["arguments"]
+    return arguments
+
+
+def examples_of(tools: Iterable[Tool]) -> dict[str, dict[str, Any]]:
+    """The arguments of each example that there is: a tool without one fails the test that looks for it, no other."""
+    return {each.name: example_of(each) for each in tools if without_example(each) is None}
+
+
+def events_of(function: str) -> Iterator[dict[str, Any]]:
+    """Every event of a function that is a call or reads a resource, those of a queue by their bodies."""
+    for path in sorted((EVENTS / function).glob("*.json")):
+        event = json.loads(path.read_text(encoding="utf-8"))
+        yield from (json.loads(each["body"]) for each in event["Records"]) if "Records" in event else [event]
+
+
+EXAMPLES = examples_of(TOOLS.values())

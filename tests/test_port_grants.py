@@ -1,0 +1,121 @@
+"""A tool works on AWS: its function is given what the ports take that it touches."""
+
+import pytest
+
+from bio_mcp import ports
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.errors import StoreFailed
+from bio_mcp.ports import Backends
+from bio_mcp.settings import Settings
+from bio_mcp.tool import Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.wiring.aws import Aws
+from scripts.port_grants import GRANTS, VARIABLES, given_for
+from tests.aws_ports import NOBODY
+from tests.examples import example_of
+from tests.sample_corpus import corpus
+from tests.touched_ports import PORTS, lacking, reached, run, touched_by, used
+
+OFFERED = [*TOOLS.values(), *RESOURCES.values()]
+
+
+@pytest.mark.parametrize("what", OFFERED, ids=lambda each: each.name)
+def test_a_function_on_aws_has_all_that_its_tool_calls(what):
+    methods = used(what, reached(what.function).get(what.name, ()))
+    assert methods
+    assert lacking(what, methods) == []
+
+
+class Nothing(Request):
+    """No arguments."""
+
+
+class Size(Response):
+    papers: int
+
+
+def _size(request: Nothing, backends: Backends) -> Size:
+    """Count the papers and passages of the corpus."""
+    return Size(papers=backends.documents.count() + backends.passages.count()[0])
+
+
+def test_a_tool_that_touches_what_its_function_was_not_given_is_told_by_a_sentence():
+    _size.__module__ = "bio_mcp.tools.get_doc"
+    size = tool("corpus.size", family=BIO_MCP, timeout=5)(_size)
+    touched = touched_by(size, {"arguments": {}}, corpus())
+    assert touched == {"documents.count", "passages.count"}
+    [sentence] = lacking(size, touched)
+    assert "corpus.size cannot work on AWS: it calls passages.count, and its function get_doc lacks" in sentence
+    assert "BIO_MCP_OPENSEARCH_URL" in sentence
+    assert "es:ESHttpGet on ${OpenSearchArn}/${OpenSearchIndex}*" in sentence
+
+
+def test_a_tool_whose_example_fails_is_told_so():
+    with pytest.raises(AssertionError, match=r"the example of rag\.get fails: .*not in the corpus"):
+        touched_by(TOOLS["rag.get"], {"arguments": {"doc_id": "pmid:99999999"}}, corpus())
+
+
+class Without:
+    """Backends whose methods `broken` fail."""
+
+    def __init__(self, backends, broken):
+        self._backends, self._broken = backends, broken
+
+    def __getattr__(self, name):
+        return _Without(name, getattr(self._backends, name), self._broken) if name in PORTS else self._of(name)
+
+    def _of(self, name):
+        return getattr(self._backends, name)
+
+
+class _Without:
+    def __init__(self, name, port, broken):
+        self._name, self._port, self._broken = name, port, broken
+
+    def __getattr__(self, method):
+        if f"{self._name}.{method}" in self._broken:
+            raise StoreFailed("this function was not given it")
+        return getattr(self._port, method)
+
+
+@pytest.mark.parametrize("name", [name for name, each in TOOLS.items() if each.does_without])
+def test_what_a_tool_does_without_it_tries_and_answers_without(name):
+    what, event = TOOLS[name], {"arguments": example_of(TOOLS[name])}
+    assert set(what.does_without) <= touched_by(what, event, corpus())
+    assert not run(what, event, Without(corpus(), what.does_without)).failed
+
+
+@pytest.mark.parametrize("name", [name for name, each in TOOLS.items() if each.also_uses])
+def test_what_a_tool_declares_beside_its_examples_is_a_method_of_a_port_that_they_do_not_reach(name):
+    declared = set(TOOLS[name].also_uses)
+    assert declared & reached(TOOLS[name].function)[name] == set()
+    for method in declared:
+        port, _, called = method.partition(".")
+        assert port in PORTS
+        assert callable(getattr(getattr(ports, port.title()), called))
+
+
+def test_every_port_that_a_tool_may_touch_has_a_row():
+    assert {each.partition(".")[0] for each in GRANTS} == set(VARIABLES)
+    assert set(VARIABLES) == PORTS - {"blobs", "projects"}  # no tool touches those
+
+
+def test_a_method_without_a_row_is_told_by_a_sentence():
+    with pytest.raises(LookupError, match=r"what documents\.rename takes on AWS: add it to GRANTS"):
+        given_for(["documents.rename"])
+    with pytest.raises(LookupError, match=r"weather\.now"):
+        given_for(["weather.now"])
+
+
+@pytest.mark.parametrize("port", VARIABLES)
+def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
+    for name, value in NOBODY.items():
+        monkeypatch.setenv(name, value)
+    given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
+    given |= {"BIO_MCP_OPENSEARCH_URL": "http://127.0.0.1:9"} if port == "passages" else {}
+    backends = Aws(Settings.from_env(given))
+    if port == "embeddings":  # a model, which this machine has elsewhere
+        assert backends.settings.models.name == "1"
+    else:
+        assert getattr(backends, port)
+    backends.close()

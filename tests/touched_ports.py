@@ -1,0 +1,118 @@
+"""Which methods of which ports a tool calls, as a recorder under its examples sees them, and what they take on AWS."""
+
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bio_mcp.call import Outcome, call, read
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.importing import import_records
+from bio_mcp.tool import Resource, Tool
+from scripts.port_grants import Given, given_for
+from tests.aws_template import allowed, variables
+from tests.corpus import HashedWords
+from tests.examples import events_of
+from tests.sample_corpus import Corpus, articles
+
+PORTS = {name for name, member in vars(Backends).items() if isinstance(member, property)} - {"chunk_namespace"}
+STORED = 12  # of the sample's papers: the rest is for a sync to bring
+
+
+class _Port:
+    """A port that notes what is asked of it."""
+
+    def __init__(self, name: str, port: Any, touched: set[str]) -> None:
+        self._name, self._port, self._touched = name, port, touched
+
+    def __getattr__(self, method: str) -> Any:
+        self._touched.add(f"{self._name}.{method}")
+        return getattr(self._port, method)
+
+
+class Recorder:
+    """`Backends` over others; `touched` has what was asked of them, as "documents.get"."""
+
+    def __init__(self, backends: Any) -> None:
+        self._backends = backends
+        self.touched: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._backends, name)
+        return _Port(name, found, self.touched) if name in PORTS else found
+
+
+class _Words(Corpus):
+    """The sample corpus, without a model."""
+
+    @property
+    def embeddings(self) -> Any:
+        return HashedWords()
+
+
+def _corpus() -> Corpus:
+    made = _Words(Path(tempfile.mkdtemp(prefix="bio-mcp-touched-")), articles())
+    import_records(made.articles[:STORED], made)
+    return made
+
+
+def touched_by(what: Tool | Resource, event: dict[str, Any], backends: Any) -> set[str]:
+    """The methods that this call uses. Raises `AssertionError` where it fails: then it did not reach them all."""
+    recorder = Recorder(backends)
+    outcome = run(what, event, recorder)
+    assert not outcome.failed, f"the example of {what.name} fails: {outcome.text}"
+    return recorder.touched
+
+
+def run(what: Tool | Resource, event: dict[str, Any], backends: Any) -> Outcome:
+    if isinstance(what, Resource):
+        return read(what, what.match(event["resource"]) or {}, backends)
+    return call(what, event["arguments"], backends)
+
+
+def _named(event: dict[str, Any]) -> Tool | Resource:
+    if "tool" in event:
+        return TOOLS[event["tool"]]
+    return next(each for each in RESOURCES.values() if each.match(event["resource"]) is not None)
+
+
+@cache
+def reached(function: str) -> dict[str, frozenset[str]]:
+    """By tool or resource of a function, the methods that its events reach."""
+    corpus, found = _corpus(), {}
+    for event in events_of(function):
+        what = _named(event)
+        found[what.name] = found.get(what.name, frozenset()) | touched_by(what, event, corpus)
+    corpus.close()
+    return found
+
+
+def used(what: Tool | Resource, reached: Iterable[str]) -> set[str]:
+    """What a tool takes: the methods that its examples reach, and those that it declares."""
+    if isinstance(what, Resource):
+        return set(reached)
+    return (set(reached) | set(what.also_uses)) - set(what.does_without)
+
+
+def needed(function: str) -> Given:
+    """What a function is given for its tools and resources."""
+    offered = [each for each in (*TOOLS.values(), *RESOURCES.values()) if each.function == function]
+    found = reached(function)
+    return given_for(method for each in offered for method in used(each, found.get(each.name, ())))
+
+
+def lacking(what: Tool | Resource, methods: Iterable[str]) -> list[str]:
+    """A sentence for each method of `methods` that the function of `what` cannot call on AWS."""
+    has = Given(frozenset(variables(what.function)), frozenset(allowed(what.function)))
+    sentences = []
+    for method in sorted(methods):
+        missing = given_for([method]).without(has)
+        if missing != Given():
+            lacks = [*sorted(missing.variables), *(f"{action} on {on}" for action, on in sorted(missing.grants))]
+            sentences.append(
+                f"{what.name} cannot work on AWS: it calls {method}, and its function {what.function} lacks "
+                f"{', '.join(lacks)}"
+            )
+    return sentences
