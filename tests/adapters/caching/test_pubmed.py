@@ -310,8 +310,8 @@ def test_what_was_kept_damaged_is_asked_for_again(kept, ncbi, pmids):
         b"\1" + zlib.compress(b"[]"),
     ):
         with kept.cache._transaction("BEGIN IMMEDIATE") as connection:
-            connection.execute("UPDATE kept SET value = ? WHERE key NOT LIKE '%.text.%'", (damage,))
-            connection.execute("UPDATE kept SET value = substr(value, 1, 40) WHERE key LIKE '%.text.%'")
+            connection.execute("UPDATE answers SET value = ? WHERE key NOT LIKE '%.text.%'", (damage,))
+            connection.execute("UPDATE answers SET value = substr(value, 1, 40) WHERE key LIKE '%.text.%'")
         assert {name: ask(kept, name, pmids) for name in LIVES} == whole
 
 
@@ -320,9 +320,9 @@ def test_one_record_in_the_place_of_another_is_not_taken_for_it(kept, ncbi, pmid
     ask(kept, "efetch", pmids[1:2]), ask(kept, "esummary", pmids[1:2]), ask(kept, "elink", pmids[1:2])
     with kept.cache._transaction("BEGIN IMMEDIATE") as connection:
         for kind in ("record", "summary", "links"):
-            rows = connection.execute("SELECT key, value FROM kept WHERE key LIKE ?", (f"%.{kind}.%",)).fetchall()
+            rows = connection.execute("SELECT key, value FROM answers WHERE key LIKE ?", (f"%.{kind}.%",)).fetchall()
             (one, first), (other, second) = rows
-            connection.executemany("UPDATE kept SET value = ? WHERE key = ?", [(second, one), (first, other)])
+            connection.executemany("UPDATE answers SET value = ? WHERE key = ?", [(second, one), (first, other)])
     assert {name: ask(kept, name, pmids[:1]) for name in whole} == whole
 
 
@@ -330,7 +330,7 @@ def test_a_key_tells_nobody_what_was_asked(kept, pmids):
     kept.pubmed.esearch("a private question about cancer", deadline=kept.deadline, retmax=5)
     ask(kept, "efetch", pmids)
     with kept.cache._transaction("BEGIN") as connection:
-        keys = [key for (key,) in connection.execute("SELECT key FROM kept")]
+        keys = [key for (key,) in connection.execute("SELECT key FROM answers")]
     assert keys
     assert all(re.fullmatch(rf"{SCHEME}\.[a-z]+\.[0-9a-f]{{64}}", key) for key in keys)
 

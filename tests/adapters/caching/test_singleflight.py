@@ -30,7 +30,7 @@ def in_the_air(flights, slow):
 
     def lead():
         with suppress(NcbiFailed):
-            flights.once("key", slow, NEVER)
+            flights.do("key", slow, NEVER)
 
     thread = Thread(target=lead)
     thread.start()
@@ -41,9 +41,9 @@ def in_the_air(flights, slow):
 def test_a_second_one_gets_the_first_ones_answer():
     flights, slow, got = SingleFlight(), Slow(), []
     first = in_the_air(flights, slow)
-    second = Thread(target=lambda: got.append(flights.once("key", lambda: "another", NEVER)))
+    second = Thread(target=lambda: got.append(flights.do("key", lambda: "another", NEVER)))
     second.start()
-    assert flights.once("other", lambda: "at once", NEVER) == "at once"
+    assert flights.do("other", lambda: "at once", NEVER) == "at once"
     slow.go.set()
     first.join()
     second.join()
@@ -53,7 +53,7 @@ def test_a_second_one_gets_the_first_ones_answer():
 def test_a_failure_of_the_first_one_is_not_the_second_ones():
     flights, slow, got = SingleFlight(), Slow(NcbiFailed("no")), []
     first = in_the_air(flights, slow)
-    second = Thread(target=lambda: got.append(flights.once("key", lambda: "asked myself", NEVER)))
+    second = Thread(target=lambda: got.append(flights.do("key", lambda: "asked myself", NEVER)))
     second.start()
     slow.go.set()
     first.join()
@@ -65,7 +65,7 @@ def test_who_has_no_time_left_does_not_wait_and_takes_nothing_from_the_others():
     flights, slow = SingleFlight(), Slow()
     first = in_the_air(flights, slow)
     with pytest.raises(DeadlineExceeded, match="out of time before NCBI had answered"):
-        flights.once("key", lambda: "never asked", Deadline(0))
+        flights.do("key", lambda: "never asked", Deadline(0))
     slow.go.set()
     first.join()
     assert slow.asked == 1
@@ -73,10 +73,10 @@ def test_who_has_no_time_left_does_not_wait_and_takes_nothing_from_the_others():
 
 def test_after_an_answer_or_a_failure_the_next_one_asks_again():
     flights = SingleFlight()
-    assert flights.once("key", lambda: "one", NEVER) == "one"
-    assert flights.once("key", lambda: "two", NEVER) == "two"
+    assert flights.do("key", lambda: "one", NEVER) == "one"
+    assert flights.do("key", lambda: "two", NEVER) == "two"
     failing = Slow(NcbiFailed("no"))
     failing.go.set()
     with pytest.raises(NcbiFailed):
-        flights.once("key", failing, NEVER)
-    assert flights.once("key", lambda: "three", NEVER) == "three"
+        flights.do("key", failing, NEVER)
+    assert flights.do("key", lambda: "three", NEVER) == "three"

@@ -130,7 +130,7 @@ def test_a_row_that_is_not_what_was_written_is_told_by_its_paper_and_made_again(
         ("DELETE FROM checksums WHERE pmid = 27602157", "1 index entries without checksums"),
         ("DROP TABLE jobs", "the table jobs is missing"),
         ("DROP INDEX entries_by_change", "the index entries_by_change is missing"),
-        ("UPDATE settings SET value = 1 WHERE name = 'change'", "index entries of a batch that never was"),
+        ("UPDATE settings SET value = 1 WHERE name = 'change'", "index entries of an unknown batch"),
     ],
 )
 def test_the_check_finds_what_is_lost_or_contradicts_itself(corpus, sql, told):

@@ -1,1 +1,1 @@
-"""Keeping PubMed's answers for a while, in any `bio_mcp.cache.Cache`."""
+"""Caching of PubMed's answers, in any `bio_mcp.cache.Cache`."""

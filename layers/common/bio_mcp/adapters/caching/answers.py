@@ -1,4 +1,4 @@
-"""Answers in pieces: those that are kept, and the rest asked for and kept."""
+"""Cached answers in pieces: some are read from the cache, the others fetched and stored."""
 
 import hashlib
 import json
@@ -16,39 +16,49 @@ from bio_mcp.errors import Failure
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 A = TypeVar("A")
-SINGLE = "one"  # the id of an answer that has one piece
+SINGLE = "one"  # the id of an answer that is one piece
 
 
-def key_of(source: str, kind: str, *about: Any, scheme: int = SCHEME) -> str:
-    """The key of an answer of this kind: it tells nobody what was asked, and holds neither secret nor caller.
+def key_of(source: str, kind: str, *params: Any, scheme: int = SCHEME) -> str:
+    """The cache key of an answer: a hash, so that it reveals neither the question, a secret nor the caller.
 
-    `source` is whom we ask; `about` is everything that the answer depends on, as JSON values.
+    `source` is the base URL of the server; `params` is everything that the answer depends on, as JSON values.
     """
-    asked = json.dumps([source, *about], ensure_ascii=False, separators=(",", ":"))
-    return f"{scheme}.{kind}.{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    text = json.dumps([source, *params], ensure_ascii=False, separators=(",", ":"))
+    return f"{scheme}.{kind}.{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
 class CacheQuery(Generic[T]):
-    """Pieces of one kind, by id. `about`: what they depend on besides their id; 0 for `lifetime_s`: never kept."""
+    """Pieces of one kind, by id. `params` is what they depend on beside their id.
+
+    `lifetime_s` is how long a piece is stored, in seconds; 0 bypasses the cache.
+    """
 
     codec: Codec[T]
     ids: Sequence[str]
     lifetime_s: float
-    about: tuple[Any, ...] = ()
+    params: tuple[Any, ...] = ()
+
+    @property
+    def bypasses(self) -> bool:
+        """Whether there is nothing to read from the cache or to store in it."""
+        return self.lifetime_s <= 0 or not self.ids
 
 
 @dataclass(frozen=True, slots=True)
-class _Gathered(Generic[T, A]):
-    held: dict[str, T]
-    answers: list[A]
-    hits: int
-    misses: int
-    oldest_s: float
+class Gathered(Generic[T, A]):
+    """The pieces found in the cache, by id, and the fetched answer about the others; None if nothing was fetched."""
+
+    cached: dict[str, T]
+    fresh: A | None
+    hits: int = 0
+    misses: int = 0
+    oldest_s: float = 0.0
 
 
 class AnswerCache:
-    """Pieces of answers of one `source`, a base URL, in a cache that never fails."""
+    """Pieces of the answers of one `source` (a base URL), in a cache that never fails. Threads may share it."""
 
     def __init__(self, cache: Cache, source: str) -> None:
         self._cache = cache
@@ -57,72 +67,76 @@ class AnswerCache:
 
     def gather(
         self,
-        wanted: CacheQuery[T],
-        ask: Callable[[list[str]], A],
-        pieces: Callable[[A], Iterable[tuple[str, T]]],
+        query: CacheQuery[T],
+        fetch: Callable[[list[str]], A],
+        cacheable: Callable[[A], Iterable[tuple[str, T]]],
         deadline: Deadline,
-    ) -> tuple[dict[str, T], list[A]]:
-        """The pieces that are kept, and the one answer of `ask` about the ids of the others, none where all are kept.
+    ) -> Gathered[T, A]:
+        """Read the pieces from the cache and `fetch` the missing ids with one call.
 
-        `pieces` are those of an answer that may be kept. Who wants the same at the same time waits for one answer.
+        `cacheable` picks the (id, piece) pairs of a fetched answer to store. Concurrent equal queries share one fetch.
         """
-        if wanted.lifetime_s <= 0 or not wanted.ids:
-            return {}, [ask(list(wanted.ids))]
-        together = key_of(self._source, wanted.codec.name, *wanted.about, list(wanted.ids))
+        if query.bypasses:
+            return Gathered({}, fetch(list(query.ids)))
+        key = key_of(self._source, query.codec.name, *query.params, list(query.ids))
         try:
-            gathered = self._flights.once(together, lambda: self._gather(wanted, ask, pieces), deadline)
+            gathered = self._flights.do(key, lambda: self._gather(query, fetch, cacheable), deadline)
         except Failure:
-            count(0, len(wanted.ids), 0.0)
+            count(0, len(query.ids), 0.0)
             raise
         count(gathered.hits, gathered.misses, gathered.oldest_s)
-        return gathered.held, gathered.answers
+        return gathered
 
-    def one(self, wanted: CacheQuery[T], ask: Callable[[], T], whole: Callable[[T], bool], deadline: Deadline) -> T:
-        """The answer that has one piece, `SINGLE`, kept or asked for; it may be kept if it is `whole`."""
-        held, answers = self.gather(
-            wanted, lambda _missing: ask(), lambda answer: [(SINGLE, answer)] if whole(answer) else [], deadline
+    def single(
+        self, query: CacheQuery[T], fetch: Callable[[], T], is_complete: Callable[[T], bool], deadline: Deadline
+    ) -> T:
+        """The cached or fetched answer to a query for `SINGLE`; only a complete answer is stored."""
+        gathered = self.gather(
+            query, lambda _missing: fetch(), lambda answer: [(SINGLE, answer)] if is_complete(answer) else [], deadline
         )
-        return answers[0] if answers else held[SINGLE]
+        return gathered.cached[SINGLE] if gathered.fresh is None else gathered.fresh
 
-    def forget(self, wanted: CacheQuery[T]) -> None:
-        """Keep these pieces no longer."""
-        if wanted.lifetime_s > 0 and wanted.ids:
-            self._cache.put(dict.fromkeys(self._keys(wanted).values(), b""), 0)
-
-    def keep(self, wanted: CacheQuery[T], piece: T) -> None:
-        """Keep `piece` under each of the ids."""
-        if wanted.lifetime_s > 0 and wanted.ids:
-            self._cache.put(dict.fromkeys(self._keys(wanted).values(), wanted.codec.dumps(piece)), wanted.lifetime_s)
-
-    def held(self, wanted: CacheQuery[T]) -> dict[str, T]:
-        """The pieces that are kept, without a word of it to the call."""
-        if wanted.lifetime_s <= 0 or not wanted.ids:
+    def get(self, query: CacheQuery[T]) -> dict[str, T]:
+        """The pieces in the cache, by id. Does not count as a cache lookup of the call."""
+        if query.bypasses:
             return {}
-        keys = self._keys(wanted)
-        return dict(_readable(wanted.codec, keys, self._cache.get(list(keys.values()))))
+        keys = self._keys(query)
+        return dict(_decoded(query.codec, keys, self._cache.get(list(keys.values()))))
 
-    def _keys(self, wanted: CacheQuery[T]) -> dict[str, str]:
-        return {each: key_of(self._source, wanted.codec.name, *wanted.about, each) for each in wanted.ids}
+    def put(self, query: CacheQuery[T], piece: T) -> None:
+        """Store `piece` under each id of the query."""
+        if not query.bypasses:
+            self._cache.put(dict.fromkeys(self._keys(query).values(), query.codec.dumps(piece)), query.lifetime_s)
+
+    def invalidate(self, query: CacheQuery[T]) -> None:
+        """Remove these pieces from the cache."""
+        if not query.bypasses:
+            self._cache.put(dict.fromkeys(self._keys(query).values(), b""), 0)
+
+    def _keys(self, query: CacheQuery[T]) -> dict[str, str]:
+        return {id_: key_of(self._source, query.codec.name, *query.params, id_) for id_ in query.ids}
 
     def _gather(
-        self, wanted: CacheQuery[T], ask: Callable[[list[str]], A], pieces: Callable[[A], Iterable[tuple[str, T]]]
-    ) -> _Gathered[T, A]:
-        keys = self._keys(wanted)
-        kept = self._cache.get(list(keys.values()))
-        held = dict(_readable(wanted.codec, keys, kept))
-        missing = [each for each in wanted.ids if each not in held]
-        answers = [ask(missing)] if missing else []
-        fresh = {each: piece for answer in answers for each, piece in pieces(answer) if each in keys}
+        self, query: CacheQuery[T], fetch: Callable[[list[str]], A], cacheable: Callable[[A], Iterable[tuple[str, T]]]
+    ) -> Gathered[T, A]:
+        keys = self._keys(query)
+        entries = self._cache.get(list(keys.values()))
+        cached = dict(_decoded(query.codec, keys, entries))
+        missing = [id_ for id_ in query.ids if id_ not in cached]
+        if not missing:
+            return Gathered(cached, None, len(cached), 0, max(entries[keys[id_]].age_s for id_ in cached))
+        answer = fetch(missing)
+        fresh = {id_: piece for id_, piece in cacheable(answer) if id_ in keys}
         if fresh:
-            self._cache.put({keys[each]: wanted.codec.dumps(piece) for each, piece in fresh.items()}, wanted.lifetime_s)
-        used = [kept[keys[each]].age_s for each in held if each not in fresh]
-        return _Gathered(held, answers, len(used), len(keys) - len(used), max(used, default=0.0))
+            self._cache.put({keys[id_]: query.codec.dumps(piece) for id_, piece in fresh.items()}, query.lifetime_s)
+        ages = [entries[keys[id_]].age_s for id_ in cached if id_ not in fresh]
+        return Gathered(cached, answer, len(ages), len(keys) - len(ages), max(ages, default=0.0))
 
 
-def _readable(codec: Codec[T], keys: Mapping[str, str], kept: Mapping[str, CacheEntry]) -> Iterable[tuple[str, T]]:
-    for each, key in keys.items():
-        if key in kept:
+def _decoded(codec: Codec[T], keys: Mapping[str, str], entries: Mapping[str, CacheEntry]) -> Iterable[tuple[str, T]]:
+    for id_, key in keys.items():
+        if key in entries:
             try:
-                yield each, codec.read(kept[key].value, each)
+                yield id_, codec.read(entries[key].value, id_)
             except Unreadable:
-                log.warning("a kept %s cannot be read and is asked for again", codec.name)
+                log.warning("a cached %s cannot be read and is fetched again", codec.name)

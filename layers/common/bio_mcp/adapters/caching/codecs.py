@@ -1,4 +1,5 @@
-"""Answers <-> bytes, compressed. Bytes that `dumps` did not make raise `Unreadable`, never become an answer."""
+"""Encodes answers as compressed bytes. Bytes that `dumps` did not make raise `Unreadable`; they never become an
+answer."""
 
 import functools
 import zlib
@@ -16,16 +17,17 @@ from bio_mcp.lookup import ArticleIds, MeshPage
 from bio_mcp.pubmed import CitationMatch, DocSummary, EntrezDatabase, LinkSet, SearchPage, Spelling
 
 T = TypeVar("T")
-SCHEME = 2  # of what is kept and how; a new one finds nothing that an old one has kept
+SCHEME = 2  # version of the encodings; answers stored under another one are not found
 
 
 class Unreadable(Exception):
-    """Kept bytes that are damaged, or of another form."""
+    """Cached bytes that are damaged or of another form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Codec(Generic[T]):
-    """`name` tells kinds of answers apart in keys; `of` names what an answer is about, where the answer says it."""
+    """How one kind of answer is encoded. `name` is the kind in cache keys; `of` returns the id that an answer is
+    about, if it says so."""
 
     name: str
     dumps: Callable[[T], bytes]
@@ -33,7 +35,7 @@ class Codec(Generic[T]):
     of: Callable[[T], str | None] = lambda _answer: None
 
     def read(self, value: bytes, wanted: str) -> T:
-        """The answer about `wanted`. Raises `Unreadable`."""
+        """The answer about the id `wanted`. Raises `Unreadable`."""
         try:
             answer = self.loads(value)
         except (StoreFailed, zlib.error, ValueError, TypeError, IndexError) as error:
@@ -44,8 +46,8 @@ class Codec(Generic[T]):
 
 
 def _typed(name: str, kind: type[T], of: Callable[[T], str | None] = lambda _answer: None) -> Codec[T]:
-    """Of a dataclass, as JSON; the types of its fields are checked when it is read."""
-    adapter = functools.cache(lambda: TypeAdapter(kind))  # made when it is used: it takes some milliseconds
+    """The codec of a dataclass, as JSON; reading checks the types of its fields."""
+    adapter = functools.cache(lambda: TypeAdapter(kind))  # made on first use: it takes some milliseconds
     return Codec(
         name,
         lambda answer: zlib.compress(adapter().dump_json(answer)),
@@ -56,7 +58,7 @@ def _typed(name: str, kind: type[T], of: Callable[[T], str | None] = lambda _ans
 
 RECORD: Codec[Article] = Codec("record", serial.dumps, serial.loads, lambda article: article.pmid)
 SUMMARY = _typed("summary", DocSummary, lambda summary: summary.pmid)
-LINKS = _typed("links", LinkSet, lambda found: found.pmid)
+LINKS = _typed("links", LinkSet, lambda linkset: linkset.pmid)
 PAGE = _typed("search", SearchPage)
 SPELLING = _typed("spelling", Spelling)
 DATABASE = _typed("database", EntrezDatabase)
@@ -64,7 +66,7 @@ MESH = _typed("mesh", MeshPage)
 MATCH = _typed("match", CitationMatch)
 IDS = _typed("ids", ArticleIds)
 FULL_TEXT = _typed("article", FullText)
-OVERTAKEN: Codec[str] = Codec("overtaken", str.encode, bytes.decode)
+INVALIDATED: Codec[str] = Codec("overtaken", str.encode, bytes.decode)
 TEXT: Codec[str] = Codec(
     "text", lambda text: zlib.compress(text.encode()), lambda value: zlib.decompress(value).decode()
 )

@@ -1,9 +1,11 @@
-"""When what is kept still counts."""
+"""Expiry of cached values, allowing for clock skew."""
 
-CLOCKS_APART_S = 60.0  # that two machines' clocks may differ
+MAX_SKEW_S = 60.0  # by which the clocks of two machines may differ
 
 
-def age_s(stored: float, ends: float, now: float) -> float | None:
-    """Age in seconds of a value kept from `stored` until before `ends`; None when it no longer counts, or was put in
-    what is the future by this clock, which somebody has set."""
-    return max(0.0, now - stored) if stored - CLOCKS_APART_S <= now < ends else None
+def age_s(stored: float, expires: float, now: float) -> float | None:
+    """Age in seconds of a value stored at `stored` that expires at `expires`; None once it has expired.
+
+    Also None for a value stored more than `MAX_SKEW_S` in the future: somebody has set the clock back.
+    """
+    return max(0.0, now - stored) if stored - MAX_SKEW_S <= now < expires else None

@@ -1,4 +1,4 @@
-"""A cache that fails is an empty one."""
+"""A cache that fails open: while the store fails, it is empty."""
 
 import logging
 import threading
@@ -10,20 +10,23 @@ from bio_mcp.errors import StoreFailed
 
 log = logging.getLogger(__name__)
 
-COOL_DOWN_S = 30.0  # that a cache is left alone after it failed, so that one that hangs costs little time
+COOL_DOWN_S = 30.0  # without a try after a failure, so that a store that hangs costs little time
 
 
 class FailOpenCache:
-    """`Cache` over `cache` that never fails: it holds nothing then, and the log says why. `clock` is monotonic."""
+    """`bio_mcp.cache.Cache` over `cache` that never raises: it is empty while `cache` fails, and logs why.
+
+    After a failure `cache` is not used for `COOL_DOWN_S`. `clock` is monotonic, in seconds.
+    """
 
     def __init__(self, cache: Cache, clock: Callable[[], float] = time.monotonic) -> None:
         self._cache = cache
         self._clock = clock
-        self._rests_until = float("-inf")
+        self._cool_until = float("-inf")
         self._lock = threading.Lock()
 
     def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
-        if self._rests():
+        if self._is_cooling():
             return {}
         try:
             return self._cache.get(keys)
@@ -32,18 +35,18 @@ class FailOpenCache:
             return {}
 
     def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
-        if self._rests():
+        if self._is_cooling():
             return
         try:
             self._cache.put(values, lifetime_s)
         except StoreFailed as failure:
             self._failed(failure)
 
-    def _rests(self) -> bool:
+    def _is_cooling(self) -> bool:
         with self._lock:
-            return self._clock() < self._rests_until
+            return self._clock() < self._cool_until
 
     def _failed(self, failure: StoreFailed) -> None:
         with self._lock:
-            self._rests_until = self._clock() + COOL_DOWN_S
-        log.warning("the cache failed and is left alone for %d s: %s", COOL_DOWN_S, failure)
+            self._cool_until = self._clock() + COOL_DOWN_S
+        log.warning("the cache failed and is not used for %d s: %s", COOL_DOWN_S, failure)

@@ -1,4 +1,4 @@
-"""What became of a paper ends what is kept of it."""
+"""Invalidates cached PubMed answers when a paper changes."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -7,20 +7,27 @@ from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.ports import Announcements
 
 
-class Forgets(Protocol):
-    def forget(self, pmids: Sequence[str]) -> None: ...
+class Invalidated(Protocol):
+    """A cache of answers about papers."""
+
+    def invalidate(self, pmids: Sequence[str]) -> None:
+        """Remove what is cached of these papers."""
+        ...
 
 
 class InvalidatingAnnouncements:
-    """`bio_mcp.ports.Announcements` that hands news on once nothing older is kept of the papers: who hears of it and
-    asks is not answered with what was. `kept` is made for news that ends something."""
+    """`bio_mcp.ports.Announcements` that invalidates the cache before it announces.
 
-    def __init__(self, announcements: Announcements, kept: Callable[[], Forgets]) -> None:
+    A listener that asks about a changed paper is therefore never answered with the old state. `cache` is called
+    only when there is a change to an existing paper.
+    """
+
+    def __init__(self, announcements: Announcements, cache: Callable[[], Invalidated]) -> None:
         self._announcements = announcements
-        self._kept = kept
+        self._cache = cache
 
-    def publish(self, news: Sequence[CorpusChange]) -> None:
-        overtaken = list(dict.fromkeys(each.pmid for each in news if each.kind is not ChangeKind.NEW))
-        if overtaken:
-            self._kept().forget(overtaken)
-        self._announcements.publish(news)
+    def publish(self, changes: Sequence[CorpusChange]) -> None:
+        outdated = list(dict.fromkeys(change.pmid for change in changes if change.kind is not ChangeKind.NEW))
+        if outdated:
+            self._cache().invalidate(outdated)
+        self._announcements.publish(changes)

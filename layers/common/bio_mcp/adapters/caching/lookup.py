@@ -1,4 +1,4 @@
-"""NCBI's other services, asked for what is not kept."""
+"""NCBI's lookup services behind a cache."""
 
 import json
 from collections.abc import Sequence
@@ -16,22 +16,20 @@ from bio_mcp.pubmed import Citation, CitationMatch
 
 
 class CachedLookup:
-    """The port `NcbiLookup` over another one and a cache, as `CachedPubmed` is.
+    """The port `NcbiLookup` over another one and a cache.
 
-    Nothing absent is cached, and no text that its publisher withholds. `lifetime_s` is that of all but texts, which
-    are cached as long as records: `text_s`.
-
-    `source` names whom `lookup` asks. Threads may share it.
+    As in `CachedPubmed`, "not found" is never stored, nor is a text that its publisher withholds. Answers are stored
+    for `lifetime_s` seconds, full texts for `text_s`. `source` is the base URL of `lookup`. Threads may share it.
     """
 
     def __init__(self, lookup: NcbiLookup, cache: Cache, *, lifetime_s: float, text_s: float, source: str) -> None:
         self._lookup = lookup
-        self._shelf = AnswerCache(FailOpenCache(cache), source)
+        self._answers = AnswerCache(FailOpenCache(cache), source)
         self._lifetime_s = lifetime_s
         self._text_s = text_s
 
     def mesh(self, term: str, most: int, *, deadline: Deadline) -> MeshPage:
-        return self._shelf.one(
+        return self._answers.single(
             CacheQuery(MESH, [SINGLE], self._lifetime_s, (term, most)),
             lambda: self._lookup.mesh(term, most, deadline=deadline),
             lambda page: bool(page.records),
@@ -39,28 +37,28 @@ class CachedLookup:
         )
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline) -> list[CitationMatch]:
-        asked = {json.dumps(astuple(each)): each for each in citations}
-        held, answers = self._shelf.gather(
-            CacheQuery(MATCH, list(asked), self._lifetime_s),
-            lambda missing: self._lookup.ecitmatch([asked[each] for each in missing], deadline=deadline),
-            lambda found: [(json.dumps(astuple(each.citation)), each) for each in found if each.pmid],
+        by_id = {json.dumps(astuple(citation)): citation for citation in citations}
+        gathered = self._answers.gather(
+            CacheQuery(MATCH, list(by_id), self._lifetime_s),
+            lambda missing: self._lookup.ecitmatch([by_id[id_] for id_ in missing], deadline=deadline),
+            lambda matches: [(json.dumps(astuple(match.citation)), match) for match in matches if match.pmid],
             deadline,
         )
-        matches = {each.citation: each for each in [*held.values(), *(each for found in answers for each in found)]}
-        return [matches[each] for each in citations]
+        matches = {match.citation: match for match in [*gathered.cached.values(), *(gathered.fresh or ())]}
+        return [matches[citation] for citation in citations]
 
     def convert(self, ids: Sequence[str], kind: IdKind, *, deadline: Deadline) -> dict[str, ArticleIds]:
-        held, answers = self._shelf.gather(
+        gathered = self._answers.gather(
             CacheQuery(IDS, list(dict.fromkeys(ids)), self._lifetime_s, (kind,)),
             lambda missing: self._lookup.convert(missing, kind, deadline=deadline),
-            lambda found: found.items(),
+            lambda known: known.items(),
             deadline,
         )
-        return held | {each: known for found in answers for each, known in found.items()}
+        return gathered.cached | (gathered.fresh or {})
 
     def full_text(self, pmcid: str, *, deadline: Deadline) -> FullText:
         number = identifiers.pmcid(pmcid)
-        return self._shelf.one(
+        return self._answers.single(
             CacheQuery(FULL_TEXT, [SINGLE], self._text_s, (number,)),
             lambda: self._lookup.full_text(number, deadline=deadline),
             lambda article: not article.withheld,

@@ -1,4 +1,4 @@
-"""One asks, all who want the same wait for it."""
+"""Single flight: of several callers that want the same answer at once, one fetches it and the others wait for it."""
 
 import threading
 from collections.abc import Callable
@@ -8,45 +8,45 @@ from typing import Any, TypeVar
 from bio_mcp.deadline import Deadline
 
 T = TypeVar("T")
-GLANCE_S = 0.25  # between two looks at a deadline, which may be over sooner than it was to be
+POLL_S = 0.25  # between two looks at a deadline, which may be cut short while we wait
 
 
 @dataclass(slots=True)
 class _Call:
-    over: threading.Event = field(default_factory=threading.Event)
-    landed: bool = False
+    done: threading.Event = field(default_factory=threading.Event)
+    succeeded: bool = False
     answer: Any = None
 
 
 class SingleFlight:
-    """Questions that are being asked in this process at the moment, by key."""
+    """The calls in flight in this process, by key. Threads share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._in_flight: dict[str, _Call] = {}
 
-    def once(self, key: str, ask: Callable[[], T], deadline: Deadline) -> T:
-        """The answer of whoever asks this already, or of `ask`. Another's failure is not ours: we ask then.
+    def do(self, key: str, fetch: Callable[[], T], deadline: Deadline) -> T:
+        """The answer of the call in flight for `key`, else of `fetch`. If the call in flight fails, we fetch ourselves.
 
-        Raises `DeadlineExceeded` when the time is over before the other one has its answer.
+        Raises `DeadlineExceeded` if the deadline passes while the other call is in flight.
         """
         with self._lock:
-            flight = self._in_flight.get(key)
-            if leads := flight is None:
-                flight = self._in_flight[key] = _Call()
+            call = self._in_flight.get(key)
+            if leads := call is None:
+                call = self._in_flight[key] = _Call()
         if leads:
-            return self._lead(key, flight, ask)
-        while not flight.over.wait(min(GLANCE_S, deadline.remaining)):
+            return self._lead(key, call, fetch)
+        while not call.done.wait(min(POLL_S, deadline.remaining)):
             deadline.check("NCBI had answered somebody who asked the same")
-        answer: T = flight.answer
-        return answer if flight.landed else ask()
+        answer: T = call.answer
+        return answer if call.succeeded else fetch()
 
-    def _lead(self, key: str, flight: _Call, ask: Callable[[], T]) -> T:
+    def _lead(self, key: str, call: _Call, fetch: Callable[[], T]) -> T:
         try:
-            flight.answer = answer = ask()
-            flight.landed = True
+            call.answer = answer = fetch()
+            call.succeeded = True
             return answer
         finally:
             with self._lock:
                 del self._in_flight[key]
-            flight.over.set()
+            call.done.set()

@@ -1,1 +1,1 @@
-"""Everything on one machine: SQLite keeps it, numpy answers queries over it."""
+"""Adapters for one machine: SQLite stores the corpus, numpy searches it in memory."""

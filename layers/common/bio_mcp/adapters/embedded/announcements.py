@@ -1,4 +1,4 @@
-"""News of the corpus, as lines of the log."""
+"""Announcements of corpus changes as log lines."""
 
 import logging
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ log = logging.getLogger(__name__)
 
 
 class LoggedAnnouncements:
-    """`bio_mcp.ports.Announcements` for a laptop: whoever listens reads the log. A line for each kind."""
+    """`bio_mcp.ports.Announcements` for a laptop: one log line per kind of change, listing its PMIDs."""
 
     def publish(self, news: Sequence[CorpusChange]) -> None:
         for kind in ChangeKind:
-            if pmids := [each.pmid for each in news if each.kind is kind]:
+            if pmids := [change.pmid for change in news if change.kind is kind]:
                 log.info("corpus.%s %s", kind, " ".join(pmids))

@@ -1,9 +1,9 @@
-"""Arrays in one file that is mapped, not read: what is expensive to make again, and may be lost at any time.
+"""A memory-mapped file of numpy arrays: a copy of what is expensive to rebuild, safe to lose at any time.
 
-The file is a JSON header, then each array at a page's start, with room behind it: a mapped array is written to in
-private memory, so it can be appended to for a while without being copied. The header's first line holds its length
-and CRC-32, the header a checksum of each array, which is looked at whenever the file is opened: sums at the speed of
-memory, some 40 ms for the 0.5 GB of 50,000 papers.
+The file is a JSON header followed by each array, aligned to a page, with spare rows behind it. The arrays are mapped
+copy-on-write, so rows can be appended for a while without copying the array. The header's first line holds its length
+and CRC-32; the header holds a checksum of each array, verified at every opening. Checksums run at memory speed: some 40
+ms for the 0.5 GB of 50,000 papers.
 """
 
 import json
@@ -28,16 +28,16 @@ MAGIC = b"bio-mcp index 2\n"
 FIRST_LINE = len(MAGIC) + len(b"1234567890 12345678\n")
 PAGE = 4_096
 HEADER = 1 << 20  # bytes that the header has
-MAP_FROM = 64 << 20  # bytes; a smaller file is read, which nothing that happens to it later can spoil
-ROOM = 8  # one eighth of an array's rows are kept free behind it
-FREE = 4  # written only where the disk has so many times its size free
+MAP_FROM = 64 << 20  # bytes; a smaller file is read into memory, where later changes to the file do no harm
+ROOM = 8  # spare rows behind an array: one eighth of its rows
+FREE = 4  # the file is written only if the disk has this many times its size free
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayFile:
-    """What a file is about, and each array with its room and its number of rows."""
+    """The file's metadata (`about`) and its arrays: name -> (array with spare rows, number of rows in use)."""
 
     about: dict[str, Any]
     arrays: dict[str, tuple[NDArray[Any], int]]
@@ -46,8 +46,10 @@ class ArrayFile:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the mapped file was written to or cut, so that its arrays must not be touched; a new one in its
-        place does no harm."""
+        """Whether the file was written to or truncated since it was opened; its arrays must not be touched then.
+
+        A new file moved into its place is harmless: the mapping still shows the old one.
+        """
         try:
             now = self._path.stat()
         except OSError:
@@ -57,8 +59,9 @@ class ArrayFile:
 
 
 def write_arrays(path: Path, about: dict[str, Any], arrays: Arrays) -> bool:
-    """Replace the file in one step; says whether it could be written. A disk with little room is left alone."""
-    places, end = _places(arrays)
+    """Replace the file atomically. Returns False, leaving the old file, if the disk has little room or the write
+    fails."""
+    places, end = _layout_of(arrays)
     header = json.dumps({"about": about, "size": end, "arrays": places}).encode()
     first_line = MAGIC + b"%010d %08x\n" % (len(header), crc32(header))
     if FIRST_LINE + len(header) > places[next(iter(places))]["at"]:
@@ -97,14 +100,15 @@ def _private(path: str, flags: int) -> int:
 
 
 def _remove_abandoned(path: Path, presence: Presence) -> None:
-    """Remove what processes were writing that ended before they were done."""
+    """Remove the scratch files of processes that ended while writing."""
     for scratch in path.parent.glob(f"{path.name}.*"):
         if not presence.is_running(scratch.name.removeprefix(f"{path.name}.")):
             scratch.unlink(missing_ok=True)
 
 
-def _places(arrays: Arrays) -> tuple[dict[str, dict[str, Any]], int]:
-    """Where each array stands, with how many rows of room, and the size of the file."""
+def _layout_of(arrays: Arrays) -> tuple[dict[str, dict[str, Any]], int]:
+    """The layout of the file: offset, type, rows, capacity and checksum of each array, and the size of the file in
+    bytes."""
     names = sum(len(name) + 140 for name in arrays)
     at = -(-(names + HEADER) // PAGE) * PAGE
     places = {}
@@ -117,7 +121,7 @@ def _places(arrays: Arrays) -> tuple[dict[str, dict[str, Any]], int]:
 
 
 def checksum(array: NDArray[Any]) -> int:
-    """A CRC-32 over the sum of each page's 64-bit words, and over what is left behind the last whole page."""
+    """CRC-32 over the sum of each page's 64-bit words and over the bytes behind the last whole page."""
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     whole = len(flat) // PAGE * PAGE
     sums = flat[:whole].view(np.uint64).reshape(-1, PAGE // 8).sum(axis=1)
@@ -125,7 +129,8 @@ def checksum(array: NDArray[Any]) -> int:
 
 
 def read_arrays(path: Path, map_from: int = MAP_FROM) -> ArrayFile | None:
-    """The file, mapped where it has `map_from` bytes; None without a whole one."""
+    """Open the file, mapped if it has at least `map_from` bytes; None if it is missing, damaged or of another
+    version."""
     try:
         with path.open("rb") as file:
             stat = os.fstat(file.fileno())
@@ -140,21 +145,21 @@ def read_arrays(path: Path, map_from: int = MAP_FROM) -> ArrayFile | None:
         return None
     arrays = {name: _mapped(whole, place) for name, place in header["arrays"].items()}
     if any(checksum(array[:rows]) != header["arrays"][name]["checksum"] for name, (array, rows) in arrays.items()):
-        log.warning("%s is damaged; it is made again from the corpus", path.name)
+        log.warning("%s is damaged and is rebuilt from the corpus", path.name)
         return None
     return ArrayFile(header["about"], arrays, path, stat)
 
 
 def _header(first_line: bytes, rest: bytes) -> dict[str, Any] | None:
-    """The header; None for a file of another version and for damage."""
+    """Parse the header; None if it is damaged or of another version."""
     if not first_line.startswith(MAGIC):
         return None
     length, _, crc = first_line[len(MAGIC) :].decode("ascii").partition(" ")
     text = rest[: int(length)]
     if len(text) != int(length) or crc32(text) != int(crc, 16):
         return None
-    found: dict[str, Any] = json.loads(text)
-    return found
+    header: dict[str, Any] = json.loads(text)
+    return header
 
 
 def _mapped(whole: NDArray[np.uint8], place: dict[str, Any]) -> tuple[NDArray[Any], int]:

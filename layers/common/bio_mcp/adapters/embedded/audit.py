@@ -1,4 +1,4 @@
-"""The log of changes made by hand, in the corpus file."""
+"""The audit log of changes made by hand, in the corpus file."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class SqliteAudit:
             )
 
     def entries(self) -> list[dict[str, Any]]:
-        """Every change, oldest first: at (ISO 8601), action, subject, before, after, caller."""
+        """List every change, oldest first, with the keys at (ISO 8601), action, subject, before, after and caller."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT at, action, subject, before, after, caller FROM audit ORDER BY id"

@@ -1,4 +1,4 @@
-"""Blobs as files of a directory."""
+"""Blobs as files in a directory."""
 
 import os
 import tempfile
@@ -12,9 +12,9 @@ UNREADABLE = "The stored files cannot be read or written: check the data directo
 
 
 class DirectoryBlobs:
-    """`bio_mcp.ports.Blobs` over one directory, which is made on the first `put`.
+    """`bio_mcp.ports.Blobs` over one directory, created on the first `put`.
 
-    A file appears whole or not at all, and is on the disk when `put` returns.
+    A file appears whole or not at all: it is written beside its place, synced to disk and renamed before `put` returns.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -45,7 +45,7 @@ class DirectoryBlobs:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write the file beside its place, then move it there in one step."""
+    """Write a scratch file, sync it to disk, and rename it to `path`."""
     make_directory(path.parent)
     handle, scratch = tempfile.mkstemp(prefix=".", dir=path.parent)
     try:

@@ -1,6 +1,6 @@
-"""Answers kept for a while, in a file of their own: the corpus neither grows nor waits for them.
+"""A cache of PubMed answers in a SQLite file of its own, so that the corpus neither grows nor waits for it.
 
-`cache.sqlite3` may be deleted at any time. A file that is damaged, or that another version made, is made anew.
+`cache.sqlite3` may be deleted at any time. A file that is damaged, or has the schema of another version, is recreated.
 """
 
 import sqlite3
@@ -16,24 +16,25 @@ from bio_mcp.cache import CacheEntry
 from bio_mcp.errors import StoreFailed
 
 FILE = "cache.sqlite3"
-SCHEMA_VERSION = 1
-BUSY_S = 1.0  # that another process may write; asking again costs more than not having kept
-LARGEST_SHARE = 8  # of the file that one value may take: an eighth
+SCHEMA_VERSION = 2
+BUSY_S = 1.0  # wait for another process's write; asking NCBI again costs less than a longer wait
+LARGEST_SHARE = 8  # one value may take an eighth of the file
 LOG_BYTES = 16 << 20
-EVICTED = 64  # values that make room at a time, the oldest
-AT_ONCE = 500  # keys of one query
+EVICTED = 64  # values deleted at a time
+AT_ONCE = 500  # keys per query
 SCHEMA = """
-    CREATE TABLE kept (key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, ends REAL NOT NULL);
-    CREATE INDEX kept_by_age ON kept (stored);
-    CREATE INDEX kept_by_end ON kept (ends);
+    CREATE TABLE answers (key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, expires REAL NOT NULL);
+    CREATE INDEX answers_by_age ON answers (stored);
+    CREATE INDEX answers_by_expiry ON answers (expires);
 """
-USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}  # the last: tables of another form
+USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}  # SQLITE_ERROR: another schema
 
 
 class SqliteCache:
-    """`bio_mcp.cache.Cache` in `directory`. `clock` gives seconds since 1970, `limit` the bytes that may be kept.
+    """`bio_mcp.cache.Cache` in `directory`. `clock` returns seconds since 1970; `limit` is the file's size in bytes.
 
-    Threads may share it, and processes the file. What was put last may be lost in a power cut.
+    Threads may share an instance, and processes the file. The least recently written values are evicted first; the last
+    writes may be lost in a power cut.
     """
 
     def __init__(self, directory: Path, limit: int, clock: Callable[[], float] = time.time) -> None:
@@ -44,29 +45,29 @@ class SqliteCache:
         self._connection: sqlite3.Connection | None = None
 
     def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
-        now, held = self._clock(), {}
+        now, entries = self._clock(), {}
         with self._transaction("BEGIN") as connection:
             for start in range(0, len(keys), AT_ONCE):
                 part = keys[start : start + AT_ONCE]
                 marks = ", ".join("?" * len(part))
-                query = f"SELECT key, value, stored, ends FROM kept WHERE key IN ({marks})"  # noqa: S608  # marks only
-                for key, value, stored, ends in connection.execute(query, part):
-                    if (age := age_s(stored, ends, now)) is not None:
-                        held[key] = CacheEntry(value, age)
-        return held
+                query = f"SELECT key, value, stored, expires FROM answers WHERE key IN ({marks})"  # noqa: S608  # marks only
+                for key, value, stored, expires in connection.execute(query, part):
+                    if (age := age_s(stored, expires, now)) is not None:
+                        entries[key] = CacheEntry(value, age)
+        return entries
 
     def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
         now = self._clock()
         fitting = [(key, value) for key, value in values.items() if len(value) <= self._limit // LARGEST_SHARE]
         with self._transaction("BEGIN IMMEDIATE") as connection:
-            connection.execute("DELETE FROM kept WHERE ends <= ?", (now,))
+            connection.execute("DELETE FROM answers WHERE expires <= ?", (now,))
             rows = [(key, value, now, now + lifetime_s) for key, value in fitting]
-            connection.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
             while _used(connection) > self._limit and _evict(connection):
                 pass
 
     def close(self) -> None:
-        """Close the file; the next use opens it again."""
+        """Close the file; the next use reopens it."""
         with self._lock:
             self._close()
 
@@ -98,13 +99,13 @@ class SqliteCache:
         return connection
 
     def _close(self) -> None:
-        """Also undoes what was begun."""
+        """Close the connection, which rolls back an open transaction."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
     def _delete(self) -> None:
-        """Another process that has it open goes on with what it has."""
+        """Delete the file; another process that has it open continues with the deleted one."""
         try:
             for suffix in ("", "-wal", "-shm"):
                 self._path.with_name(FILE + suffix).unlink(missing_ok=True)
@@ -113,7 +114,7 @@ class SqliteCache:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Make the table, in a new file or in the place of what another version made."""
+    """Set the pragmas and create the table, replacing one with the schema of another version."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
@@ -121,7 +122,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
         return
     connection.execute("BEGIN IMMEDIATE")
     if _version(connection) != SCHEMA_VERSION:
-        connection.execute("DROP TABLE IF EXISTS kept")
+        for (table,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+            connection.execute(f"DROP TABLE {table}")
         for statement in filter(str.strip, SCHEMA.split(";\n")):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -134,7 +136,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _used(connection: sqlite3.Connection) -> int:
-    """Bytes of the file that hold something."""
+    """Bytes of the file in use: its pages less the free ones."""
     pages, free, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
     )
@@ -143,6 +145,6 @@ def _used(connection: sqlite3.Connection) -> int:
 
 
 def _evict(connection: sqlite3.Connection) -> bool:
-    """Make room; False when there is nothing more to give up."""
-    oldest = "SELECT key FROM kept ORDER BY stored LIMIT ?"
-    return connection.execute(f"DELETE FROM kept WHERE key IN ({oldest})", (EVICTED,)).rowcount > 0  # noqa: S608
+    """Delete the `EVICTED` oldest values; False if there are none left."""
+    oldest = "SELECT key FROM answers ORDER BY stored LIMIT ?"
+    return connection.execute(f"DELETE FROM answers WHERE key IN ({oldest})", (EVICTED,)).rowcount > 0  # noqa: S608

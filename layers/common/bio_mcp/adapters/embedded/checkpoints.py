@@ -1,4 +1,4 @@
-"""How far each query has been synced, in the corpus file."""
+"""Sync checkpoints, in the corpus file."""
 
 import json
 import sqlite3
@@ -12,7 +12,7 @@ _SELECT = "SELECT query_key, last_edat, windows, term FROM checkpoints "
 
 
 class SqliteCheckpoints:
-    """`bio_mcp.ports.Checkpoints` over the corpus file; of the rows of a key, the last written is the last synced."""
+    """`bio_mcp.ports.Checkpoints` over the corpus file. The last written row of a key is the one synced last."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -24,12 +24,12 @@ class SqliteCheckpoints:
     def advance(
         self, query_key: str, term: str, last_edat: str | None = None, windows: Mapping[str, str] = NOWHERE
     ) -> Checkpoint:
-        return self._change(query_key, lambda stood: stood.advanced(term, last_edat, windows))[1].of(term)
+        return self._change(query_key, lambda before: before.advanced(term, last_edat, windows))[1].of(term)
 
     def set(
         self, query_key: str, last_edat: str | None, windows: Mapping[str, str], term: str | None = None
     ) -> Checkpoint:
-        return self._change(query_key, lambda stood: stood.moved(term, last_edat, windows))[0].of(term)
+        return self._change(query_key, lambda before: before.moved(term, last_edat, windows))[0].of(term)
 
     def all(self, query_key: str | None = None) -> list[Checkpoint]:
         with self._database.reading() as connection:
@@ -43,13 +43,13 @@ class SqliteCheckpoints:
     def _change(
         self, query_key: str, change: Callable[[KeyCheckpoints], KeyCheckpoints]
     ) -> tuple[KeyCheckpoints, KeyCheckpoints]:
-        """What stood before and what stands now."""
+        """Apply `change` to the checkpoints of a key; returns them before and after."""
         with self._database.writing() as connection:
-            stood = _read(connection, query_key)
-            stands = change(stood)
-            if stands != stood:
-                _write(connection, stands)
-        return stood, stands
+            before = _read(connection, query_key)
+            after = change(before)
+            if after != before:
+                _write(connection, after)
+        return before, after
 
 
 def _read(connection: sqlite3.Connection, query_key: str) -> KeyCheckpoints:
@@ -61,12 +61,17 @@ def _checkpoints(rows: sqlite3.Cursor) -> list[Checkpoint]:
     return [Checkpoint(key, last_edat, json.loads(windows), term) for key, last_edat, windows, term in rows]
 
 
-def _write(connection: sqlite3.Connection, stands: KeyCheckpoints) -> None:
-    connection.execute("DELETE FROM checkpoints WHERE query_key = ?", (stands.query_key,))
+def _write(connection: sqlite3.Connection, after: KeyCheckpoints) -> None:
+    connection.execute("DELETE FROM checkpoints WHERE query_key = ?", (after.query_key,))
     connection.executemany(
         "INSERT INTO checkpoints (query_key, last_edat, windows, term) VALUES (?, ?, ?, ?)",
         [
-            (each.query_key, each.last_edat, json.dumps(dict(each.windows), sort_keys=True), each.term)
-            for each in stands.terms
+            (
+                checkpoint.query_key,
+                checkpoint.last_edat,
+                json.dumps(dict(checkpoint.windows), sort_keys=True),
+                checkpoint.term,
+            )
+            for checkpoint in after.terms
         ],
     )

@@ -1,4 +1,4 @@
-"""The growing columns that snapshots are views of."""
+"""The index as growable columns; snapshots are views of them."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -8,37 +8,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bio_mcp.adapters.embedded.growable import Growing
+from bio_mcp.adapters.embedded.growable import GrowableArray
 from bio_mcp.adapters.embedded.postings import Postings, Segments, norms
-from bio_mcp.adapters.embedded.rows import Intake, Names, intakes
+from bio_mcp.adapters.embedded.rows import Names, RowBatch, read_batches
 from bio_mcp.adapters.embedded.snapshot import Snapshot
 from bio_mcp.adapters.embedded.windows import EXACT, Sketches, Windows, centres, principal_axes
 
-GROWING = ("pmids", "years", "profiles", "layouts", "lengths", "starts", "window_rows", "matrix", "sketches", "centres")
-FEW_DEAD = 1_024  # dead rows are swept out when they are more than this and a quarter of all
+GROWABLE = (
+    "pmids",
+    "years",
+    "profiles",
+    "layouts",
+    "lengths",
+    "starts",
+    "window_rows",
+    "matrix",
+    "sketches",
+    "centres",
+)
+FEW_DEAD = 1_024  # dead rows are dropped when they exceed both this and a quarter of all rows
 
 
 class Columns:
-    """One row per document that was ever read; a document written again gets a new row, and its old one is dead.
+    """One row per document version read. Rewriting a document appends a new row and marks its old one dead.
 
-    Whoever calls this holds the lock of the index. Views handed out in snapshots stay as they are.
+    The caller holds the index's lock. Views handed out in snapshots never change.
     """
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
-        self._pmids: Growing[np.int64] = Growing(np.int64)
-        self._years: Growing[np.int32] = Growing(np.int32)
-        self._profiles: Growing[np.int32] = Growing(np.int32)
-        self._layouts: Growing[np.int32] = Growing(np.int32)
-        self._lengths: Growing[np.int32] = Growing(np.int32)
-        self._starts: Growing[np.int64] = Growing(np.int64)
+        self._pmids: GrowableArray[np.int64] = GrowableArray(np.int64)
+        self._years: GrowableArray[np.int32] = GrowableArray(np.int32)
+        self._profiles: GrowableArray[np.int32] = GrowableArray(np.int32)
+        self._layouts: GrowableArray[np.int32] = GrowableArray(np.int32)
+        self._lengths: GrowableArray[np.int32] = GrowableArray(np.int32)
+        self._starts: GrowableArray[np.int64] = GrowableArray(np.int64)
         self._starts.append(np.zeros(1, np.int64))
-        self._window_rows: Growing[np.int32] = Growing(np.int32)
-        self._matrix: Growing[np.float32] = Growing(np.float32, dim)
+        self._window_rows: GrowableArray[np.int32] = GrowableArray(np.int32)
+        self._matrix: GrowableArray[np.float32] = GrowableArray(np.float32, dim)
         self._axes: NDArray[np.float32] | None = None
         self._axes_windows = 0  # windows there were when the axes were learned
-        self._sketches: Growing[np.float32] = Growing(np.float32, 0)
-        self._centres: Growing[np.float32] = Growing(np.float32, 0)
+        self._sketches: GrowableArray[np.float32] = GrowableArray(np.float32, 0)
+        self._centres: GrowableArray[np.float32] = GrowableArray(np.float32, 0)
         self._terms = Segments()
         self._facets = Segments()
         self._names = Names()
@@ -47,30 +58,31 @@ class Columns:
 
     @property
     def windows(self) -> int:
+        """The number of windows (passage vectors), dead ones included."""
         return len(self._matrix)
 
     @property
     def bloated(self) -> bool:
-        """Whether so many rows are dead that starting afresh is cheaper than dragging them along."""
+        """Whether dead rows are so many that reloading is cheaper than masking them."""
         return len(self._dead) > max(FEW_DEAD, len(self._pmids) // 4)
 
     def load(self, connection: sqlite3.Connection) -> None:
-        """Read every document."""
+        """Read every document of the corpus file."""
         documents, windows = connection.execute("SELECT count(*), coalesce(sum(windows), 0) FROM entries").fetchone()
         for column in (self._pmids, self._years, self._profiles, self._layouts, self._lengths, self._starts):
             column.reserve(documents + 1)
         self._window_rows.reserve(windows)
         self._matrix.reserve(windows)
-        self._take(intakes(connection, self._names, self.dim))
+        self._append_batches(read_batches(connection, self._names, self.dim))
         self._sketch()
 
     def patch(self, connection: sqlite3.Connection, since: int) -> None:
-        """Read what was written after batch `since`."""
-        self._kill(pmid for (pmid,) in connection.execute("SELECT pmid FROM removed WHERE change > ?", (since,)))
-        self._take(intakes(connection, self._names, self.dim, since))
+        """Apply what was written or deleted after batch `since`."""
+        self._mark_dead(pmid for (pmid,) in connection.execute("SELECT pmid FROM removed WHERE change > ?", (since,)))
+        self._append_batches(read_batches(connection, self._names, self.dim, since))
 
     def snapshot(self, change: int, k1: float, b: float) -> Snapshot:
-        """The columns as they are now."""
+        """An immutable view of the columns as they are now."""
         alive = np.ones(len(self._pmids), dtype=np.bool_)
         alive[self._dead] = False
         return Snapshot(
@@ -88,31 +100,31 @@ class Columns:
             names=self._names,
         )
 
-    def kept(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Everything but the dead, who must not be: names and numbers, and arrays."""
-        about = {"dim": self.dim, "axes_windows": self._axes_windows, **self._names.kept()}
-        arrays = {name: getattr(self, f"_{name}").view for name in GROWING}
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The state to save: metadata as JSON values, and arrays by name. There must be no dead rows."""
+        about = {"dim": self.dim, "axes_windows": self._axes_windows, **self._names.state()}
+        arrays = {name: getattr(self, f"_{name}").view for name in GROWABLE}
         arrays["axes"] = np.empty((0, self.dim), np.float32) if self._axes is None else self._axes
         for name, segments in (("terms", self._terms), ("facets", self._facets)):
             whole = segments.main.merged(segments.delta)
-            arrays |= {f"{name}.{each.name}": getattr(whole, each.name) for each in fields(whole)}
+            arrays |= {f"{name}.{field.name}": getattr(whole, field.name) for field in fields(whole)}
         return about, arrays
 
     @staticmethod
-    def restored(about: dict[str, Any], arrays: dict[str, tuple[NDArray[Any], int]]) -> "Columns":
-        """The columns that gave these away by `kept`."""
-        made = Columns(about["dim"])
-        for name in GROWING:
-            setattr(made, f"_{name}", Growing.over(*arrays[name]))
+    def from_state(about: dict[str, Any], arrays: dict[str, tuple[NDArray[Any], int]]) -> "Columns":
+        """Rebuild the columns from `state`."""
+        columns = Columns(about["dim"])
+        for name in GROWABLE:
+            setattr(columns, f"_{name}", GrowableArray.over(*arrays[name]))
         axes, count = arrays["axes"]
-        made._axes, made._axes_windows = (axes[:count] if count else None), about["axes_windows"]
-        made._terms, made._facets = (
-            Segments(Postings(**{each.name: _whole(arrays[f"{name}.{each.name}"]) for each in fields(Postings)}))
+        columns._axes, columns._axes_windows = (axes[:count] if count else None), about["axes_windows"]
+        columns._terms, columns._facets = (
+            Segments(Postings(**{field.name: _whole(arrays[f"{name}.{field.name}"]) for field in fields(Postings)}))
             for name in ("terms", "facets")
         )
-        made._names = Names.restored(about)
-        made._rows = dict(zip(made._pmids.view.tolist(), range(len(made._pmids)), strict=True))
-        return made
+        columns._names = Names.from_state(about)
+        columns._rows = dict(zip(columns._pmids.view.tolist(), range(len(columns._pmids)), strict=True))
+        return columns
 
     def _windows(self, alive: NDArray[np.bool_]) -> Windows:
         self._sketch()
@@ -120,12 +132,12 @@ class Columns:
         dead = np.flatnonzero(~alive).astype(np.int32)
         return Windows(self._matrix.view, self._starts.view, self._window_rows.view, dead, sketches)
 
-    def _take(self, batches: Iterable[Intake]) -> None:
-        """Append documents; where a PMID is known already, its old row dies."""
+    def _append_batches(self, batches: Iterable[RowBatch]) -> None:
+        """Append documents; a PMID's earlier row becomes dead."""
         terms, facets = [], []
         for batch in batches:
             first = len(self._pmids)
-            self._kill(batch.pmids.tolist())
+            self._mark_dead(batch.pmids.tolist())
             self._rows.update(zip(batch.pmids.tolist(), range(first, first + len(batch.pmids)), strict=True))
             self._append(batch)
             rows = np.arange(first, first + len(batch.pmids), dtype=np.int32)
@@ -137,7 +149,7 @@ class Columns:
             self._terms = self._terms.plus(Postings.of(*map(np.concatenate, zip(*terms, strict=True))))
             self._facets = self._facets.plus(Postings.of(*map(np.concatenate, zip(*facets, strict=True))))
 
-    def _append(self, batch: Intake) -> None:
+    def _append(self, batch: RowBatch) -> None:
         self._pmids.append(batch.pmids)
         self._years.append(batch.years)
         self._profiles.append(batch.profiles)
@@ -145,20 +157,20 @@ class Columns:
         self._lengths.append(batch.lengths)
         self._matrix.append(batch.vectors)
 
-    def _kill(self, pmids: Iterable[int]) -> None:
+    def _mark_dead(self, pmids: Iterable[int]) -> None:
         rows = (self._rows.pop(pmid, None) for pmid in pmids)
         self._dead.extend(row for row in rows if row is not None)
 
     def _sketch(self) -> None:
-        """Bring the sketches up to date; learn the axes again when the corpus has doubled."""
+        """Bring the sketches up to date; relearn the axes when the corpus has doubled."""
         matrix = self._matrix.view
         if len(matrix) <= EXACT:
             return
         if self._axes is None or len(matrix) > 2 * self._axes_windows:
             self._axes, self._axes_windows = principal_axes(matrix), len(matrix)
-            self._sketches = Growing(np.float32, len(self._axes))
+            self._sketches = GrowableArray(np.float32, len(self._axes))
             self._sketches.reserve(len(matrix))
-            self._centres = Growing(np.float32, len(self._axes) + 1)
+            self._centres = GrowableArray(np.float32, len(self._axes) + 1)
         self._sketches.append(matrix[len(self._sketches) :] @ self._axes.T)
         self._centres.append(centres(self._sketches.view, self._starts.view[len(self._centres) :]))
 

@@ -1,4 +1,4 @@
-"""Tool calls to be made later, as a queue in the corpus file."""
+"""A queue of tool calls to make later, in the corpus file."""
 
 import json
 import sqlite3
@@ -11,16 +11,16 @@ from bio_mcp.adapters.embedded.processes import Presence
 from bio_mcp.adapters.retry import Backoff
 
 MAX_ATTEMPTS = 105  # with the pauses of `BACKOFF`, over some 24 hours
-MAX_UNANSWERED = 10  # receivers that ended without a word; the event may be what kills them
+MAX_UNANSWERED = 10  # receivers that ended without ack or fail; the event may be what kills them
 BACKOFF = Backoff(first_s=2.0, cap_s=900.0)
 
 
 class SqliteContinuations:
-    """`bio_mcp.ports.Continuations` over the corpus file, and the receiving end for the local worker.
+    """`bio_mcp.ports.Continuations` over the corpus file, with the receiving end for the local worker.
 
-    An event that is received and neither acknowledged nor failed comes back when its lease ends, or as soon as the
-    process that received it has ended. After `max_attempts` it is dead: stored with its last reason, never received
-    again until it is sent anew. `clock` gives seconds, the same for every process.
+    A received event that is neither acknowledged nor failed becomes due again when its lease ends, or as soon as the
+    process that received it has ended. After `max_attempts` it is a dead letter: stored with its last reason and not
+    received again unless it is sent again. `clock` returns seconds and must agree between processes.
     """
 
     def __init__(
@@ -46,9 +46,10 @@ class SqliteContinuations:
             )
 
     def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None:
-        """The event that is due longest, kept from other receivers for `lease_s` seconds; None when none is due.
+        """Lease the event that has been due longest for `lease_s` seconds; None if none is due.
 
-        The id names this receipt: after the lease has ended and another one received the event, it does nothing.
+        Returns (receipt, event). The receipt expires with the lease: once another receiver has the event, it does
+        nothing.
         """
         now, presence = self._clock(), self._database.presence
         with self._database.writing() as connection:
@@ -64,15 +65,17 @@ class SqliteContinuations:
         return (f"{row[0]}.{row[1]}", json.loads(row[2])) if row else None
 
     def ack(self, receipt: str) -> None:
-        """The event has been handled: forget it."""
+        """Delete a handled event."""
         with self._database.writing() as connection:
             connection.execute(
                 "DELETE FROM continuations WHERE id = ? AND attempts = ? AND state = 'leased'", _ids(receipt)
             )
 
     def fail(self, receipt: str, reason: str, *, retryable: bool = True) -> float | None:
-        """The event could not be handled: try it again later, or bury it after the last attempt, or at once where
-        another one is of no use. Seconds until it is tried again; None when it is dead."""
+        """Requeue an event after a pause, or make it a dead letter after its last attempt or if it is not `retryable`.
+
+        Returns the seconds until the next attempt; None for a dead letter.
+        """
         with self._database.writing() as connection:
             row = connection.execute(
                 "SELECT id, event, attempts FROM continuations WHERE id = ? AND attempts = ? AND state = 'leased'",
@@ -80,22 +83,22 @@ class SqliteContinuations:
             ).fetchone()
             if row is None:
                 return 0.0
-            found, event, attempts = row
+            row_id, event, attempts = row
             if attempts >= self._max_attempts or not retryable:
-                connection.execute("UPDATE continuations SET state = 'dead', reason = ? WHERE id = ?", (reason, found))
+                connection.execute("UPDATE continuations SET state = 'dead', reason = ? WHERE id = ?", (reason, row_id))
                 return None
             wait_s = self._backoff.pause_s(attempts)
-            if _waiting(connection, event):
-                connection.execute("DELETE FROM continuations WHERE id = ?", (found,))
+            if _is_queued(connection, event):
+                connection.execute("DELETE FROM continuations WHERE id = ?", (row_id,))
             else:
                 connection.execute(
                     "UPDATE continuations SET state = 'waiting', due = ?, reason = ?, unanswered = 0 WHERE id = ?",
-                    (self._clock() + wait_s, reason, found),
+                    (self._clock() + wait_s, reason, row_id),
                 )
             return wait_s
 
     def dead(self) -> list[tuple[dict[str, Any], str]]:
-        """The events that were given up, oldest first, each with the reason of its last failure."""
+        """List the dead letters, oldest first, each with the reason of its last failure."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT event, reason FROM continuations WHERE state = 'dead' ORDER BY id"
@@ -103,7 +106,7 @@ class SqliteContinuations:
         return [(json.loads(event), reason) for event, reason in rows]
 
     def _release(self, connection: sqlite3.Connection, now: float, presence: Presence) -> None:
-        """What a process that has ended had received is due again."""
+        """Make due what ended processes had received."""
         query = "SELECT DISTINCT process FROM continuations WHERE state = 'leased' AND due > ?"
         for (mark,) in connection.execute(query, (now,)).fetchall():
             if not presence.is_running(mark):
@@ -111,7 +114,8 @@ class SqliteContinuations:
                 connection.execute(change, (now, mark))
 
     def _bury(self, connection: sqlite3.Connection, now: float) -> None:
-        """Give up what its last receivers never answered for: it may be what kills the receivers."""
+        """Make dead letters of events whose last receivers ended without an answer: the event may be what kills
+        them."""
         connection.execute(
             "UPDATE continuations SET state = 'dead', reason = 'the receiver never answered' "
             "WHERE state = 'leased' AND due <= ? AND (unanswered + 1 >= ? OR attempts >= ?)",
@@ -128,7 +132,7 @@ def _ids(receipt: str) -> tuple[int, int]:
     return int(row), int(attempt)
 
 
-def _waiting(connection: sqlite3.Connection, event: str) -> bool:
-    """Whether an equal event waits already, so that this one need not."""
+def _is_queued(connection: sqlite3.Connection, event: str) -> bool:
+    """Whether an equal event is already queued."""
     found = connection.execute("SELECT 1 FROM continuations WHERE event = ? AND state = 'waiting'", (event,)).fetchone()
     return found is not None

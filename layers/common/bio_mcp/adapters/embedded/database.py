@@ -11,7 +11,7 @@ from pathlib import Path
 from zlib import crc32
 
 from bio_mcp.adapters.embedded.checksums import entry_checksum
-from bio_mcp.adapters.embedded.failures import GONE, OLDER, REPLACED, translated
+from bio_mcp.adapters.embedded.failures import GONE, OLDER, REPLACED, translate
 from bio_mcp.adapters.embedded.opening import Connection, Identity, connect
 from bio_mcp.adapters.embedded.processes import Presence, presence_in
 from bio_mcp.adapters.embedded.schema import APPLICATION_ID, MIGRATIONS
@@ -24,12 +24,12 @@ READ, WRITE = "BEGIN", "BEGIN IMMEDIATE"
 
 
 class Database:
-    """Connections to the corpus file in `directory`, made on first use and kept for the next caller.
+    """Pooled connections to the corpus file in `directory`, opened on first use.
 
-    A write transaction is durable when its block ends: the write-ahead log is synced at every commit, so neither
-    a killed process nor a power cut loses it. `busy_timeout_s` is how long a writer waits for another one;
-    `max_pages` limits the file, in pages of 16 KiB. Where another file is put in its place, that one is used from then
-    on. A file that may not be written can be read.
+    A write transaction is durable when its block ends: the write-ahead log is synced at every commit, so neither a
+    killed process nor a power cut loses it. `busy_timeout_s` is how long a writer waits for another one; `max_pages`
+    limits the file, in pages of 16 KiB. If another file replaces the corpus file, later transactions use that one. A
+    file that is not writable can still be read.
     """
 
     def __init__(
@@ -46,28 +46,29 @@ class Database:
         self._max_pages = max_pages
         self._idle: deque[Connection] = deque()
         self._path = directory / FILE
-        self._known: Identity | None = None  # the file that was found to be ours and up to date
+        self._verified: Identity | None = None  # the file whose application id and schema were checked
         weakref.finalize(self, _close, self._idle)
 
     @contextmanager
     def reading(self, failure: type[Failure] = StoreFailed) -> Iterator[Connection]:
-        """A connection that sees one state of the corpus until the block ends."""
+        """A connection that sees one state of the corpus until the block ends. Errors of SQLite are raised as
+        `failure`."""
         with self._transaction(READ, failure) as connection:
             yield connection
 
     @contextmanager
     def writing(self, failure: type[Failure] = StoreFailed) -> Iterator[Connection]:
-        """A connection that holds the only write lock; the block is stored whole at its end, or not at all."""
+        """A connection with the only write lock; the block commits as a whole, or rolls back if it raises."""
         with self._transaction(WRITE, failure) as connection:
             yield connection
 
     @cached_property
     def presence(self) -> Presence:
-        """This process among those that use the corpus."""
+        """The mark of this process in the data directory."""
         return presence_in(self.directory)
 
     def close(self) -> None:
-        """Close the connections that nobody uses at the moment."""
+        """Close the idle connections."""
         _close(self._idle)
 
     @contextmanager
@@ -76,32 +77,32 @@ class Database:
             connection = self._checkout()
             try:
                 connection.execute(begin)
-                connection.remember_log(self._path)
+                connection.record_log(self._path)
                 yield connection
                 connection.execute("COMMIT")
-                if begin == WRITE and not connection.is_to(self._path):
+                if begin == WRITE and not connection.refers_to(self._path):
                     raise failure(REPLACED, retryable=True)
             finally:
-                self._hand_back(connection)
+                self._return(connection)
         except sqlite3.Error as error:
-            known = translated(error, failure)
-            if known is None:
+            translated_error = translate(error, failure)
+            if translated_error is None:
                 raise
-            raise known from error
+            raise translated_error from error
 
     def _checkout(self) -> Connection:
-        """A connection to the file that is there now; those to one that was there before are closed."""
+        """A connection to the current file; idle connections to a replaced file are closed."""
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_to(self._path):
+            if connection.refers_to(self._path):
                 return connection
-            connection.leave(self._path)
-        if self._known and not self._path.exists():
+            connection.close_replaced(self._path)
+        if self._verified and not self._path.exists():
             raise StoreFailed(GONE, retryable=False)
         return self._connect()
 
-    def _hand_back(self, connection: Connection) -> None:
-        """Keep a connection for the next caller, unless it cannot even undo what it began."""
+    def _return(self, connection: Connection) -> None:
+        """Roll back and return a connection to the pool; close it if it cannot roll back."""
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -120,17 +121,17 @@ class Database:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        if self._known != connection.file:
+        if self._verified != connection.file:
             self._recognise(connection)
         for pragma in ("synchronous = FULL", "fullfsync = ON", f"journal_size_limit = {LOG_BYTES}"):
             connection.execute(f"PRAGMA {pragma}")
         if self._max_pages is not None:
             connection.execute(f"PRAGMA max_page_count = {self._max_pages}")
-        self._known = connection.file
+        self._verified = connection.file
 
     def _recognise(self, connection: Connection) -> None:
-        """Make a new file ours, bring an older one up to date, refuse a foreign or a newer one."""
-        application, version = _marks(connection)
+        """Initialise a new file, migrate an older one, and reject a foreign or newer one."""
+        application, version = _file_version(connection)
         if application not in (0, APPLICATION_ID) or (application == 0 and not _is_empty(connection)):
             raise StoreFailed(
                 "The corpus file belongs to another program; choose another data directory.", retryable=False
@@ -145,11 +146,12 @@ class Database:
             if connection.read_only:
                 raise StoreFailed(OLDER, retryable=False)
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            self._log_ahead(connection)
+            self._enable_wal(connection)
             _migrate(connection, self._migrations)
 
-    def _log_ahead(self, connection: sqlite3.Connection) -> None:
-        """Turn on the write-ahead log, which SQLite does not wait for when another process is doing the same."""
+    def _enable_wal(self, connection: sqlite3.Connection) -> None:
+        """Turn on the write-ahead log, retrying here: SQLite's busy timeout does not cover two processes doing so at
+        once."""
         end = time.monotonic() + self._busy_timeout_s
         while True:
             try:
@@ -161,7 +163,7 @@ class Database:
                 time.sleep(0.02)
 
     def objects(self) -> list[str]:
-        """The tables and indexes that the file should have, as `table heads`."""
+        """The tables and indexes that the file should have, each as `<type> <name>` ("table heads")."""
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as empty:
             _migrate(empty, self._migrations)
             return [name for (name,) in empty.execute("SELECT type || ' ' || name FROM sqlite_schema")]
@@ -171,7 +173,7 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
     connection.create_function("entry_checksum", -1, entry_checksum, deterministic=True)
     connection.create_function("crc32", 1, crc32, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
-    _, version = _marks(connection)
+    _, version = _file_version(connection)
     for step in migrations[version:]:
         for statement in filter(str.strip, step.split(";\n")):
             connection.execute(statement)
@@ -185,7 +187,7 @@ def _close(connections: deque[Connection]) -> None:
         connections.pop().close()
 
 
-def _marks(connection: sqlite3.Connection) -> tuple[int, int]:
+def _file_version(connection: sqlite3.Connection) -> tuple[int, int]:
     """The file's application id and schema version."""
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]

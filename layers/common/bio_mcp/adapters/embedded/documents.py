@@ -1,4 +1,4 @@
-"""Articles in the corpus file."""
+"""Articles, in the corpus file."""
 
 import json
 import sqlite3
@@ -16,18 +16,18 @@ PAGE = 1_000  # PMIDs listed in one transaction
 
 
 class SqliteDocuments:
-    """`bio_mcp.ports.Documents` over the corpus file."""
+    """`bio_mcp.ports.Documents` over the corpus file. `codec` turns articles into bytes and back."""
 
     def __init__(self, database: Database, codec: Codec) -> None:
         self._database = database
         self._codec = codec
-        self._read = lru_cache(maxsize=1024)(codec.loads)  # by the bytes, so never another version (some 10 MB)
+        self._read = lru_cache(maxsize=1024)(codec.loads)  # keyed by the bytes, so never a stale version (some 10 MB)
 
     def get(self, pmid: str) -> Document:
-        found = self.get_many([pmid])
-        if pmid not in found:
+        documents = self.get_many([pmid])
+        if pmid not in documents:
             raise unknown_paper(pmid)
-        return found[pmid]
+        return documents[pmid]
 
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
         with self._database.reading() as connection:
@@ -73,8 +73,8 @@ class SqliteDocuments:
 
     def count(self) -> int:
         with self._database.reading() as connection:
-            found: int = connection.execute("SELECT count(*) FROM heads").fetchone()[0]
-            return found
+            total: int = connection.execute("SELECT count(*) FROM heads").fetchone()[0]
+            return total
 
     def pmids(self) -> Iterator[str]:
         last = -1
@@ -94,7 +94,7 @@ def _selected(connection: sqlite3.Connection, sql: str, pmids: Sequence[str]) ->
 
 
 def _put_head(connection: sqlite3.Connection, pmid: int, document: Document) -> bool:
-    """Write the head if its version is above the stored one; says whether it was."""
+    """Write the head if its version is above the stored one; returns whether it was written."""
     revised = document.article.date_revised
     return (
         connection.execute(

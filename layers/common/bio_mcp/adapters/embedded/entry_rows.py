@@ -1,4 +1,4 @@
-"""Index entries on their way into the corpus file."""
+"""Index entries as rows of the corpus file: the writing half."""
 
 import json
 import sqlite3
@@ -10,20 +10,20 @@ from zlib import crc32
 
 import numpy as np
 
-from bio_mcp.adapters.embedded.checksums import ENTRY, entry_checksum, is_entry, is_whole
+from bio_mcp.adapters.embedded.checksums import ENTRY, entry_checksum, is_intact, is_intact_entry
 from bio_mcp.adapters.embedded.rows import SEPARATOR
 from bio_mcp.adapters.entry_vectors import journal_names, newest
 from bio_mcp.adapters.pmids import key
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry
 
-MOST = 0xFFFF  # what a term frequency is capped at
+MAX_FREQUENCY = 0xFFFF
 
 Facet = tuple[str, str]
 
 
 def facets_of(entry: Entry) -> list[Facet]:
-    """What the entry can be filtered by, apart from its year."""
+    """The (kind, value) pairs by which the entry can be filtered, apart from its year."""
     return [
         *(("journal", name) for name in sorted(journal_names(entry))),
         *(("publication_type", ui) for ui in sorted(set(entry.publication_types))),
@@ -33,7 +33,11 @@ def facets_of(entry: Entry) -> list[Facet]:
 
 
 def write_entries(connection: sqlite3.Connection, entries: Sequence[Entry], change: int) -> int:
-    """Replace the documents of these entries, in the caller's transaction; returns how many were not too old."""
+    """Replace the documents of these entries in the caller's transaction. Returns how many were written.
+
+    An entry older than the stored version is skipped. A chunk without a vector takes the stored vector of the same
+    text; raises `Conflict` if there is none.
+    """
     current = [entry for entry in newest(entries) if not _superseded(connection, entry)]
     terms = _term_ids(connection, set(chain.from_iterable(entry.terms for entry in current)))
     facets = _facet_ids(connection, set(chain.from_iterable(map(facets_of, current))))
@@ -48,16 +52,16 @@ def write_entries(connection: sqlite3.Connection, entries: Sequence[Entry], chan
 
 
 def _superseded(connection: sqlite3.Connection, entry: Entry) -> bool:
-    """Whether a later version is stored, and whole."""
+    """Whether a later version is stored and intact."""
     row = connection.execute(
         f"SELECT {ENTRY}, entry_crc FROM entries JOIN checksums USING (pmid) WHERE pmid = ? AND version > ?",  # noqa: S608
         (key(entry.pmid), entry.version),
     ).fetchone()
-    return row is not None and is_entry(row[:-1], row[-1])
+    return row is not None and is_intact_entry(row[:-1], row[-1])
 
 
 def _term_ids(connection: sqlite3.Connection, terms: set[str]) -> dict[str, int]:
-    """The number of each term; new terms get one."""
+    """Term -> id; new terms are numbered."""
     connection.executemany("INSERT OR IGNORE INTO terms (term) VALUES (?)", [(term,) for term in sorted(terms)])
     return dict(
         connection.execute("SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))", (_json(terms),))
@@ -75,7 +79,7 @@ def _json(texts: Iterable[str]) -> str:
 
 
 def _write_vectors(connection: sqlite3.Connection, entry: Entry) -> int:
-    """Store one vector per chunk: the entry's own, or the stored one of the same text; the row's checksum."""
+    """Store one vector per chunk, the entry's own or the stored one of the same text. Returns the row's CRC-32."""
     stored = {} if len(entry.vectors) == len(entry.chunks) else _stored_vectors(connection, entry.pmid)
     rows = []
     for chunk in entry.chunks:
@@ -93,13 +97,13 @@ def _write_vectors(connection: sqlite3.Connection, entry: Entry) -> int:
 
 
 def _stored_vectors(connection: sqlite3.Connection, pmid: str) -> dict[str, bytes]:
-    """SHA-256 of a chunk's embedded text -> its vector as it is stored; nothing where a row is damaged."""
+    """SHA-256 of a chunk's embedded text -> its stored vector as bytes; empty if a row is damaged."""
     row = connection.execute(
         "SELECT CAST(chunks AS BLOB), vectors, chunks_crc, vectors_crc "
         "FROM chunks JOIN vectors USING (pmid) JOIN checksums USING (pmid) WHERE pmid = ?",
         (key(pmid),),
     ).fetchone()
-    if row is None or not (is_whole(row[0], row[2]) and is_whole(row[1], row[3])):
+    if row is None or not (is_intact(row[0], row[2]) and is_intact(row[1], row[3])):
         return {}
     hashes = [chunk[-1] for chunk in json.loads(row[0])]
     size = len(row[1]) // max(1, len(hashes))
@@ -122,7 +126,7 @@ def _write_entry(
 
 
 def _row(entry: Entry, change: int, terms: dict[str, int], facets: dict[Facet, int]) -> tuple[Any, ...]:
-    counts = sorted((terms[term], min(count, MOST)) for term, count in Counter(entry.terms).items())
+    counts = sorted((terms[term], min(count, MAX_FREQUENCY)) for term, count in Counter(entry.terms).items())
     quality = entry.quality
     return (
         key(entry.pmid),

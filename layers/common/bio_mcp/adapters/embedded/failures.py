@@ -1,4 +1,4 @@
-"""What SQLite says went wrong, as a failure whose sentence helps."""
+"""SQLite errors translated into failures with a message that helps the user."""
 
 import sqlite3
 
@@ -25,7 +25,7 @@ OLDER = (
     "The corpus was written by an older bio-mcp and cannot be brought up to date where it cannot be written: make its "
     "data directory (BIO_MCP_HOME) writable for this user."
 )
-GONE = "The corpus file is no longer where it was: put it back, or stop this program and start it again."
+GONE = "The corpus file is no longer where it was: put it back, or restart this program."
 REPLACED = (
     "Another file was put in the corpus file's place while this was being written, and may not hold it; repeat the "
     "call."
@@ -44,22 +44,26 @@ SENTENCES: dict[int, tuple[str, bool]] = {
     sqlite3.SQLITE_PERM: (READ_ONLY, False),
     sqlite3.SQLITE_CANTOPEN: (CLOSED, False),
     sqlite3.SQLITE_IOERR: (DISK, True),
-    sqlite3.SQLITE_IOERR_SHMSIZE: (FULL, True),  # the write-ahead log's shared memory found no room
+    sqlite3.SQLITE_IOERR_SHMSIZE: (FULL, True),  # no room for the write-ahead log's shared memory
 }
 
 
-LOST = ("no such table", "no such column", "Could not decode to UTF-8")  # what our own SQL finds only in a damaged file
+LOST = (
+    "no such table",
+    "no such column",
+    "Could not decode to UTF-8",
+)  # errors of our own SQL that only a damaged file causes
 
 
-def translated(error: sqlite3.Error, kind: type[Failure]) -> Failure | None:
-    """The failure of this `kind` that says what `error` means; None when it is a mistake in our own SQL."""
+def translate(error: sqlite3.Error, kind: type[Failure]) -> Failure | None:
+    """The failure of class `kind` that explains `error`; None if the error is a mistake in our own SQL."""
     if str(error).startswith(LOST):
         return kind(DAMAGED, retryable=False)
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return None
-    found = SENTENCES.get(code) or SENTENCES.get(code & 0xFF)
-    if found is None:
+    known = SENTENCES.get(code) or SENTENCES.get(code & 0xFF)
+    if known is None:
         return None
-    sentence, retryable = found
+    sentence, retryable = known
     return kind(sentence, retryable=retryable)

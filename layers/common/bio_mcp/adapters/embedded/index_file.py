@@ -1,4 +1,4 @@
-"""Columns kept in a file of their own, so that a large corpus starts fast."""
+"""Saves the index's columns in a file of their own, so that a large corpus starts fast."""
 
 import sqlite3
 from pathlib import Path
@@ -7,34 +7,34 @@ from bio_mcp.adapters.embedded.arrayfile import ArrayFile, read_arrays, write_ar
 from bio_mcp.adapters.embedded.columnar_index import Columns
 from bio_mcp.adapters.embedded.windows import AXES, EXACT
 
-SKETCH = [AXES, 2]  # a file with other sketches than this program makes is made anew
-ENOUGH = 2 * EXACT  # windows; a smaller corpus is read faster than it is kept
-FEW = 2_048  # documents that may have changed since, or an eighth of all if that is more
+SKETCH = [AXES, 2]  # a file with sketches of another shape is rebuilt
+MIN_WINDOWS = 2 * EXACT  # a smaller index loads from the corpus as fast
+MAX_CHANGED = 2_048  # documents changed since the save, or an eighth of all if that is more
 
 
-def keep(path: Path, connection: sqlite3.Connection, change: int, columns: Columns) -> None:
-    """Write the columns as they are after batch `change`, if they are worth it and the disk has room."""
+def save(path: Path, connection: sqlite3.Connection, change: int, columns: Columns) -> None:
+    """Save the columns as of batch `change`, if the index is large enough and the disk has room."""
     token = _token(connection, change)
-    if token is not None and columns.windows > ENOUGH:
-        about, arrays = columns.kept()
+    if token is not None and columns.windows > MIN_WINDOWS:
+        about, arrays = columns.state()
         write_arrays(path, {**about, "change": change, "token": token, "sketch": SKETCH}, arrays)
 
 
-def restore(path: Path, connection: sqlite3.Connection, dim: int) -> tuple[Columns, int, ArrayFile] | None:
-    """The kept columns, the batch they stand at and the file that they are in.
+def load(path: Path, connection: sqlite3.Connection, dim: int) -> tuple[Columns, int, ArrayFile] | None:
+    """Load the saved columns, the batch they are at, and the mapped file.
 
-    None where they are of another corpus or much has changed since.
+    None if they belong to another corpus or too much has changed since.
     """
-    found = read_arrays(path)
-    if found is None:
+    file = read_arrays(path)
+    if file is None:
         return None
-    about, arrays = found.about, found.arrays
+    about, arrays = file.about, file.arrays
     since: int = about["change"]
     if (about["dim"], about["sketch"], about["token"]) != (dim, SKETCH, _token(connection, since)):
         return None
     documents = len(arrays["pmids"][0])
     changed: int = connection.execute("SELECT count(*) FROM entries WHERE change > ?", (since,)).fetchone()[0]
-    return None if changed > max(FEW, documents // 8) else (Columns.restored(about, arrays), since, found)
+    return None if changed > max(MAX_CHANGED, documents // 8) else (Columns.from_state(about, arrays), since, file)
 
 
 def _token(connection: sqlite3.Connection, change: int) -> str | None:

@@ -1,10 +1,10 @@
-"""Is the corpus file whole and of one mind?"""
+"""Checks that the corpus file is undamaged and consistent."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from bio_mcp.adapters.embedded.checksums import ENTRY, is_entry, is_whole, some
+from bio_mcp.adapters.embedded.checksums import ENTRY, abbreviated, is_intact, is_intact_entry
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.index import dimension
 from bio_mcp.adapters.papers import Codec
@@ -22,7 +22,7 @@ ORPHANS = {
     "index entries without checksums": "SELECT count(*) FROM entries WHERE pmid NOT IN (SELECT pmid FROM checksums)",
     "checksums without an index entry": "SELECT count(*) FROM checksums WHERE pmid NOT IN (SELECT pmid FROM entries)",
     "index entries marked as removed": "SELECT count(*) FROM entries WHERE pmid IN (SELECT pmid FROM removed)",
-    "index entries of a batch that never was": (
+    "index entries of an unknown batch": (
         "SELECT count(*) FROM entries WHERE change > (SELECT coalesce(max(value), 0) FROM settings "
         "WHERE name = 'change')"
     ),
@@ -57,9 +57,9 @@ CHECKED_ELSEWHERE = {"articles", "chunks", "vectors"}  # row by row, by their ch
 
 @dataclass(frozen=True, slots=True)
 class Integrity:
-    """`problems` are sentences, none when the file is whole. `waiting`: articles whose passages the next sync makes.
+    """The result of `check`. `problems` are sentences, empty if the file is sound.
 
-    The numbers are 0 where they cannot be read.
+    `waiting` counts articles whose passages the next sync makes. Counts are 0 if they cannot be read.
     """
 
     articles: int
@@ -70,11 +70,14 @@ class Integrity:
 
 
 def check(database: Database, codec: Codec) -> Integrity:
-    """Look at every page and row of the corpus file. Raises `StoreFailed` where it cannot even be opened."""
+    """Read every page and row of the corpus file. Raises `StoreFailed` if it cannot be opened at all."""
     with database.reading() as connection:
-        problems = [*_tried(_torn, connection), *_tried(lambda each: _lost(each, database.objects()), connection)]
-        for look in (_orphans, _damaged_passages, lambda each: _damaged_papers(each, codec), _unreadable):
-            problems += _tried(look, connection)
+        problems = [
+            *_run(_malformed_pages, connection),
+            *_run(lambda file: _missing_objects(file, database.objects()), connection),
+        ]
+        for look in (_orphans, _damaged_passages, lambda file: _damaged_papers(file, codec), _unreadable_rows):
+            problems += _run(look, connection)
         try:
             articles, waiting = connection.execute(COUNTS).fetchone()
             indexed, chunks = connection.execute("SELECT count(*), coalesce(sum(windows), 0) FROM entries").fetchone()
@@ -83,24 +86,24 @@ def check(database: Database, codec: Codec) -> Integrity:
     return Integrity(articles, indexed, chunks, waiting, tuple(dict.fromkeys(problems)))
 
 
-def _tried(look: Callable[[sqlite3.Connection], Iterable[str]], connection: sqlite3.Connection) -> list[str]:
-    """What `look` finds; where the file does not even let it look, that."""
-    found: list[str] = []
+def _run(look: Callable[[sqlite3.Connection], Iterable[str]], connection: sqlite3.Connection) -> list[str]:
+    """The problems that `look` finds; if SQLite fails during the check, its error is one of them."""
+    problems: list[str] = []
     try:
-        found.extend(look(connection))
+        problems.extend(look(connection))
     except sqlite3.Error as error:
-        found.append(str(error))
-    return found
+        problems.append(str(error))
+    return problems
 
 
-def _torn(connection: sqlite3.Connection) -> Iterator[str]:
-    """Pages that are no pages, and indexes that do not fit their tables."""
+def _malformed_pages(connection: sqlite3.Connection) -> Iterator[str]:
+    """Malformed pages, and indexes that do not match their tables."""
     return (str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok")
 
 
-def _lost(connection: sqlite3.Connection, wanted: Iterable[str]) -> Iterator[str]:
-    there = {name for (name,) in connection.execute("SELECT type || ' ' || name FROM sqlite_schema")}
-    return (f"the {each} is missing" for each in sorted(set(wanted) - there))
+def _missing_objects(connection: sqlite3.Connection, wanted: Iterable[str]) -> Iterator[str]:
+    existing = {name for (name,) in connection.execute("SELECT type || ' ' || name FROM sqlite_schema")}
+    return (f"the {missing} is missing" for missing in sorted(set(wanted) - existing))
 
 
 def _orphans(connection: sqlite3.Connection) -> Iterator[str]:
@@ -112,19 +115,19 @@ def _orphans(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _damaged_passages(connection: sqlite3.Connection) -> Iterator[str]:
-    found = [
+    pmids = [
         row[0]
         for *row, entry_crc, vectors, vectors_crc, chunks, chunks_crc in connection.execute(INDEXED)
-        if not (is_entry(row, entry_crc) and is_whole(vectors, vectors_crc) and is_whole(chunks, chunks_crc))
+        if not (is_intact_entry(row, entry_crc) and is_intact(vectors, vectors_crc) and is_intact(chunks, chunks_crc))
     ]
-    if found:
-        yield f"damaged passages of PMID {some(found)}: `bio-mcp reindex` makes them again from the stored papers"
+    if pmids:
+        yield f"damaged passages of PMID {abbreviated(pmids)}: `bio-mcp reindex` rebuilds them from the stored papers"
 
 
 def _damaged_papers(connection: sqlite3.Connection, codec: Codec) -> Iterator[str]:
-    found = [pmid for pmid, *row in connection.execute(STORED) if not _is_paper(codec, pmid, *row)]
-    if found:
-        yield f"damaged papers, PMID {some(found)}"
+    pmids = [pmid for pmid, *row in connection.execute(STORED) if not _is_paper(codec, pmid, *row)]
+    if pmids:
+        yield f"damaged papers, PMID {abbreviated(pmids)}"
 
 
 def _is_paper(codec: Codec, pmid: int, blob: bytes, version: int, revised: bytes | None) -> bool:
@@ -136,8 +139,8 @@ def _is_paper(codec: Codec, pmid: int, blob: bytes, version: int, revised: bytes
     return (article.pmid, article.pmid_version, day) == (str(pmid), version, revised)
 
 
-def _unreadable(connection: sqlite3.Connection) -> Iterator[str]:
-    """Texts that are none: reading is enough to find them."""
+def _unreadable_rows(connection: sqlite3.Connection) -> Iterator[str]:
+    """Rows with values that cannot be decoded; reading every row finds them."""
     tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     for (table,) in tables:
         if table not in CHECKED_ELSEWHERE:

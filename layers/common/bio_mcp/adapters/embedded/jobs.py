@@ -1,4 +1,4 @@
-"""Long pieces of work, in the corpus file."""
+"""Jobs, in the corpus file."""
 
 import json
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ _SELECT = "SELECT job_id, kind, state, created, updated, request, cursor, progre
 
 
 class SqliteJobs:
-    """`bio_mcp.ports.Jobs` over the corpus file. Times without a zone are taken as UTC."""
+    """`bio_mcp.ports.Jobs` over the corpus file. A time without a zone is taken as UTC."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -55,7 +55,7 @@ class SqliteJobs:
 
 
 def _iso(moment: datetime) -> str:
-    """The moment in UTC, always with microseconds, so that text sorts as time."""
+    """The moment in UTC as ISO 8601, always with microseconds, so that text order is time order."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).isoformat(timespec="microseconds")
 

@@ -1,4 +1,4 @@
-"""Who may work on what, in the corpus file."""
+"""Leases, in the corpus file."""
 
 import time
 from collections.abc import Callable
@@ -7,10 +7,9 @@ from bio_mcp.adapters.embedded.database import Database
 
 
 class SqliteLeases:
-    """`bio_mcp.ports.Leases` over the corpus file. `clock` gives seconds, the same for every process.
+    """`bio_mcp.ports.Leases` over the corpus file. `clock` returns seconds and must agree between processes.
 
-    The lease of a process that has ended is free at once, not only when it runs out; that of a process in another
-    container is not taken for free while it runs.
+    The lease of a process that has ended is free at once, before it expires, whatever container the process ran in.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
@@ -21,8 +20,8 @@ class SqliteLeases:
         presence = self._database.presence
         with self._database.writing() as connection:
             now = self._clock()
-            held = connection.execute("SELECT holder, expires, process FROM leases WHERE name = ?", (name,)).fetchone()
-            if held and held[0] != holder and held[1] > now and presence.is_running(held[2]):
+            lease = connection.execute("SELECT holder, expires, process FROM leases WHERE name = ?", (name,)).fetchone()
+            if lease and lease[0] != holder and lease[1] > now and presence.is_running(lease[2]):
                 return False
             connection.execute(
                 "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", (name, holder, now + seconds, presence.mark)

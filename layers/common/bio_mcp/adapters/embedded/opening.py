@@ -1,4 +1,4 @@
-"""Connections to the corpus file, each of which knows the file that it is to: another may be put in its place."""
+"""Opens connections to the corpus file and detects that the file at the path was replaced."""
 
 import os
 import sqlite3
@@ -9,34 +9,35 @@ from bio_mcp.adapters.embedded.failures import CLOSED, READ_ONLY
 from bio_mcp.adapters.embedded.private import make_file
 from bio_mcp.errors import StoreFailed
 
-TRIES = 3  # to find the same file before and after it was opened
+TRIES = 3  # attempts to find the same file before and after opening it
 Identity = tuple[int, ...]
 
 
 class Connection(sqlite3.Connection):
-    """`file` tells the file apart from any other: device and inode, where it is only read also its size and time.
+    """A connection that knows its file: `file` is device and inode, for a read-only file also size and modification
+    time.
 
-    `log` is the same of its write-ahead log, which is known when `remember_log` was called in the first transaction.
+    `log` is the same of its write-ahead log, recorded by `record_log` in the first transaction.
     """
 
     file: Identity = ()
     log: Identity | None = None
     read_only = False
 
-    def is_to(self, path: Path) -> bool:
-        """Whether this is still the file at `path`."""
+    def refers_to(self, path: Path) -> bool:
+        """Whether the file at `path` is still the one that this connection has open."""
         return self.file == identity(path, self.read_only)
 
-    def remember_log(self, path: Path) -> None:
-        """Note which write-ahead log is this file's."""
+    def record_log(self, path: Path) -> None:
+        """Record the identity of this file's write-ahead log."""
         if self.log is None and not self.read_only:
             self.log = identity(_log(path), read_only=False)
 
-    def leave(self, path: Path) -> None:
-        """Close the connection to a file that another one has replaced at `path`.
+    def close_replaced(self, path: Path) -> None:
+        """Close a connection whose file was replaced at `path`, and remove the old file's write-ahead log.
 
-        SQLite leaves its log there, and would take it for the other file's. The log goes while this connection still
-        has it open: its inode cannot be the new file's log by then.
+        SQLite would leave that log in place and apply it to the new file. It is removed while this connection still has
+        it open, so its inode cannot belong to the new file's log.
         """
         log = _log(path)
         if self.log is not None and self.log == identity(log, read_only=False) and path.exists():
@@ -46,19 +47,19 @@ class Connection(sqlite3.Connection):
 
 
 def identity(path: Path, read_only: bool) -> Identity | None:
-    """What tells the file apart; None where there is none."""
+    """The numbers that identify the file at `path`; None if there is none."""
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    file = (found.st_dev, found.st_ino)
-    return (*file, found.st_size, found.st_mtime_ns) if read_only else file
+    file = (stat.st_dev, stat.st_ino)
+    return (*file, stat.st_size, stat.st_mtime_ns) if read_only else file
 
 
 def connect(path: Path, timeout_s: float) -> Connection:
-    """A connection to the file, which is made for this user alone where there is none.
+    """Open the file, creating it readable by this user alone if it is missing.
 
-    What may not be written is opened for reading. Raises `StoreFailed`, and `sqlite3.Error` as SQLite does.
+    A file that is not writable is opened read-only. Raises `StoreFailed`, or `sqlite3.Error` from SQLite.
     """
     _make(path)
     read_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
@@ -89,7 +90,8 @@ def _make(path: Path) -> None:
 
 
 def _mode(path: Path, read_only: bool) -> str:
-    """SQLite cannot read beside a write-ahead log that it may not make, unless it is told that nobody writes."""
+    """The mode for SQLite's URI. Read-only without a write-ahead log needs `immutable=1`, as SQLite could not create
+    one."""
     if not read_only:
         return "mode=rw"
     log = _log(path)

@@ -1,4 +1,4 @@
-"""The passage index: kept in the corpus file, searched in memory."""
+"""The passage index: stored in the corpus file, searched in memory."""
 
 import json
 import sqlite3
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bio_mcp.adapters.embedded.checksums import damaged, is_whole
+from bio_mcp.adapters.embedded.checksums import damaged, is_intact
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.entry_rows import write_entries
 from bio_mcp.adapters.embedded.failures import DAMAGED
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from bio_mcp.ports import Passages
     from bio_mcp.retrieval.passages import Vectors
 
-PAGE = 500  # documents written anew at once
+PAGE = 500  # documents rewritten at a time
 PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 
 
 class SqlitePassages:
-    """`bio_mcp.ports.Passages` over the corpus file. `k1` and `b` are BM25's."""
+    """`bio_mcp.ports.Passages` over the corpus file. `k1` and `b` are BM25's parameters."""
 
     def __init__(self, database: Database, *, k1: float, b: float) -> None:
         self._database = database
@@ -39,17 +39,17 @@ class SqlitePassages:
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         with self._database.reading(IndexUnavailable) as connection:
-            if _made_for(connection) == (fingerprint, dim):
+            if _indexed_model(connection) == (fingerprint, dim):
                 return
         with self._database.writing(IndexUnavailable) as connection:
-            stored = _made_for(connection)
-            held = _count(connection)
-            if stored is None and held:
+            stored = _indexed_model(connection)
+            documents = _count(connection)
+            if stored is None and documents:
                 raise IndexUnavailable(DAMAGED, retryable=False)
-            if stored is not None and stored != (fingerprint, dim) and held:
+            if stored is not None and stored != (fingerprint, dim) and documents:
                 raise ModelMismatch(
                     f"The index holds vectors of the model {stored[0]} ({stored[1]} numbers), and {fingerprint} "
-                    f"({dim}) is configured. Configure the former, or run bio-mcp reindex to embed every paper anew.",
+                    f"({dim}) is configured. Configure the former, or run bio-mcp reindex to embed every paper again.",
                     indexed=stored[0],
                     configured=fingerprint,
                 )
@@ -57,7 +57,8 @@ class SqlitePassages:
             _put_change(connection, last_change(connection) + 1)
 
     def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
-        """Searches find a document again once it is written: a corpus file has room for one model's vectors."""
+        """Replace the index in place, as a corpus file has room for one model's vectors: a search misses a document
+        until it is rewritten."""
         with self._database.writing(IndexUnavailable) as connection:
             change = last_change(connection) + 1
             pmids = [str(pmid) for (pmid,) in connection.execute("SELECT pmid FROM entries")]
@@ -75,14 +76,14 @@ class SqlitePassages:
             return {
                 str(pmid): {chunk[0]: chunk[-1] for chunk in json.loads(chunks)}
                 for pmid, chunks, vectors, *checksums in rows
-                if _are_whole(chunks, vectors, checksums)  # what is damaged is embedded again
+                if _are_intact(chunks, vectors, checksums)  # damaged chunks are embedded again
             }
 
     def upsert_chunks(self, entries: Sequence[Entry]) -> None:
         with self._database.writing(IndexUnavailable) as connection:
             dim = dimension(connection)
             if not dim:
-                raise IndexUnavailable("There is no index yet: make its schema first.", retryable=False)
+                raise IndexUnavailable("There is no index yet: create its schema first.", retryable=False)
             for entry in entries:
                 check_vectors(entry, dim)
             change = last_change(connection) + 1
@@ -92,22 +93,22 @@ class SqlitePassages:
     def delete(self, pmids: Sequence[str]) -> None:
         with self._database.writing(IndexUnavailable) as connection:
             change = last_change(connection) + 1
-            gone = [
+            deleted = [
                 (pmid,)
                 for pmid in numbers(pmids)
                 if connection.execute("DELETE FROM entries WHERE pmid = ?", (pmid,)).rowcount
             ]
-            if gone:
+            if deleted:
                 for table in ("chunks", "vectors", "checksums"):
-                    connection.executemany(f"DELETE FROM {table} WHERE pmid = ?", gone)  # noqa: S608  named above
-                connection.executemany("INSERT INTO removed VALUES (?, ?)", [(pmid, change) for (pmid,) in gone])
+                    connection.executemany(f"DELETE FROM {table} WHERE pmid = ?", deleted)  # noqa: S608  named above
+                connection.executemany("INSERT INTO removed VALUES (?, ?)", [(pmid, change) for (pmid,) in deleted])
                 _put_change(connection, change)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         with self._database.reading(IndexUnavailable) as connection:
             snapshot = self._index.current(connection)
             if not snapshot.documents:
-                if _count(connection):  # the settings that say how many batches there are have been lost
+                if _count(connection):  # the settings with the number of batches are lost
                     raise IndexUnavailable(DAMAGED, retryable=False)
                 return []
             conditions = _conditions(connection, query)
@@ -117,12 +118,12 @@ class SqlitePassages:
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         with self._database.reading(IndexUnavailable) as connection:
             dim = dimension(connection)
-            rows = _whole_rows(connection, pmids)
+            rows = _intact_rows(connection, pmids)
         return {str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, _, blob in rows if blob}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
         with self._database.reading(IndexUnavailable) as connection:
-            rows = _whole_rows(connection, pmids)
+            rows = _intact_rows(connection, pmids)
         return {str(pmid): _stored_chunks(str(pmid), chunks, vectors, vector) for pmid, chunks, vectors in rows}
 
     def count(self) -> tuple[int, int]:
@@ -131,12 +132,12 @@ class SqlitePassages:
         return documents, chunks
 
     def warm(self) -> None:
-        """Read the index into memory now, so that the first search need not."""
+        """Load the index into memory now rather than at the first search."""
         with self._database.reading(IndexUnavailable) as connection:
             self._index.current(connection)
 
 
-def _made_for(connection: sqlite3.Connection) -> tuple[str, int] | None:
+def _indexed_model(connection: sqlite3.Connection) -> tuple[str, int] | None:
     row = connection.execute("SELECT value FROM settings WHERE name = 'model'").fetchone()
     return (row[0], dimension(connection)) if row else None
 
@@ -147,7 +148,7 @@ def _count(connection: sqlite3.Connection) -> int:
 
 
 def _rows(connection: sqlite3.Connection, pmids: Sequence[str]) -> list[tuple[Any, ...]]:
-    """PMID, chunks, vectors and the checksums of both, for those of `pmids` that the index holds."""
+    """PMID, chunks, vectors and both checksums, for those of `pmids` in the index."""
     return connection.execute(
         "SELECT pmid, CAST(chunks AS BLOB), vectors, chunks_crc, vectors_crc FROM entries "
         "LEFT JOIN chunks USING (pmid) LEFT JOIN vectors USING (pmid) LEFT JOIN checksums USING (pmid) "
@@ -156,17 +157,17 @@ def _rows(connection: sqlite3.Connection, pmids: Sequence[str]) -> list[tuple[An
     ).fetchall()
 
 
-def _whole_rows(connection: sqlite3.Connection, pmids: Sequence[str]) -> list[tuple[int, bytes, bytes]]:
-    """PMID, chunks and vectors. Raises `IndexUnavailable` where they are not what was written."""
+def _intact_rows(connection: sqlite3.Connection, pmids: Sequence[str]) -> list[tuple[int, bytes, bytes]]:
+    """PMID, chunks and vectors. Raises `IndexUnavailable` if any of them is damaged."""
     rows = _rows(connection, pmids)
-    broken = [pmid for pmid, chunks, vectors, *checksums in rows if not _are_whole(chunks, vectors, checksums)]
+    broken = [pmid for pmid, chunks, vectors, *checksums in rows if not _are_intact(chunks, vectors, checksums)]
     if broken:
         raise damaged(broken)
     return [(pmid, chunks, vectors) for pmid, chunks, vectors, *_ in rows]
 
 
-def _are_whole(chunks: Any, vectors: Any, checksums: Sequence[Any]) -> bool:
-    return is_whole(chunks, checksums[0]) and is_whole(vectors, checksums[1])
+def _are_intact(chunks: Any, vectors: Any, checksums: Sequence[Any]) -> bool:
+    return is_intact(chunks, checksums[0]) and is_intact(vectors, checksums[1])
 
 
 def _put_change(connection: sqlite3.Connection, change: int) -> None:
@@ -175,7 +176,7 @@ def _put_change(connection: sqlite3.Connection, change: int) -> None:
 
 
 def _terms(connection: sqlite3.Connection, terms: Sequence[tuple[str, float]]) -> list[tuple[int, float]]:
-    """The terms that the corpus knows, by number; the weights of a repeated term add up."""
+    """Term ids and weights of the terms that the corpus knows; the weights of a repeated term add up."""
     weights: dict[str, float] = {}
     for term, weight in terms:
         weights[term] = weights.get(term, 0.0) + weight
@@ -207,7 +208,7 @@ def _candidates(
     snapshot: Snapshot, conditions: Conditions, terms: list[tuple[int, float]], query: PassageQuery
 ) -> list[Candidate]:
     among = snapshot.passing(conditions)
-    found: dict[int, Candidate] = {}
+    candidates: dict[int, Candidate] = {}
     if query.vector is not None:
         if query.vector.shape != (snapshot.windows.matrix.shape[1],):
             raise other_model()
@@ -215,26 +216,26 @@ def _candidates(
         for row, window, cosine in zip(
             nearest.rows.tolist(), nearest.windows.tolist(), nearest.cosines.tolist(), strict=True
         ):
-            found[row] = snapshot.candidate(row, None, cosine, snapshot.chunk_id(row, window))
+            candidates[row] = snapshot.candidate(row, None, cosine, snapshot.chunk_id(row, window))
     if terms:
         rows, scores = snapshot.lexical(terms, among, query.depth)
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-            if row in found:
-                found[row].bm25 = score
+            if row in candidates:
+                candidates[row].bm25 = score
             else:
-                found[row] = snapshot.candidate(row, score, None, None)
-    return list(found.values())
+                candidates[row] = snapshot.candidate(row, score, None, None)
+    return list(candidates.values())
 
 
 @lru_cache(maxsize=1024)
-def _passages_of(chunks: bytes) -> list[list[Any]]:
-    """A paper's passages, by the bytes that hold them, so never those of another version (some 10 MB)."""
+def _decoded(chunks: bytes) -> list[list[Any]]:
+    """Decode a paper's passages. Cached by their bytes, so never those of another version (some 10 MB)."""
     rows: list[list[Any]] = json.loads(chunks)
     return rows
 
 
 def _stored_chunks(pmid: str, chunks: bytes, blob: bytes, vector: "Vectors | None") -> list[StoredChunk]:
-    rows = _passages_of(chunks)
+    rows = _decoded(chunks)
     sims: list[float | None] = [None] * len(rows)
     if vector is not None and rows:
         sims = cosines(np.frombuffer(blob, "<f4").reshape(len(rows), -1), vector)

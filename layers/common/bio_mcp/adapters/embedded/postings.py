@@ -1,4 +1,4 @@
-"""Which document holds which term how often, and BM25 over it."""
+"""Postings (term -> documents with frequencies) and BM25 over them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ROW_MASK, FREQUENCY_MASK = np.uint64(0xFFFFFF), np.uint64(0xFFFF)
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Postings sorted by term, then row: those of `terms[i]` stand from `starts[i]` to `starts[i + 1]`."""
+    """Postings sorted by term, then row: those of `terms[i]` are at `starts[i]` to `starts[i + 1]`."""
 
     terms: NDArray[np.uint32]
     starts: NDArray[np.int64]
@@ -24,7 +24,7 @@ class Postings:
 
     @staticmethod
     def of(terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> "Postings":
-        """From three arrays of one posting each, in any order."""
+        """Build postings from three parallel arrays in any order."""
         packed = terms.astype(np.uint64) << TERM_SHIFT
         packed |= rows.astype(np.uint64) << ROW_SHIFT
         packed |= frequencies
@@ -43,7 +43,7 @@ class Postings:
         )
 
     def merged(self, other: "Postings") -> "Postings":
-        """These postings and those of other rows."""
+        """The union with the postings of other rows."""
         if not len(self.rows) or not len(other.rows):
             return self if len(self.rows) else other
         return Postings._sorted(np.concatenate([self._packed(), other._packed()]))
@@ -55,11 +55,11 @@ class Postings:
         return packed
 
     def span(self, term: int) -> slice:
-        """Where the postings of `term` stand."""
-        found = int(np.searchsorted(self.terms, term))
-        if found == len(self.terms) or self.terms[found] != term:
+        """The slice with the postings of `term`; empty if there are none."""
+        at = int(np.searchsorted(self.terms, term))
+        if at == len(self.terms) or self.terms[at] != term:
             return slice(0, 0)
-        return slice(int(self.starts[found]), int(self.starts[found + 1]))
+        return slice(int(self.starts[at]), int(self.starts[at + 1]))
 
 
 EMPTY = Postings.of(np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.uint16))
@@ -67,45 +67,46 @@ EMPTY = Postings.of(np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, n
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """A large segment and a small one of later rows, so that a new document costs what the small one costs."""
+    """A large segment and a small one of later rows, so that adding a document costs as little as the small one."""
 
     main: Postings = EMPTY
     delta: Postings = EMPTY
 
     def plus(self, later: Postings) -> "Segments":
-        """With the postings of later rows; the small segment joins the large one at an eighth of its size."""
+        """The segments with the postings of later rows added. The small one is merged when it exceeds an eighth of
+        the large one."""
         delta = self.delta.merged(later)
         if len(delta.rows) * 8 > len(self.main.rows):
             return Segments(self.main.merged(delta))
         return Segments(self.main, delta)
 
     def rows(self, term: int) -> Rows:
-        """The rows that hold `term`, ascending."""
+        """The rows that contain `term`, ascending."""
         parts = [segment.rows[segment.span(term)] for segment in (self.main, self.delta)]
         return np.concatenate(parts)
 
 
 def lucene_lengths(lengths: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Field lengths as Lucene's norms keep them: exact below 40, then four significant bits above 24."""
+    """Field lengths as Lucene's norms encode them: exact below 40, then four significant bits above 24."""
     above = np.maximum(lengths - 24, 0)
     shift = np.maximum(np.frexp(above.astype(np.float64))[1] - 4, 0)
     return np.where(lengths < 24, lengths, 24 + ((above >> shift) << shift)).astype(np.float32)
 
 
 def norms(lengths: NDArray[np.int32], alive: NDArray[np.bool_], k1: float, b: float) -> NDArray[np.float32]:
-    """BM25's k1 * (1 - b + b * length / mean length) per row; infinite for a dead row, which makes its impact 0."""
+    """BM25's k1 * (1 - b + b * length / mean length) per row; infinite for a dead row, so that its score is 0."""
     total, documents = int(lengths[alive].sum()), int(np.count_nonzero(alive))
     mean = np.float32(total / documents) if total else np.float32(1)
-    found: NDArray[np.float32] = (k1 * (1 - b + b * lucene_lengths(lengths) / mean)).astype(np.float32)
-    found[~alive] = np.inf
-    return found
+    result: NDArray[np.float32] = (k1 * (1 - b + b * lucene_lengths(lengths) / mean)).astype(np.float32)
+    result[~alive] = np.inf
+    return result
 
 
 def bm25(segments: Segments, norms: NDArray[np.float32], documents: int, query: Iterable[tuple[int, float]]) -> Scores:
-    """The BM25 score of every row for (term id, weight) pairs; 0 for a row without any of them, and for a dead one.
+    """The BM25 score of every row for (term id, weight) pairs; 0 for a dead row and for one without any of the terms.
 
-    Each posting adds weight * idf * tf / (tf + norm), as Lucene since version 8. Document frequencies count live
-    rows and `norms` follows the mean length, so scores are those of an index built afresh.
+    Each posting adds weight * idf * tf / (tf + norm), as in Lucene since version 8. Document frequencies count live
+    rows and `norms` follows the mean length, so scores equal those of a freshly built index.
     """
     spans = [
         (segment, segment.span(term), i, weight)
@@ -139,12 +140,12 @@ def _term_weights(
         frequency[term] = frequency.get(term, 0) + count
     df = np.array([frequency[term] for _, _, term, _ in spans], dtype=np.float64)
     weights = np.array([weight for _, _, _, weight in spans])
-    found: NDArray[np.float32] = (weights * np.log1p((documents - df + 0.5) / (df + 0.5))).astype(np.float32)
-    return found
+    result: NDArray[np.float32] = (weights * np.log1p((documents - df + 0.5) / (df + 0.5))).astype(np.float32)
+    return result
 
 
 def best(scores: NDArray[np.floating], pmids: NDArray[np.int64], depth: int) -> NDArray[np.intp]:
-    """Positions of the `depth` best scores, best first; equal scores by PMID, the highest first."""
+    """Positions of the `depth` best scores, best first; equal scores are ordered by PMID, highest first."""
     chosen = np.arange(len(scores))
     if len(scores) > depth:
         chosen = np.flatnonzero(scores >= np.partition(scores, len(scores) - depth)[len(scores) - depth])

@@ -1,4 +1,4 @@
-"""Files and directories that are this user's alone; those that are there stay as they are."""
+"""Creates files and directories that only this user can access; existing ones are left as they are."""
 
 import os
 import tempfile
@@ -7,17 +7,17 @@ from pathlib import Path
 
 
 def make_directory(path: Path) -> None:
-    """Make the directory and those above it that are missing."""
+    """Create the directory and its missing parents with mode 0700."""
     if not path.exists():
         make_directory(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
 
 
 def make_file(path: Path) -> None:
-    """Make the file, empty, and its directory.
+    """Create the file, empty, with mode 0600, and its directory.
 
-    A file that is there is not even opened: to close it would let go of every lock that this process has on it, and
-    SQLite in another process would take the corpus for its own.
+    An existing file is not even opened: closing it would release every POSIX lock that this process holds on it, and
+    SQLite in another process would then consider the corpus unused.
     """
     make_directory(path.parent)
     if path.exists():

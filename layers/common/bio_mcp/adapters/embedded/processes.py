@@ -1,8 +1,8 @@
-"""Is the process that left a mark still running? Whatever container it runs in, and however it ended.
+"""Tells whether the process that left a mark is still running, in any container and however it ended.
 
-A mark is a random number, and each process of a data directory locks the byte of that number in `processes.lock`: the
-kernel lets go of the lock when the process ends. A process id would not do, as another container uses the same ones.
-SQLite relies on locks of this kind, so they work wherever the corpus does.
+A mark is a random number. Each process of a data directory locks the byte at that offset of `processes.lock`, and the
+kernel releases the lock when the process ends. A process id would not do: another container uses the same ones. SQLite
+relies on locks of this kind, so they work wherever the corpus does.
 """
 
 import os
@@ -17,7 +17,7 @@ from bio_mcp.errors import StoreFailed
 
 try:
     import fcntl
-except ImportError:  # a system without such locks: nobody is known to have ended, and leases run out
+except ImportError:  # a system without POSIX locks: no process is known to have ended, and leases expire
     fcntl = None  # type: ignore[assignment]
 
 FILE = "processes.lock"
@@ -25,18 +25,18 @@ MARKS = 1 << 31
 
 
 class Presence:
-    """This process among those that use a data directory, for as long as the object lives. See `presence_in`.
+    """The mark of this process in a data directory, valid while the object lives. See `presence_in`.
 
-    `mark` is empty where no lock can be had; who left such a mark is always taken to be running.
+    `mark` is empty if locks are not available; a process with an empty mark always counts as running.
     """
 
     def __init__(self, file: int) -> None:
         self._file = file
-        self.mark = self._locked()
+        self.mark = self._lock_mark()
         weakref.finalize(self, os.close, file)
 
     def is_running(self, mark: str) -> bool:
-        """Whether the process that left the mark may still be running."""
+        """Whether the process that left `mark` may still be running."""
         if fcntl is None or not mark.isdecimal() or mark == self.mark:
             return True
         try:
@@ -46,7 +46,7 @@ class Presence:
         fcntl.lockf(self._file, fcntl.LOCK_UN, 1, int(mark))
         return False
 
-    def _locked(self) -> str:
+    def _lock_mark(self) -> str:
         if fcntl is None:
             return ""
         mark = random.SystemRandom().randrange(MARKS)
@@ -57,28 +57,28 @@ class Presence:
         return str(mark)
 
 
-_making = threading.Lock()
-_present: "weakref.WeakValueDictionary[tuple[int, int, int], Presence]" = weakref.WeakValueDictionary()
-"""Process, device and inode -> what it has there: to close a second descriptor of the file would let go of its lock."""
+_lock = threading.Lock()
+_presences: "weakref.WeakValueDictionary[tuple[int, int, int], Presence]" = weakref.WeakValueDictionary()
+"""(Process, device, inode) -> presence: closing a second descriptor of the file would release its locks."""
 
 
 def presence_in(directory: Path) -> Presence:
-    """The presence of this process, the same one for all that ask while somebody holds it.
+    """The presence of this process in `directory`, one object for all callers while any of them holds it.
 
-    Raises `StoreFailed` where the directory cannot be written.
+    Raises `StoreFailed` if the directory is not writable.
     """
     path = directory / FILE
-    with _making:
+    with _lock:
         try:
-            if path.exists() and (found := _present.get(_name(path.stat()))):
-                return found
+            if path.exists() and (known := _presences.get(_file_key(path.stat()))):
+                return known
             make_directory(directory)
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StoreFailed(READ_ONLY, retryable=False) from error
-        made = _present[_name(os.fstat(file))] = Presence(file)
-        return made
+        presence = _presences[_file_key(os.fstat(file))] = Presence(file)
+        return presence
 
 
-def _name(seen: os.stat_result) -> tuple[int, int, int]:
-    return os.getpid(), seen.st_dev, seen.st_ino
+def _file_key(stat: os.stat_result) -> tuple[int, int, int]:
+    return os.getpid(), stat.st_dev, stat.st_ino

@@ -17,7 +17,7 @@ class SqliteProjects:
         with self._database.reading() as connection:
             row = connection.execute(_SELECT + "WHERE project_id = ?", (project_id,)).fetchone()
         if row is None:
-            raise unknown_project(project_id, (each.project_id for each in self.all()))
+            raise unknown_project(project_id, (project.project_id for project in self.all()))
         return _project(row)
 
     def put(self, project: Project) -> None:

@@ -1,11 +1,11 @@
-"""One NCBI budget for every process of a data directory: the time of the next free turn stands in `pace.sqlite3`.
+"""The rate limiter of every process of a data directory: the time of the next free turn at NCBI is in `pace.sqlite3`.
 
-Whoever finds the turn free takes it, and moves it on by the gap, in one transaction; others sleep until it is free and
-look again. Nothing is reserved, so a process that is killed wastes nothing and a cool-down holds whoever has not
-started. The gap and `LATE_S` are those of `bio_mcp.adapters.aws.rate_limit`, whose argument for them holds here too.
+A process that finds the turn free takes it and moves it on by the gap, in one transaction; others sleep until it is
+free and look again. Nothing is reserved, so a killed process wastes nothing, and a cool-down stops every request that
+has not started. The gap and `LATE_S` are those of `bio_mcp.adapters.aws.rate_limit`, whose proof holds here too.
 
-Time is the machine's monotonic clock, which all its processes share and nobody sets; it begins anew at each boot, and
-what an earlier boot left counts for nothing.
+Time is the machine's monotonic clock, which its processes share and nobody can set. It restarts at each boot, so turns
+stored by an earlier boot are ignored.
 """
 
 import logging
@@ -25,8 +25,8 @@ T = TypeVar("T")
 log = logging.getLogger("bio_mcp.pace")
 
 FILE = "pace.sqlite3"
-BUSY_S = 1.0  # a process that holds the file for longer has been stopped in the middle
-LONGEST_S = 3_600.0  # no turn is further ahead than that, so what says so is of another boot
+BUSY_S = 1.0  # a process that holds the file for longer is suspended
+LONGEST_S = 3_600.0  # no turn is further ahead, so a later one was stored by another boot
 USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS turns "
@@ -35,10 +35,10 @@ SCHEMA = (
 
 
 class SqliteRateLimiter:
-    """`bio_mcp.adapters.rate_limit.RateLimiter` over a file of `directory`, for all who use `budget`.
+    """`bio_mcp.adapters.rate_limit.RateLimiter` over a file in `directory`, one for all users of `budget`.
 
-    `alone` is the pacer of this process. It orders its threads, and where the file cannot be used it paces them alone,
-    which is logged. Threads may share a pacer; one of them at a time looks into the file.
+    `local` is the rate limiter of this process: it orders its threads, and paces them alone, with a warning in the
+    log, while the file cannot be used. Threads may share an instance; one at a time reads the file.
     """
 
     def __init__(
@@ -46,33 +46,33 @@ class SqliteRateLimiter:
         directory: Path,
         budget: str,
         gap: float,
-        alone: RateLimiter,
+        local: RateLimiter,
         clock: Clock = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._path = directory / FILE
         self._budget = budget
         self._gap = gap
-        self._alone = alone
+        self._local = local
         self._clock = clock
         self._sleep = sleep
         self._boot = _boot()
-        self._turn = threading.Lock()
-        self._using = threading.Lock()
+        self._turn_lock = threading.Lock()
+        self._file_lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._failing = False
 
     def wait(self, deadline: Deadline) -> None:
-        self._alone.wait(deadline)
-        if not self._turn.acquire(timeout=min(deadline.remaining, threading.TIMEOUT_MAX)):
+        self._local.wait(deadline)
+        if not self._turn_lock.acquire(timeout=min(deadline.remaining, threading.TIMEOUT_MAX)):
             raise too_late(self._gap, cooling=False)
         try:
             self._wait_for_others(deadline)
         finally:
-            self._turn.release()
+            self._turn_lock.release()
 
     def cool_down(self, seconds: float) -> None:
-        self._alone.cool_down(seconds)
+        self._local.cool_down(seconds)
 
         def extend(turns: sqlite3.Connection) -> None:
             now = self._clock()
@@ -80,16 +80,16 @@ class SqliteRateLimiter:
             until = now + min(seconds, LONGEST_S)
             self._write(turns, max(free_at, until), max(cool_until, until))
 
-        self._in_file(extend)
+        self._transact(extend)
 
     def close(self) -> None:
-        """Close the file; the next use opens it again."""
-        with self._using:
+        """Close the file; the next use reopens it."""
+        with self._file_lock:
             self._close()
 
     def _wait_for_others(self, deadline: Deadline) -> None:
-        while (found := self._in_file(self._take)) is not None:
-            began, seconds, cooling = found
+        while (turn := self._transact(self._take)) is not None:
+            began, seconds, cooling = turn
             if seconds >= deadline.remaining:
                 raise too_late(seconds, cooling)
             if seconds > 0:
@@ -98,8 +98,8 @@ class SqliteRateLimiter:
                 return
 
     def _take(self, turns: sqlite3.Connection) -> tuple[float, float, bool]:
-        """Take the turn if it is free. When that was, the seconds until it is free (0: taken), and whether NCBI asked
-        for the wait."""
+        """Take the turn if it is free. Returns the time, the seconds until it is free (0: taken), and whether NCBI
+        asked for the wait."""
         now = self._clock()
         free_at, cool_until = self._read(turns, now)
         if free_at <= now:
@@ -107,7 +107,7 @@ class SqliteRateLimiter:
         return now, max(0.0, free_at - now), now < cool_until
 
     def _read(self, turns: sqlite3.Connection, now: float) -> tuple[float, float]:
-        """When the turn is free, and when the last cool-down ends."""
+        """When the turn is free, and when the last cool-down ends, on this boot's clock."""
         row = turns.execute("SELECT boot, free_at, cool_until FROM turns WHERE budget = ?", (self._budget,)).fetchone()
         if row is None or row[0] != self._boot or row[1] > now + LONGEST_S:
             return now, now
@@ -117,18 +117,18 @@ class SqliteRateLimiter:
         row = (self._budget, self._boot, free_at, cool_until)
         turns.execute("INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?)", row)
 
-    def _in_file(self, change: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What `change` gives, made while no other process uses the file; None where the file cannot be used."""
-        with self._using:
+    def _transact(self, change: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Run `change` in a transaction that excludes other processes; None if the file cannot be used."""
+        with self._file_lock:
             try:
                 connection = self._begin()
-                made = change(connection)
+                result = change(connection)
                 connection.execute("COMMIT")
             except (sqlite3.Error, OSError) as error:
                 self._give_up(error)
                 return None
             self._failing = False
-            return made
+            return result
 
     def _begin(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -143,25 +143,25 @@ class SqliteRateLimiter:
         return self._connection
 
     def _give_up(self, error: Exception) -> None:
-        """Go on without the file; it is tried again at the next turn."""
+        """Continue without the file; the next turn tries it again."""
         self._close()
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
             with suppress(OSError):
                 self._path.with_name(FILE + "-journal").unlink(missing_ok=True)
                 self._path.unlink()
         if not self._failing:
-            log.warning("%s cannot be used (%s): this process keeps NCBI's pace alone, others unseen", FILE, error)
+            log.warning("%s cannot be used (%s): requests of this process are paced alone", FILE, error)
         self._failing = True
 
     def _close(self) -> None:
-        """Also undoes what was begun."""
+        """Close the connection, which rolls back an open transaction."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
 
 def _boot() -> str:
-    """What tells this boot of the machine from others; empty where the kernel does not say."""
+    """The id of this boot of the machine; empty if the kernel does not provide one."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""Documents on their way from the corpus file into arrays."""
+"""Index entries as rows of the corpus file: the reading half, into arrays."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bio_mcp.adapters.embedded.checksums import ENTRY, damaged, is_entry, is_whole
+from bio_mcp.adapters.embedded.checksums import ENTRY, damaged, is_intact, is_intact_entry
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import StaticQuality
 
@@ -25,37 +25,38 @@ SELECT = (
 
 @dataclass(slots=True)
 class Names:
-    """What the codes in two columns stand for: a document's quality and standing, and the ids of its chunks."""
+    """What the codes in two columns stand for: a document's quality and retraction status, and the ids of its
+    chunks."""
 
     profiles: list[tuple[StaticQuality, RetractionStatus]] = field(default_factory=list)
     layouts: list[tuple[str, ...]] = field(default_factory=list)
     _codes: dict[Any, int] = field(default_factory=dict)
 
     def profile(self, stored: tuple[int | None, int | None, int | None, str]) -> int:
-        """The code of (design, journal, human, retraction)."""
+        """The code of (design, journal, human, retraction), assigned on first sight."""
         *components, retraction = stored
         return self._code(stored, self.profiles, lambda: (StaticQuality(*components), RetractionStatus(retraction)))
 
     def layout(self, chunk_ids: str) -> int:
-        """The code of a document's chunk ids, as they are stored."""
+        """The code of a document's chunk ids, joined by `SEPARATOR` as they are stored."""
         return self._code(chunk_ids, self.layouts, lambda: tuple(chunk_ids.split(SEPARATOR)))
 
-    def kept(self) -> dict[str, list[Any]]:
-        """The stored forms, in the order of their codes."""
+    def state(self) -> dict[str, list[Any]]:
+        """The state to save: the stored forms in the order of their codes."""
         return {
             "profiles": [stored for stored in self._codes if isinstance(stored, tuple)],
             "layouts": [stored for stored in self._codes if isinstance(stored, str)],
         }
 
     @staticmethod
-    def restored(kept: dict[str, list[Any]]) -> "Names":
-        """The names that gave these away by `kept`."""
-        made = Names()
-        for design, journal, human, retraction in kept["profiles"]:
-            made.profile((design, journal, human, retraction))
-        for chunk_ids in kept["layouts"]:
-            made.layout(chunk_ids)
-        return made
+    def from_state(state: dict[str, list[Any]]) -> "Names":
+        """Rebuild the names from `state`."""
+        names = Names()
+        for design, journal, human, retraction in state["profiles"]:
+            names.profile((design, journal, human, retraction))
+        for chunk_ids in state["layouts"]:
+            names.layout(chunk_ids)
+        return names
 
     def _code(self, stored: Any, names: list[Any], name: Callable[[], Any]) -> int:
         code = self._codes.get(stored)
@@ -66,8 +67,8 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
-    """Some documents as columns; terms, facets and vectors of all of them stand one after the other."""
+class RowBatch:
+    """A batch of documents as columns. Terms, facets and vectors of all its documents are concatenated."""
 
     pmids: NDArray[np.int64]
     years: NDArray[np.int32]
@@ -83,25 +84,28 @@ class Intake:
     vectors: NDArray[np.float32]
 
 
-def intakes(connection: sqlite3.Connection, names: Names, dim: int, since: int | None = None) -> Iterator[Intake]:
-    """Every document of the index, or those written after batch `since`. Raises `IndexUnavailable` for damage."""
+def read_batches(
+    connection: sqlite3.Connection, names: Names, dim: int, since: int | None = None
+) -> Iterator[RowBatch]:
+    """Read every document of the index, or those written after batch `since`. Raises `IndexUnavailable` for a
+    damaged row."""
     cursor = connection.execute(SELECT) if since is None else connection.execute(f"{SELECT} WHERE change > ?", (since,))
     while rows := cursor.fetchmany(BATCH):
-        broken = [row[0] for row in rows if not (is_whole(row[-3], row[-1]) and is_entry(row[:-3], row[-2]))]
+        broken = [row[0] for row in rows if not (is_intact(row[-3], row[-1]) and is_intact_entry(row[:-3], row[-2]))]
         if broken:
             raise damaged(broken)
-        yield _intake(rows, names, dim)
+        yield _row_batch(rows, names, dim)
 
 
-def _intake(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> Intake:
+def _row_batch(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> RowBatch:
     columns = iter(zip(*rows, strict=True))
     pmids, _, _, years, _, design, journal, human, retraction, lengths = islice(columns, 10)
     terms, frequencies, facets, windows, layouts, vectors, *_ = columns
     profiles = zip(design, journal, human, map(bytes.decode, retraction), strict=True)
-    return Intake(
+    return RowBatch(
         pmids=np.array(pmids, np.int64),
         years=np.array([NO_YEAR if year is None else year for year in years], np.int32),
-        profiles=np.array([names.profile(each) for each in profiles], np.int32),
+        profiles=np.array([names.profile(profile) for profile in profiles], np.int32),
         lengths=np.array(lengths, np.int32),
         layouts=np.array([names.layout(layout.decode()) for layout in layouts], np.int32),
         windows=np.array(windows, np.int64),

@@ -1,4 +1,4 @@
-"""The index at one moment, as arrays: what a query runs on. Nothing in it ever changes."""
+"""The index at one moment, as immutable arrays that a query runs on."""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ from bio_mcp.adapters.embedded.rows import NO_YEAR, Names
 from bio_mcp.adapters.embedded.windows import Matrix, Nearest, Windows
 from bio_mcp.retrieval.passages import Candidate
 
-MASKS_KEPT = 256
+MAX_MASKS = 256
 
 Mask = NDArray[np.bool_]
 
@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 class Conditions:
     """Filters in the index's own numbers.
 
-    `any_of` has one set of facets per field, of which one must be there; `within` is PMIDs, ascending.
+    A document needs one facet of each set in `any_of`; `within` is PMIDs, ascending.
     """
 
     year_from: int | None
@@ -33,7 +33,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One row per document, dead ones included. `change` is the last batch of the corpus file that is in it."""
+    """One row per document, dead ones included. `change` is the last batch of the corpus file that it includes."""
 
     change: int
     pmids: NDArray[np.int64]
@@ -50,7 +50,7 @@ class Snapshot:
     _masks: dict[int, Mask] = field(default_factory=dict)
 
     def passing(self, conditions: Conditions) -> Rows | None:
-        """The live rows that fulfil the conditions, ascending; None for all of them."""
+        """The live rows that meet the conditions, ascending; None means all rows."""
         if not conditions:
             return None
         mask = self.alive.copy()
@@ -65,41 +65,41 @@ class Snapshot:
         return np.flatnonzero(mask).astype(np.int32)
 
     def lexical(self, query: list[tuple[int, float]], among: Rows | None, depth: int) -> tuple[Rows, Scores]:
-        """The best `depth` rows by BM25, and their scores, best first; never one with a score of 0."""
+        """The `depth` best rows by BM25 and their scores, best first; a row with score 0 is never included."""
         scores = bm25(self.terms, self.norms, self.documents, query)
         rows = np.flatnonzero(scores > 0).astype(np.int32) if among is None else among[scores[among] > 0]
         rows = rows[best(scores[rows], self.pmids[rows], depth)]
         return rows, scores[rows]
 
     def dense(self, vector: Matrix, among: Rows | None, depth: int) -> Nearest:
-        """The best `depth` rows by the cosine of their best window, best first."""
+        """The `depth` best rows by the cosine of their best window, best first."""
         return self.windows.nearest(vector, among, self.pmids, depth)
 
     def candidate(self, row: int, bm25: float | None, sim: float | None, chunk_id: str | None) -> Candidate:
-        """What a search says of the document in this row."""
+        """The search candidate for the document in this row."""
         quality, retraction = self.names.profiles[int(self.profiles[row])]
         year = int(self.years[row])
         known_year = None if year == NO_YEAR else year
         return Candidate(str(self.pmids[row]), bm25, sim, chunk_id, known_year, quality, retraction)
 
     def chunk_id(self, row: int, window: int) -> str:
-        """The name of the window at this position of the matrix."""
+        """The id of the chunk at this position of the window matrix."""
         return self.names.layouts[int(self.layouts[row])][window - int(self.windows.starts[row])]
 
     def _mask(self, facet: int) -> Mask:
-        found = self._masks.get(facet)
-        if found is None:
-            found = np.zeros(len(self.pmids), dtype=np.bool_)
-            found[self.facets.rows(facet)] = True
-            if len(self._masks) >= MASKS_KEPT:
+        mask = self._masks.get(facet)
+        if mask is None:
+            mask = np.zeros(len(self.pmids), dtype=np.bool_)
+            mask[self.facets.rows(facet)] = True
+            if len(self._masks) >= MAX_MASKS:
                 self._masks.clear()
-            self._masks[facet] = found
-        return found
+            self._masks[facet] = mask
+        return mask
 
 
 def _members(values: NDArray[np.int64], wanted: NDArray[np.int64]) -> Mask:
-    """Which of `values` are among `wanted`, which is ascending."""
+    """A mask of those `values` that are in `wanted`, which is ascending."""
     if not len(wanted):
         return np.zeros(len(values), dtype=np.bool_)
-    found: Mask = wanted[np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)] == values
-    return found
+    mask: Mask = wanted[np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)] == values
+    return mask
