@@ -1,16 +1,15 @@
 """`python -m tests.emulated`: the stack of template.yaml on this machine, filled with the sample, until Ctrl-C."""
 
 import argparse
-import os
 import signal
 import sys
 import time
 from pathlib import Path
 
 from tests.emulated.build import Failed
+from tests.emulated.clients import REGION, configured
 from tests.emulated.cloud import SAMPLES, Cloud, cloud
 from tests.emulated.emulator import Unusable
-from tests.emulated.stack import REGION
 from tests.opensearch_node import artefacts
 
 KEY, TERM = "demo", "hasabstract"
@@ -31,9 +30,9 @@ AWS_SECRET_ACCESS_KEY=test, as in: aws logs tail /aws/lambda/{name}-sync_delta -
 
 
 def main() -> None:
-    options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
+        options = _options()
         with cloud(options.endpoint, host=options.host, files=options.files or SAMPLES, term=options.term) as up:
             _say(up)
             up.stack.send({"tool": "pubmed.sync_delta", "arguments": {"query_key": KEY, "term": options.term}})
@@ -56,10 +55,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.emulated", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, help="PubMed XML that the local NCBI serves; a sample if absent")
     parser.add_argument("--term", default=TERM, help="what of it is synced")
-    given = os.environ.get("AWS_ENDPOINT_URL", "")
-    parser.add_argument(
-        "--endpoint", default=given, help="a LocalStack that runs; default AWS_ENDPOINT_URL, or our own"
-    )
+    named = "that of LOCALSTACK_HOST and USE_SSL, or AWS_ENDPOINT_URL; where none is set, an emulator of our own"
+    parser.add_argument("--endpoint", default=configured(), help=f"a LocalStack that runs; default {named}")
     parser.add_argument("--host", default="127.0.0.1", help="address of this machine as the functions reach it")
     return parser.parse_args()
 

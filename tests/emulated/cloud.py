@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.emulated.build import ARCH, BUILT, build
+from tests.emulated.clients import connect
 from tests.emulated.deploying import deploy
 from tests.emulated.emulator import Emulator, emulator
-from tests.emulated.stack import Stack, connect
+from tests.emulated.stack import Stack
 from tests.eutils_server.client import Running, running
 from tests.opensearch_node.jvm import Node, free_port, start
 

@@ -4,7 +4,7 @@ import io
 import re
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -13,12 +13,12 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from tests.emulated.build import Failed
+from tests.emulated.clients import Connect
 
 BUCKET = "deployed-artefacts"
 LOCAL = re.compile(r"^( +(?:CodeUri|ContentUri): )(?!s3:)(\S+)$", re.MULTILINE)
 NO_EDITS: Mapping[str, str] = MappingProxyType({})
 WAIT_S = 120
-Connect = Callable[[str], Any]
 
 
 def deploy(

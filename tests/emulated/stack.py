@@ -7,19 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import boto3
 import jwt
-from botocore.config import Config
 
-REGION = "us-east-1"
-ONCE = Config(read_timeout=330, retries={"total_max_attempts": 1})
+from tests.emulated.clients import connect
+
 T = TypeVar("T")
-
-
-def connect(endpoint: str) -> Callable[[str], Any]:
-    """Makes clients of AWS's services at `endpoint`, with credentials that an emulator takes for its owner's."""
-    session = boto3.Session("test", "test", region_name=REGION)
-    return lambda service: session.client(service, endpoint_url=endpoint, config=ONCE)
 
 
 def until(ask: Callable[[], T | None], seconds: float, what: str) -> T:

@@ -4,9 +4,9 @@ import pytest
 
 from scripts.configure_stack import stamped
 from tests.emulated.build import ARCH, build
+from tests.emulated.clients import connect
 from tests.emulated.deploying import deploy
 from tests.emulated.emulator import emulator
-from tests.emulated.stack import connect
 
 pytestmark = pytest.mark.timeout(300)
 NOBODYS = {"AWS::ApiGatewayV2::Stage"}  # its name is $default in every API
