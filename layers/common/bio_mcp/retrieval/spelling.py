@@ -3,166 +3,30 @@
 import re
 
 STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "for",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "such",
-        "that",
-        "the",
-        "their",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-        "will",
-        "with",
-    ]
+    """
+    a an and are as at be but by for if in into is it no not of on or such that the their then there these they this
+    to was will with
+    """.split()
 )
 """Left out of the index and of queries."""
 
 QUERY_STOP_WORDS = STOP_WORDS | frozenset(
-    [
-        "i",
-        "me",
-        "my",
-        "we",
-        "our",
-        "ours",
-        "us",
-        "you",
-        "your",
-        "he",
-        "him",
-        "his",
-        "she",
-        "her",
-        "its",
-        "them",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "am",
-        "were",
-        "been",
-        "being",
-        "have",
-        "has",
-        "had",
-        "having",
-        "do",
-        "does",
-        "did",
-        "doing",
-        "because",
-        "until",
-        "while",
-        "about",
-        "against",
-        "between",
-        "through",
-        "during",
-        "before",
-        "after",
-        "above",
-        "below",
-        "from",
-        "up",
-        "down",
-        "out",
-        "off",
-        "over",
-        "under",
-        "again",
-        "further",
-        "once",
-        "here",
-        "when",
-        "where",
-        "why",
-        "how",
-        "all",
-        "any",
-        "both",
-        "each",
-        "few",
-        "more",
-        "most",
-        "other",
-        "some",
-        "nor",
-        "only",
-        "own",
-        "same",
-        "so",
-        "than",
-        "too",
-        "very",
-        "can",
-        "just",
-        "should",
-        "now",
-        "may",
-        "might",
-        "could",
-        "would",
-        "also",
-    ]
+    """
+    i me my we our ours us you your he him his she her its them what which who whom whose am were been being have
+    has had having do does did doing because until while about against between through during before after above
+    below from up down out off over under again further once here when where why how all any both each few more most
+    other some nor only own same so than too very can just should now may might could would also
+    """.split()
 )
 """Left out of queries: function words that no paper is about. They stay in the index, for a query of nothing else."""
 
 GREEK = dict(
     zip(
         "αβγδεζηθικλμνξοπρσςτυφχψω",
-        [
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-            "epsilon",
-            "zeta",
-            "eta",
-            "theta",
-            "iota",
-            "kappa",
-            "lambda",
-            "mu",
-            "nu",
-            "xi",
-            "omicron",
-            "pi",
-            "rho",
-            "sigma",
-            "sigma",
-            "tau",
-            "upsilon",
-            "phi",
-            "chi",
-            "psi",
-            "omega",
-        ],
+        """
+        alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau
+        upsilon phi chi psi omega
+        """.split(),
         strict=True,
     )
 )
@@ -184,22 +48,7 @@ _OUR = re.compile(r"(behavi|col|endeav|fav|flav|harb|hon|hum|lab|neighb|od|rig|r
 _ISE = re.compile(r"is(e|ed|es|er|ers|ing|ation|ations)$")
 _YSE = re.compile(r"ys(e|ed|er|ing)$")
 _OE = re.compile(r"^oe|oe(?=d[ei])|(?<=[hnu])oe(?=a)|(?<=[fc])oe(?=[tl])|(?<=am)oe(?=b)|(?<=hom)oe")
-_SES = tuple(
-    [
-        "stases",
-        "gnoses",
-        "broses",
-        "croses",
-        "leroses",
-        "tenoses",
-        "tomoses",
-        "mboses",
-        "choses",
-        "uroses",
-        "yses",
-        "theses",
-    ]
-)
+_SES = tuple("stases gnoses broses croses leroses tenoses tomoses mboses choses uroses yses theses".split())
 
 
 def one_spelling(word: str) -> str:
