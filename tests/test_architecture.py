@@ -29,6 +29,7 @@ ORDER = [
     "checkpoints",
     "work",
     "ports",
+    "progress",
     "syncing",
     "ingesting",
     "answering",

@@ -60,7 +60,7 @@ def test_records_are_read_only_as_they_are_needed(corpus):
             yield record
 
     settled = []
-    import_records(watched(), corpus, lambda done: settled.append((done, len(taken))), batch=5)
+    import_records(watched(), corpus, lambda done, _total, _note: settled.append((done, len(taken))), batch=5)
     assert all(read - done <= 5 for done, read in settled)
 
 
@@ -98,7 +98,7 @@ def test_an_abstract_of_a_thousand_sentences_is_odd_and_is_never_embedded(corpus
 
 
 def test_a_store_that_fails_ends_the_import_and_keeps_what_was_settled(corpus):
-    def then_full(done):
+    def then_full(done, _total, _note):
         if done >= 10:
             raise StoreFailed("no space is left")
 
@@ -110,7 +110,7 @@ def test_a_store_that_fails_ends_the_import_and_keeps_what_was_settled(corpus):
 
 def test_progress_only_goes_forward_and_ends_at_the_last_record(corpus):
     told = []
-    import_records(records(30), corpus, told.append, batch=12)
+    import_records(records(30), corpus, lambda done, _total, _note: told.append(done), batch=12)
     assert told == sorted(told)
     assert (told[0], told[-1]) == (0, 30)
 

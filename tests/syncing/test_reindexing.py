@@ -37,9 +37,9 @@ def test_a_lost_index_is_made_again_and_ranks_as_before(corpus):
     lose_the_index(corpus)
     assert ranking(corpus) == []
     told = []
-    assert reindex(corpus, told.append) is False
+    assert reindex(corpus, lambda *report: told.append(report)) is False
     assert (ranking(corpus), corpus_size(corpus)) == (before, size)
-    assert told[-1] == PAPERS
+    assert told[-1] == (PAPERS, PAPERS, str(PAPERS))
 
 
 def test_texts_whose_vectors_are_there_are_not_embedded_again(corpus):
@@ -66,7 +66,7 @@ def test_stopped_half_way_through_another_model_it_is_repeated(corpus):
     before = ranking(corpus)
     corpus.model.fingerprint = "other-words"
 
-    def stop(done):
+    def stop(done, _total, _note):
         if done > PAPERS // 2:
             raise KeyboardInterrupt
 

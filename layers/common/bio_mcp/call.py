@@ -17,6 +17,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.ports import Backends
+from bio_mcp.progress import Progress, silent
 from bio_mcp.tool import Context, Resource, Tool
 
 log = logging.getLogger("bio_mcp.call")
@@ -24,8 +25,6 @@ log = logging.getLogger("bio_mcp.call")
 PROBLEMS = 10  # that a refusal of bad input names
 ECHOED = 200  # characters of what a client sent, at most, in an error
 LONGEST = 3_000  # characters of an error's message
-
-Progress = Callable[[int, int | None, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def call(
 ) -> Outcome:
     """Call `tool` with JSON `arguments`; never raises. The deadline is the tool's own time-out unless given."""
     deadline = deadline or Deadline(tool.timeout)
-    context = Context(correlation_id or uuid4().hex, deadline, progress or _silent, unattended, caller)
+    context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller)
 
     def run() -> BaseModel:
         request = _parse(tool, arguments)
@@ -100,10 +99,6 @@ def failed_outcome(
 
     context = Context(correlation_id, Deadline(what.timeout), caller=caller)
     return _account(what, run, dict(given), context, started)
-
-
-def _silent(_done: int, _total: int | None, _message: str) -> None:
-    """Nobody is waiting."""
 
 
 def _account(

@@ -17,6 +17,7 @@ from typing import Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.dialects import Dialect
+from bio_mcp.progress import Progress, silent
 from bio_mcp.schemas import Request as Request
 from bio_mcp.schemas import Response as Response
 from bio_mcp.schemas import schema_of, without_defaults
@@ -42,7 +43,7 @@ class Context:
 
     correlation_id: str
     deadline: Deadline
-    progress: Callable[[int, int | None, str], None] = lambda _done, _total, _message: None
+    progress: Progress = silent
     unattended: bool = False
     caller: str | None = None
 

@@ -112,7 +112,7 @@ def test_a_row_that_is_not_what_was_written_is_told_by_its_paper_and_made_again(
     assert any(PMID in each or "without vectors" in each for each in problems(corpus.database.directory / FILE))
     with pytest.raises(IndexUnavailable, match=f"PMID {PMID} are damaged.*bio-mcp reindex"):
         passages_in(corpus.database).hybrid_search(QUERY) if searched else corpus.passages.chunks([PMID, "1"])
-    reindex(corpus, lambda _done: None)
+    reindex(corpus)
     assert problems(corpus.database.directory / FILE) == ()
     after = rows(corpus.database.directory / FILE)
     assert (after[b"vectors"], after[b"chunks"]) == (before[b"vectors"], before[b"chunks"])

@@ -13,12 +13,13 @@ from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-Update = Callable[[int, int | None, str], None]
+from bio_mcp.progress import Progress
 
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 PIPED_WIDTH = 1 << 20  # columns where no terminal shows them: no line is that long
@@ -135,7 +136,7 @@ def many(count: int, thing: str) -> str:
 
 
 @contextmanager
-def progress(title: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Update]:
+def progress(title: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Progress]:
     """Progress on stderr while the block runs, told by `update(done, total, note)`: a bar, or a line now and then."""
     console = err()
     if not console.is_terminal:
@@ -147,7 +148,7 @@ def progress(title: str, clock: Callable[[], float] = time.monotonic) -> Iterato
         TextColumn("{task.fields[note]}", justify="right"),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
     )
-    with Progress(*columns, console=console, transient=True, expand=True) as bar:
+    with Bar(*columns, console=console, transient=True, expand=True) as bar:
         task = bar.add_task(title, total=None, note="")
         _notes.append(lambda note: bar.update(task, note=note))
         try:

@@ -18,6 +18,7 @@ from bio_mcp.errors import Conflict, DeadlineExceeded, Failure
 from bio_mcp.literature.clock import utc
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
+from bio_mcp.progress import Progress
 from bio_mcp.syncing.cursor import DAYS, named
 from bio_mcp.syncing.fetching import Fetching
 from bio_mcp.syncing.planning import KIND, plan, take_up
@@ -33,7 +34,6 @@ TOOL = "pubmed.sync_delta"
 LEASE_S = 300
 SAVE_S = 5.0  # between two looks of others at how far a batch has come
 
-Progress = Callable[[int, int | None, str], None]
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 

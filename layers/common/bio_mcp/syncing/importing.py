@@ -1,12 +1,13 @@
 """Bringing records from files into the corpus, in batches that stay whatever happens next."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports import Backends
+from bio_mcp.progress import Progress, silent
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.sentences import sentence_spans
 from bio_mcp.syncing.revisions import Change
@@ -17,8 +18,6 @@ BATCH = 200  # records compared with the corpus at once; bounds the memory of an
 MOST_SENTENCES = 1_000  # of one abstract; PubMed's longest have forty
 LONG_TEXT = 10_000  # characters; sentences of shorter abstracts are not counted
 MOST_NAMED = 5  # odd records that a report names
-
-Progress = Callable[[int], None]
 
 
 @dataclass(slots=True)
@@ -63,7 +62,7 @@ def corpus_size(backends: Backends) -> CorpusSize:
 def import_records(
     records: Iterable[Article | Deletion | OddRecord],
     backends: Backends,
-    progress: Progress = lambda _records: None,
+    progress: Progress = silent,
     batch: int = BATCH,
 ) -> ImportReport:
     """Bring the corpus to the state that `records` describe, deletions included; doing it again changes nothing.
@@ -76,7 +75,7 @@ def import_records(
     for part in _batches(records, batch, report):
 
         def tell(done: Mapping[str, str], before: int = report.read) -> bool:
-            progress(before + len(done))
+            progress(before + len(done), None, "")
             return True
 
         withdrawn = [record.pmid for record in part if isinstance(record, Deletion)]
@@ -87,7 +86,7 @@ def import_records(
         report.inserted += changes.count(Change.INSERTED)
         report.updated += changes.count(Change.UPDATED)
         report.skipped += changes.count(Change.SKIPPED)
-        progress(report.read)
+        progress(report.read, None, "")
     return report
 
 

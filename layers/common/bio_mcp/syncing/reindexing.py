@@ -1,22 +1,21 @@
 """Making the passage index again of the stored papers: after a restore, or for another embedding model."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from bio_mcp.errors import ModelMismatch
 from bio_mcp.ports import Backends, Passages
+from bio_mcp.progress import Progress, silent
 from bio_mcp.syncing.settling import slices, write_passages
 
-Progress = Callable[[int], None]
 
-
-def reindex(backends: Backends, progress: Progress = lambda _documents: None) -> bool:
+def reindex(backends: Backends, progress: Progress = silent) -> bool:
     """Bring the index to what the stored papers say; True where it had held another model's vectors.
 
     Texts whose vectors are there are not embedded again, so a second run is quick and a stopped one is repeated. No
     paper is marked as indexed: what a stopped sync has not told of yet stays for the next one to tell. `progress` is
-    told how many papers have been written.
+    told how many papers have been written, of how many.
     """
-    embeddings, passages = backends.embeddings, backends.passages
+    embeddings, passages, papers = backends.embeddings, backends.passages, backends.documents.count()
     done = 0
 
     def write(pmids: Iterable[str], into: Passages) -> None:
@@ -26,7 +25,7 @@ def reindex(backends: Backends, progress: Progress = lambda _documents: None) ->
             write_passages(documents, embeddings, into)
             into.delete(_withdrawn(part, backends))
             done += len(documents)
-            progress(done)
+            progress(done, max(done, papers), str(done))
 
     try:
         passages.ensure_schema(embeddings.fingerprint, embeddings.dim)

@@ -16,6 +16,7 @@ from bio_mcp.errors import Conflict, DeadlineExceeded, Failure, NcbiUnreadable
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.records import Deletion
 from bio_mcp.ports import Backends, Job
+from bio_mcp.progress import Progress
 from bio_mcp.syncing.cursor import named
 from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.reports import SyncReport
@@ -30,7 +31,6 @@ BELIEVED = 10  # papers of a batch that may be gone; more, and another NCBI is a
 SHARES = 7  # of the corpus, one of which is looked at each night
 LEASE_S = 300
 
-Progress = Callable[[int, int | None, str], None]
 
 
 @dataclass(slots=True)

@@ -11,13 +11,13 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bio_mcp.call import Progress
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.options import as_json
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
+from bio_mcp.progress import Progress
 from bio_mcp.syncing.importing import ImportReport, corpus_size, import_records
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP
@@ -87,7 +87,7 @@ class _Advance:
         """One more record has been read; the file stands at `position`."""
         self._bytes, self._records = position, self._records + 1
 
-    def settled(self, records: int) -> None:
+    def settled(self, records: int, _total: int | None, _note: str) -> None:
         """So many records of this file are settled: their share of the bytes that were read."""
         share = self._bytes * records // max(self._records, 1)
         self._progress(self._files_bytes + share, self._total, str(self._files_records + records))
@@ -134,7 +134,7 @@ def sample_file() -> Traversable:
     return resources.files("bio_mcp").joinpath(SAMPLE)
 
 
-def _with_rate(update: console.Update) -> Progress:
+def _with_rate(update: Progress) -> Progress:
     rate = console.Rate()
 
     def progress(done: int, total: int | None, records: str) -> None:

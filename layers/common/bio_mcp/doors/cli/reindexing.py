@@ -29,8 +29,7 @@ class Reindexed(Response):
 @tool("corpus.reindex", family=BIO_MCP, timeout=7 * 24 * 3600, read_only=False)
 def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Reindexed:  # noqa: ARG001  a tool's form
     """Make the passages of every stored paper anew, and the whole index where it is another model's."""
-    papers = backends.documents.count()
-    another = reindex(backends, lambda done: context.progress(done, max(done, papers), str(done)))
+    another = reindex(backends, context.progress)
     size = corpus_size(backends)
     return Reindexed(another_model=another, documents=size.documents, indexed=size.indexed, chunks=size.chunks)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from bio_mcp.call import Progress, call
+from bio_mcp.call import call
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.waiting import Waiting

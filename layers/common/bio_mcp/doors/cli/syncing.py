@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.call import Progress
+from bio_mcp.progress import Progress
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.options import arguments_of, as_json, options_of, words
 from bio_mcp.doors.cli.session import Session
@@ -77,7 +77,7 @@ def _sync(session: Session, arguments: Mapping[str, Any]) -> None:
     session.code = 0 if body["state"] == "complete" else 1
 
 
-def _counted(update: console.Update) -> Progress:
+def _counted(update: Progress) -> Progress:
     rate = console.Rate()
 
     def progress(done: int, total: int | None, _job: str) -> None:

@@ -27,6 +27,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.permissions import permission_of
 from bio_mcp.doors.mcp.listing import META, Asked, Listing
 from bio_mcp.ports import Backends
+from bio_mcp.progress import Progress
 from bio_mcp.tool import Context, Resource, Tool, by_any_name
 
 INSTRUCTIONS = (
@@ -206,7 +207,7 @@ def contents(resource: Resource, uri: str, text: str) -> list[types.TextResource
     return [types.BlobResourceContents(uri=uri, mime_type=resource.mime_type, blob=blob), plain]
 
 
-def _progress(asked: Asked, deadline: Deadline) -> Callable[[int, int | None, str], None]:
+def _progress(asked: Asked, deadline: Deadline) -> Progress:
     """Progress from the worker thread; what nobody asked for, or can receive any more, is dropped."""
 
     async def report(done: int, total: int | None, message: str) -> None:
