@@ -2,9 +2,12 @@
 
 import ast
 import json
+import re
 import runpy
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -238,6 +241,31 @@ def test_every_module_keeps_the_rule(rule):
 )
 def test_the_rule_can_fail(rule, name, source):
     assert rule(name, source)
+
+
+ADDRESS_OR_ID = re.compile(r"https?://\S+\.\S+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+LISTABLE = 9_999  # records of a search that PubMed lists
+
+
+def constants(source: str) -> set[object]:
+    """The addresses, ids and limits of others that a source writes out; longer texts do not count."""
+    written = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    return {each for each in written if each == LISTABLE or (isinstance(each, str) and ADDRESS_OR_ID.fullmatch(each))}
+
+
+def written_twice(sources: Mapping[str, str]) -> set[object]:
+    every = Counter(each for source in sources.values() for each in constants(source))
+    return {each for each, modules_with_it in every.items() if modules_with_it > 1}
+
+
+def test_an_address_an_id_and_a_limit_of_others_stand_in_one_module():
+    beside_the_calendar = {name: source for name, source in MODULES_OF_PACKAGE.items() if name != "literature.clock"}
+    assert written_twice(beside_the_calendar) == set()
+
+
+@pytest.mark.parametrize("constant", ['"https://x.example/"', 'f"https://x.example/{id}"', f'"{UUID(int=7)}"', "9_999"])
+def test_a_constant_that_stands_in_two_modules_would_be_seen(constant):
+    assert written_twice({"pubmed": f"X = {constant}", "settings": f"def f():\n    return {constant}"})
 
 
 def lengths(sources: list[str]) -> list[int]:

@@ -16,7 +16,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.literature.changes import CorpusChange
 from bio_mcp.literature.records import Article, Deletion, Document, Head
 from bio_mcp.lookup import NcbiLookup
-from bio_mcp.pubmed import Pubmed, Summaries
+from bio_mcp.pubmed import LISTABLE, Pubmed, Summaries
 from bio_mcp.pubmed import SearchPage as SearchPage
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
 from bio_mcp.work import Job as Job
@@ -143,7 +143,7 @@ class Entrez(Protocol):
         *,
         deadline: Deadline,
         retstart: int = 0,
-        retmax: int = 9_999,
+        retmax: int = LISTABLE,
         sort: str = "pub_date",
         history: bool = False,
     ) -> SearchPage:

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article, Deletion, RetractionStatus
 
+LISTABLE = 9_999  # records of one search that PubMed lists, whatever retmax and history say
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
 SIMILAR = "pubmed_pubmed"
 CITED_IN = "pubmed_pubmed_citedin"

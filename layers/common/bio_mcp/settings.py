@@ -10,6 +10,8 @@ from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
 from bio_mcp.errors import InvalidInput
+from bio_mcp.pubmed import NCBI
+from bio_mcp.retrieval.passages import NAMESPACE
 
 CONVERTER_PATH = "/tools/idconv/api/v1/articles/"
 NCBI_CONVERTER = f"https://pmc.ncbi.nlm.nih.gov{CONVERTER_PATH}"
@@ -40,13 +42,9 @@ class Settings:
     openai_api_key: str = setting("OPENAI_API_KEY", "", "key for that endpoint", secret=True)
     threads: int = setting("BIO_MCP_THREADS", 0, "threads of the embedding model; 0: one per core")
     index_name: str = setting("BIO_MCP_INDEX", "pubmed_chunk", "name of the passage index")
-    chunk_namespace: UUID = setting(
-        "BIO_MCP_CHUNK_NAMESPACE", UUID("1b2c3d4e-0000-0000-0000-000000000000"), "UUID namespace of chunk ids"
-    )
+    chunk_namespace: UUID = setting("BIO_MCP_CHUNK_NAMESPACE", NAMESPACE, "UUID namespace of chunk ids")
 
-    ncbi_base_url: str = setting(
-        "NCBI_BASE_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/", "base URL of the E-utilities"
-    )
+    ncbi_base_url: str = setting("NCBI_BASE_URL", NCBI, "base URL of the E-utilities")
     ncbi_converter_url: str = setting(
         "NCBI_ID_CONVERTER_URL",
         "",

@@ -55,14 +55,18 @@ class StaticQuality:
 
 @dataclass(slots=True)
 class Entry:
-    """One document for the index. `vectors[i]` embeds `chunks[i]`; a missing row keeps the vector already stored."""
+    """One document for the index.
+
+    `vectors` has the vector of each chunk by its `chunk_id`; a chunk without one keeps the vector that is stored for the
+    same `embedded_sha256`, and where none is, writing the entry raises `Conflict`.
+    """
 
     pmid: str
     version: int
     title: str | None
     terms: list[str]  # the analysed token stream of title and abstract
     chunks: tuple[Chunk, ...]
-    vectors: "dict[str, NDArray[np.float32]]"  # chunk_id -> unit vector; absent: text unchanged, keep the stored one
+    vectors: "dict[str, NDArray[np.float32]]"  # chunk_id -> unit vector
     year: int | None = None
     journal: str | None = None
     journal_nlm_id: str | None = None

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from typing import Any, Self
 
+from bio_mcp.pubmed import LISTABLE
 from bio_mcp.syncing.revisions import Change
-from bio_mcp.syncing.windows import LISTABLE, Segment
+from bio_mcp.syncing.windows import Segment
 
 BATCH = 200  # records that an EFetch returns reliably
 DAYS = 7  # for which a PMID that PubMed lists but does not return holds the watermark and is asked for again

@@ -6,7 +6,7 @@ run per query key: it holds a lease and renews it at each step.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 from types import MappingProxyType

@@ -6,9 +6,8 @@ from datetime import date, timedelta
 from typing import Any, Self
 
 from bio_mcp.errors import InvalidInput, NcbiQueryRejected
-from bio_mcp.pubmed import unbalanced
+from bio_mcp.pubmed import LISTABLE, unbalanced
 
-LISTABLE = 9_999  # PubMed lists no more of one search, whatever retmax and history say
 FIELDS = ("edat", "crdt", "mdat")
 # A day that holds more than can be listed is cut along the next of these.
 FURTHER_FIELDS = ("pdat", "mdat", "crdt", "edat")

@@ -32,7 +32,6 @@ SHARES = 7  # of the corpus, one of which is looked at each night
 LEASE_S = 300
 
 
-
 @dataclass(slots=True)
 class Look:
     """Where a look stands. `pmids[done:]` are to be looked at; `suspects`: PMIDs that were gone -> the first day."""

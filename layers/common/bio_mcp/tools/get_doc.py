@@ -5,6 +5,7 @@ import re
 from pydantic import Field
 
 from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.literature.addresses import doi_page, pmc_page, pubmed_page
 from bio_mcp.literature.clock import utc
 from bio_mcp.literature.quality import QUALITY_VERSION, quality, year
 from bio_mcp.literature.records import Article, Author, Document, RetractionStatus
@@ -160,7 +161,7 @@ def _name(author: Author) -> str:
 
 def _links(article: Article) -> list[str]:
     return [
-        f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/",
-        *([f"https://doi.org/{article.doi}"] if article.doi else []),
-        *([f"https://pmc.ncbi.nlm.nih.gov/articles/{article.pmcid}/"] if article.pmcid else []),
+        pubmed_page(article.pmid),
+        *([doi_page(article.doi)] if article.doi else []),
+        *([pmc_page(article.pmcid)] if article.pmcid else []),
     ]

@@ -10,7 +10,7 @@ from bio_mcp.adapters.entrez.classify import failure_in
 from bio_mcp.adapters.entrez.connection_status import StatusTracker
 from bio_mcp.adapters.entrez.errors import AnswerTooLarge, BeyondReach, ClientRejected, HistoryLost, SearchBackendFailed
 from bio_mcp.adapters.entrez.pmids import batches, checked
-from bio_mcp.adapters.entrez.search import REACH, read_search, search_form
+from bio_mcp.adapters.entrez.search import read_search, search_form
 from bio_mcp.adapters.entrez.summaries import BATCH, read_summaries
 from bio_mcp.adapters.entrez.transport import Form, HttpTransport
 from bio_mcp.adapters.rate_limit import RateLimiter
@@ -28,6 +28,7 @@ from bio_mcp.errors import (
 from bio_mcp.literature import medline
 from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.pubmed import (
+    LISTABLE,
     SIMILAR,
     Citation,
     CitationMatch,
@@ -88,7 +89,7 @@ class Eutils:
         *,
         deadline: Deadline = NEVER,
         retstart: int = 0,
-        retmax: int = REACH,
+        retmax: int = LISTABLE,
         sort: str = "pub_date",
         history: bool = False,
         dates: tuple[str, str, str] | None = None,
@@ -107,9 +108,9 @@ class Eutils:
     ) -> list[str]:
         """All PMIDs of a window of days. Raises `BeyondReach` when it holds more than can be read: halve it."""
         page = self.esearch(term, dates=(datetype, mindate, maxdate), deadline=deadline)
-        if page.count > REACH:
+        if page.count > LISTABLE:
             raise BeyondReach(
-                f"{page.count:,} records are in this window and PubMed gives {REACH:,} at most; ask for fewer days",
+                f"{page.count:,} records are in this window and PubMed gives {LISTABLE:,} at most; ask for fewer days",
                 count=page.count,
             )
         return list(page.ids)

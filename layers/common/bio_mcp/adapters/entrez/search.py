@@ -8,9 +8,8 @@ from typing import Any
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.adapters.entrez.redaction import redacted
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.pubmed import SearchPage
+from bio_mcp.pubmed import LISTABLE, SearchPage
 
-REACH = 9_999
 """How many records of one PubMed search can be read."""
 SORTS = ("relevance", "pub_date", "Author", "JournalName")
 DATE_TYPES = ("pdat", "edat", "mdat")
@@ -44,7 +43,7 @@ def search_form(
     form = {
         "term": term,
         "retstart": str(retstart),
-        "retmax": str(min(retmax, REACH)),
+        "retmax": str(min(retmax, LISTABLE)),
         "sort": sort,  # without it PubMed gives the newest first, whatever its documentation says
         "retmode": "json",
     }
@@ -71,7 +70,7 @@ def read_search(answer: Answer, retstart: int, retmax: int) -> SearchPage:
         lambda: _page(answer.json["esearchresult"], answer.day),
         "NCBI's search answer lacks its count or its list of PMIDs; try again",
     )
-    expected = max(0, min(retmax, page.count - retstart, REACH - retstart))
+    expected = max(0, min(retmax, page.count - retstart, LISTABLE - retstart))
     if len(page.ids) < expected:
         raise NcbiUnreadable(f"NCBI sent {len(page.ids)} of {expected} PMIDs; try again")
     return page

@@ -12,6 +12,7 @@ from bio_mcp.doors.cli.waiting import Waiting
 from bio_mcp.doors.cli.wording import for_commands
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ports import Backends
+from bio_mcp.progress import Progress
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Tool
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from bio_mcp.progress import Progress
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.options import arguments_of, as_json, options_of, words
 from bio_mcp.doors.cli.session import Session
+from bio_mcp.progress import Progress
 from bio_mcp.syncing import withdrawals
 from bio_mcp.syncing.retractions import QUERY_KEY, TERM
 from bio_mcp.tools.sync_delta import sync_delta

@@ -3,13 +3,13 @@
 import re
 from dataclasses import dataclass
 
+from bio_mcp.literature.addresses import doi_page, pubmed_page
 from bio_mcp.literature.citing import dates, pages
 from bio_mcp.literature.citing.languages import english, tag
 from bio_mcp.literature.citing.names import Name, names
 from bio_mcp.literature.citing.titles import journal_title
 from bio_mcp.literature.records import Article, PartialDate, RetractionStatus
 
-_PUBMED = "https://pubmed.ncbi.nlm.nih.gov/{}/"
 _BOOKSHELF = "https://www.ncbi.nlm.nih.gov/books/{}/"
 _PREPRINT = ("D000076942", "Preprint")
 _NOT_YET = re.compile(r"pp|(?:publish|online|epub)?[ -]?ahead[ -]of[ -](?:print|pub\w*)", re.IGNORECASE)
@@ -97,7 +97,7 @@ class Work:
     @property
     def doi_url(self) -> str:
         """`https://doi.org/...`; "" without a DOI."""
-        return f"https://doi.org/{self.article.doi}" if self.article.doi else ""
+        return doi_page(self.article.doi) if self.article.doi else ""
 
     @property
     def language(self) -> str:
@@ -146,7 +146,7 @@ def _paper(article: Article) -> Work:
         electronic=article.electronic_date,
         page="" if number else (article.pages or "").strip(),
         number=number or "",
-        url=_PUBMED.format(article.pmid),
+        url=pubmed_page(article.pmid),
         volume=_assigned(journal.volume if journal else None),
         issue=_assigned(journal.issue if journal else None),
     )
@@ -175,7 +175,7 @@ def _book(article: Article) -> Work:
         electronic=None,
         page=(article.pages or "").strip(),
         number="",
-        url=_BOOKSHELF.format(book.accession) if book.accession else _PUBMED.format(article.pmid),
+        url=_BOOKSHELF.format(book.accession) if book.accession else pubmed_page(article.pmid),
     )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bio_mcp.literature.addresses import pubmed_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.pubmed import DocSummary
 from bio_mcp.schemas import unpublished
@@ -58,7 +59,7 @@ def related(pmid: str, summary: DocSummary | None, score: float | None) -> Relat
         title=summary.title if summary else None,
         authors=credited(summary.authors) if summary else None,
         score=score,
-        linkUrl=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/",
+        linkUrl=pubmed_page(pmid),
         source=source(summary) if summary else None,
         retraction=summary.retraction if summary else RetractionStatus.UNKNOWN,
     )
