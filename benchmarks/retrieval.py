@@ -146,7 +146,7 @@ def rankings(passages: Passages, model: KeptEmbeddings) -> dict[str, Ranking]:
         return ordered({each.pmid: each.sim or 0 for each in passages.hybrid_search(query)})
 
     def fused(question: str) -> list[str]:
-        return ordered({key: value.total for key, value in fuse(both(question), DEPTH).items()})
+        return ordered({key: value.score for key, value in fuse(both(question), DEPTH).items()})
 
     def product(question: str, *, synonyms: bool) -> list[str]:
         found = find(Question(question, quality_bias=False, synonyms=synonyms), backends)

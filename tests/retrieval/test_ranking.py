@@ -40,7 +40,7 @@ def test_bias_multiplies_the_very_score_that_stands_without_it():
     papers.append(candidate("99", 8, 0.4, retraction=RetractionStatus.RETRACTED))
     plain = {each.candidate.pmid: each.score for each in ranked(*papers, quality_bias=False)}
     for each in ranked(*papers):
-        assert each.score == pytest.approx(plain[each.candidate.pmid] * (1 + each.total / 10), abs=2e-6)
+        assert each.score == pytest.approx(plain[each.candidate.pmid] * (1 + each.quality_points / 10), abs=2e-6)
 
 
 def test_a_paper_that_both_legs_return_beats_one_that_a_single_leg_returns():
@@ -90,7 +90,7 @@ def test_the_explanation_names_each_share_and_the_reasons_of_quality():
 def test_refined_cosines_stand_in_for_the_first_ones():
     papers = (candidate("1", None, 0.9), candidate("2", None, 0.8))
     fused = fuse(papers, 200, {"1": 0.2, "2": 0.7})
-    assert fused["2"].total > fused["1"].total
+    assert fused["2"].score > fused["1"].score
 
 
 def test_feedback_comes_from_the_best_papers_that_stand():

@@ -92,7 +92,7 @@ def _with_feedback(
     if len(best) < FEEDBACK_PAPERS:
         return first
     papers = backends.passages.document_vectors(best)
-    nearer = moved(vector, [(first[pmid].total, papers[pmid]) for pmid in best if pmid in papers])
+    nearer = moved(vector, [(first[pmid].score, papers[pmid]) for pmid in best if pmid in papers])
     pmids = frozenset(each.pmid for each in candidates)
     again = backends.passages.hybrid_search(PassageQuery((), nearer, filters, len(pmids), within=pmids))
     return fuse(candidates, DEPTH, {each.pmid: each.sim for each in again if each.sim is not None})

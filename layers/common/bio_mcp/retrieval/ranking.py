@@ -41,24 +41,26 @@ class Fused(NamedTuple):
     lexical: float
 
     @property
-    def total(self) -> float:
+    def score(self) -> float:
+        """The sum, in [0, 1]."""
         return self.semantic + self.lexical
 
 
 @dataclass(slots=True)
 class Ranked:
-    """A document in its place. `score` is the key it was ranked by, six decimals; `total` its quality on `today`."""
+    """A document in its place. `score` is the key it was ranked by, six decimals; `quality_points` (0 to 9) its
+    quality on `today`."""
 
     candidate: Candidate
     fused: Fused
-    total: int
+    quality_points: int
     score: float
     biased: bool
     today: date
 
     @property
     def quality(self) -> Quality:
-        """The total with its parts and reasons."""
+        """The points with their parts and reasons."""
         return total_quality(*_known(self.candidate), self.today)
 
     @property
@@ -70,7 +72,7 @@ class Ranked:
         if not self.biased:
             return said
         reasons = ", ".join(self.quality.reasons) or "nothing known of it"
-        return f"{said}, times {biased(1, self.total):.1f} for quality {self.total}: {reasons}"
+        return f"{said}, times {biased(1, self.quality_points):.1f} for quality {self.quality_points}: {reasons}"
 
 
 def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, float] | None = None) -> dict[str, Fused]:
@@ -115,15 +117,15 @@ def rank(
 ) -> list[Ranked]:
     """Candidates by score, then quality, then PMID descending."""
     ranked = [_ranked(each, fused[each.pmid], today, quality_bias) for each in candidates]
-    return sorted(ranked, key=lambda each: (-each.score, -each.total, -int(each.candidate.pmid)))
+    return sorted(ranked, key=lambda each: (-each.score, -each.quality_points, -int(each.candidate.pmid)))
 
 
 def _ranked(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
-    total = total_of(*_known(candidate), today)
-    score = fused.total * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
+    points = total_of(*_known(candidate), today)
+    score = fused.score * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
     if quality_bias:
-        score = biased(score, total)
-    return Ranked(candidate, fused, total, round(score, 6), quality_bias, today)
+        score = biased(score, points)
+    return Ranked(candidate, fused, points, round(score, 6), quality_bias, today)
 
 
 def _known(candidate: Candidate) -> tuple[int | None, int | None, int | None, int | None, RetractionStatus]:
@@ -134,7 +136,7 @@ def _known(candidate: Candidate) -> tuple[int | None, int | None, int | None, in
 def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused]) -> list[str]:
     """PMIDs of the best papers of a first ranking, none of them retracted."""
     standing = [each.pmid for each in candidates if each.retraction is not RetractionStatus.RETRACTED]
-    return sorted(standing, key=lambda pmid: (-fused[pmid].total, -int(pmid)))[:FEEDBACK_PAPERS]
+    return sorted(standing, key=lambda pmid: (-fused[pmid].score, -int(pmid)))[:FEEDBACK_PAPERS]
 
 
 def moved(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> "Vector":

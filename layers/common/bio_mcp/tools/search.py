@@ -181,7 +181,7 @@ class _View:
             uuid=chunk_uuid(candidate.pmid, chunk.chunk_id, self.namespace),
             sim=_rounded(sim),
             bm25=_rounded(candidate.bm25),
-            quality=place.total,
+            quality=place.quality_points,
             score=round(place.score * share, 6),
             title=title,
             snippet=snippet(chunk.text, terms) or title,
