@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
@@ -17,23 +17,30 @@ CONVERTER_PATH = "/tools/idconv/api/v1/articles/"
 NCBI_CONVERTER = f"https://pmc.ncbi.nlm.nih.gov{CONVERTER_PATH}"
 
 
-def setting(env: str, default: Any, meaning: str, *, secret: bool = False) -> Any:
-    """A field read from the variable `env`; `meaning` gives unit and effect and becomes docs/settings.md."""
-    return field(default=default, metadata={"env": env, "meaning": meaning, "secret": secret}, repr=not secret)
+def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode: str | None = None) -> Any:
+    """A field read from the variable `env`; `meaning` gives unit and effect and becomes docs/settings.md.
+
+    A `secret` is in no `repr`; a setting of one `mode` has no effect in the other. A field of a `Literal` type takes
+    its values and no others.
+    """
+    metadata = {"env": env, "meaning": meaning, "secret": secret, "mode": mode}
+    return field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Every setting. Lists are comma-separated, booleans true or false."""
 
-    mode: str = setting(
+    mode: Literal["embedded", "aws"] = setting(
         "BIO_MCP_MODE", "embedded", "embedded: everything in one data directory; aws: in services of AWS"
     )
     home: Path = setting("BIO_MCP_HOME", Path("~/.bio-mcp"), "data directory of the embedded mode")
     models: Path = setting(
         "BIO_MCP_MODELS", Path(sys.prefix) / "share/bio-mcp/models", "directory that holds the embedding models"
     )
-    embeddings: str = setting("BIO_MCP_EMBEDDINGS", "onnx", "embedding provider: onnx, hf or openai")
+    embeddings: Literal["onnx", "hf", "openai"] = setting(
+        "BIO_MCP_EMBEDDINGS", "onnx", "embedding provider: onnx, hf or openai"
+    )
     embedding_model: str = setting("BIO_MCP_EMBEDDING_MODEL", "all-MiniLM-L6-v2", "model that the provider loads")
     embedding_dim: int = setting("BIO_MCP_EMBEDDING_DIM", 384, "dimensions of the model, for the openai provider")
     openai_base_url: str = setting(
@@ -64,7 +71,7 @@ class Settings:
     )
     ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
 
-    cache: str = setting(
+    cache: Literal["on", "off"] = setting(
         "BIO_MCP_CACHE", "on", "on: NCBI's answers to the live tools are kept for a while; off: NCBI is always asked"
     )
     cache_records_s: int = setting(
@@ -87,27 +94,33 @@ class Settings:
         "BIO_MCP_CACHE_MB", 256, "megabytes of the embedded mode's cache.sqlite3, which may be deleted at any time"
     )
 
-    table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "mode aws: DynamoDB table of the papers")
-    table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "mode aws: DynamoDB table of the watermarks")
-    table_jobs: str = setting("BIO_MCP_TABLE_JOBS", "", "mode aws: DynamoDB table of the jobs and their cursors")
-    table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "mode aws: DynamoDB table of who works on what")
-    table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "mode aws: DynamoDB table of the changes made by hand")
-    table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "mode aws: DynamoDB table of the turns at NCBI")
-    table_cache: str = setting("BIO_MCP_TABLE_CACHE", "", "mode aws: DynamoDB table of NCBI's answers kept for a while")
-    table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "mode aws: DynamoDB table of the projects")
-    queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "mode aws: URL of the SQS queue of calls to be made later")
-    bucket: str = setting("BIO_MCP_BUCKET", "", "mode aws: S3 bucket of papers and jobs that are too large for a table")
-    event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "mode aws: EventBridge bus that is told of changes")
-    opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "", "mode aws: https address of the OpenSearch endpoint")
-    opensearch_service: str = setting(
+    table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "DynamoDB table of the papers", mode="aws")
+    table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "DynamoDB table of the watermarks", mode="aws")
+    table_jobs: str = setting("BIO_MCP_TABLE_JOBS", "", "DynamoDB table of the jobs and their cursors", mode="aws")
+    table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "DynamoDB table of who works on what", mode="aws")
+    table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "DynamoDB table of the changes made by hand", mode="aws")
+    table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "DynamoDB table of the turns at NCBI", mode="aws")
+    table_cache: str = setting(
+        "BIO_MCP_TABLE_CACHE", "", "DynamoDB table of NCBI's answers kept for a while", mode="aws"
+    )
+    table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "DynamoDB table of the projects", mode="aws")
+    queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
+    bucket: str = setting(
+        "BIO_MCP_BUCKET", "", "S3 bucket of papers and jobs that are too large for a table", mode="aws"
+    )
+    event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that is told of changes", mode="aws")
+    opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "", "https address of the OpenSearch endpoint", mode="aws")
+    opensearch_service: Literal["es", "aoss", "none"] = setting(
         "BIO_MCP_OPENSEARCH_SERVICE",
         "es",
         "what requests to OpenSearch are signed for: es (a domain), aoss (Serverless) or none (a node of one's own)",
+        mode="aws",
     )
     opensearch_shards: int = setting(
         "BIO_MCP_OPENSEARCH_SHARDS",
         1,
-        "mode aws: shards of the index where OpenSearch makes a new one; one for each 500,000 papers",
+        "shards of the index where OpenSearch makes a new one; one for each 500,000 papers",
+        mode="aws",
     )
     functions: tuple[str, ...] = setting(
         "BIO_MCP_FUNCTIONS",
@@ -179,9 +192,13 @@ class Settings:
     max_request_kb: int = setting(
         "MCP_MAX_REQUEST_KB", 256, "kilobytes of the largest HTTP request that is read; a longer one is answered 413"
     )
-    tool_names: str = setting("BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract")
+    tool_names: Literal["portable", "contract"] = setting(
+        "BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract"
+    )
     tool_families: tuple[str, ...] = setting("BIO_MCP_TOOLS", (), "families that tools/list shows; empty: all")
-    log_level: str = setting("MCP_LOG_LEVEL", "info", "debug, info, warning or error")
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        "MCP_LOG_LEVEL", "info", "debug, info, warning or error"
+    )
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> "Settings":
@@ -200,8 +217,8 @@ class Settings:
         if value := getattr(self, name):
             return str(value)
         [field] = [each for each in fields(self) if each.name == name]
-        meaning = field.metadata["meaning"].removeprefix("mode aws: ")
-        raise InvalidInput(f"{field.metadata['env']} is not set; mode {self.mode} takes it: {meaning}")
+        env, meaning = field.metadata["env"], field.metadata["meaning"]
+        raise InvalidInput(f"{env} is not set; mode {self.mode} takes it: {meaning}")
 
     def function(self, module: str) -> str:
         """The Lambda function that serves the tools of `module`. Raises `InvalidInput` when none is named."""
@@ -211,20 +228,10 @@ class Settings:
         raise InvalidInput(f"BIO_MCP_FUNCTIONS names no function for {module}; it takes {module}=NAME among others")
 
 
-CHOICES = {
-    "mode": {"embedded", "aws"},
-    "embeddings": {"onnx", "hf", "openai"},
-    "cache": {"on", "off"},
-    "opensearch_service": {"es", "aoss", "none"},
-    "tool_names": {"portable", "contract"},
-    "log_level": {"debug", "info", "warning", "error"},
-}
-
-
 def _value(of: Field[Any], text: str) -> Any:
     name = of.metadata["env"]
-    if of.name in CHOICES and text not in CHOICES[of.name]:
-        raise InvalidInput(f"{name} is {text!r}; it takes {', '.join(sorted(CHOICES[of.name]))}")
+    if get_origin(of.type) is Literal and text not in get_args(of.type):
+        raise InvalidInput(f"{name} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
     kind: Any = Path if isinstance(of.default, Path) else type(of.default)
     if kind is not Path and not _is_text(text):
         raise InvalidInput(f"{name} is not UTF-8")

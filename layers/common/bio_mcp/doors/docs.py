@@ -174,10 +174,14 @@ def settings_page() -> str:
         "configuration file. A value that cannot be read stops the program with a sentence that names the variable."
     )
     rows = [
-        (f"`{each.metadata['env']}`", _default(each.default, each.metadata["secret"]), each.metadata["meaning"])
+        (f"`{each.metadata['env']}`", _default(each.default, each.metadata["secret"]), _effect(each.metadata))
         for each in fields(Settings)
     ]
     return f"# Settings\n\n{GENERATED}\n\n{intro}\n\n{table(('variable', 'default', 'meaning'), rows)}"
+
+
+def _effect(setting: Mapping[str, Any]) -> str:
+    return f"mode {setting['mode']}: {setting['meaning']}" if setting["mode"] else str(setting["meaning"])
 
 
 def _default(value: Any, secret: bool) -> str:
