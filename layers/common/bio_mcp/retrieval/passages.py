@@ -57,8 +57,8 @@ class StaticQuality:
 class Entry:
     """One document for the index.
 
-    `vectors` has the vector of each chunk by its `chunk_id`; a chunk without one keeps the vector that is stored for the
-    same `embedded_sha256`, and where none is, writing the entry raises `Conflict`.
+    `vectors` has the vector of a chunk by its `chunk_id`. A chunk without one keeps the vector that is stored for the
+    same `embedded_sha256`; where none is stored, writing the entry raises `Conflict`.
     """
 
     pmid: str
