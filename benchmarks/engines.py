@@ -24,7 +24,7 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.literature.records import Article, Document
-from bio_mcp.ports import Embeddings, Passages
+from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.retrieval.passages import Entry

@@ -30,7 +30,8 @@ from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.answering.retrieving import DEPTH, Question, find
 from bio_mcp.literature.records import AbstractSection, Article, Document
-from bio_mcp.ports import Backends, Passages
+from bio_mcp.ports import Backends
+from bio_mcp.ports.stores import Passages
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.index_entries import entry_of

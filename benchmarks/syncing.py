@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.ports import Embeddings
+from bio_mcp.ports.stores import Embeddings
 from bio_mcp.settings import Settings
-from bio_mcp.syncing.delta import SyncReport, sync_delta
+from bio_mcp.syncing.delta import sync_delta
+from bio_mcp.syncing.reports import SyncReport
 from bio_mcp.wiring.embedded import Embedded
 from tests.corpus import Corpus
 from tests.eutils_server.client import running

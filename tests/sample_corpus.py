@@ -10,10 +10,8 @@ from pathlib import Path
 from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article, Book
-from bio_mcp.lookup import ArticleIds, MeshPage, MeshRecord
-from bio_mcp.pubmed import (
-    Citation,
-    CitationMatch,
+from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, MeshPage, MeshRecord
+from bio_mcp.ports.pubmed import (
     ConnectionStatus,
     DocSummary,
     EntrezDatabase,

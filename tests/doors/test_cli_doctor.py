@@ -9,7 +9,7 @@ from bio_mcp.adapters.embedded.database import FILE
 from bio_mcp.doors.cli import checks
 from bio_mcp.doors.cli.checks import FAIL, OK, WARN, examine
 from bio_mcp.errors import StoreFailed
-from bio_mcp.ports import Job
+from bio_mcp.ports.state import Job
 from bio_mcp.settings import Settings
 
 

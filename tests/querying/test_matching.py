@@ -1,7 +1,7 @@
 import pytest
 
 from bio_mcp.literature.records import Article, Author, Journal, PartialDate
-from bio_mcp.pubmed import Citation
+from bio_mcp.ports.ncbi import Citation
 from bio_mcp.querying.matching import Cited, compared
 
 PAPER = Article(

@@ -7,11 +7,11 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
-from bio_mcp.checkpoints import Checkpoint
 from bio_mcp.literature.jats import TextSection
 from bio_mcp.literature.records import AbstractSection
-from bio_mcp.lookup import MeshPage, MeshRecord
-from bio_mcp.pubmed import DocSummary, Summaries
+from bio_mcp.ports.ncbi import MeshPage, MeshRecord
+from bio_mcp.ports.pubmed import DocSummary, Summaries
+from bio_mcp.ports.state import Checkpoint
 from bio_mcp.tools import budget
 from tests.memory_corpus import Corpus as Searched
 from tests.memory_corpus import article

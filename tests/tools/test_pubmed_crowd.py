@@ -9,7 +9,8 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 
-from bio_mcp.adapters.entrez import Eutils, HttpTransport
+from bio_mcp.adapters.entrez.client import Eutils
+from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.adapters.rate_limit import GAP_S, GAP_WITH_KEY_S, LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.call import call

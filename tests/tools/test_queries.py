@@ -8,7 +8,7 @@ from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
-from bio_mcp.ports import Job
+from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import Cursor
 from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.queries import state_of

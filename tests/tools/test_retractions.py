@@ -12,7 +12,7 @@ from bio_mcp.call import call, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import NEVER
 from bio_mcp.literature.jats import FullText, Licence, TextSection
-from bio_mcp.pubmed import CitationMatch
+from bio_mcp.ports.ncbi import CitationMatch
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.tools.lookup.shapes import ConvertedId
 from tests.corpus import Corpus

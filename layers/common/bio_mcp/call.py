@@ -12,7 +12,7 @@ from uuid import uuid4
 import rfc8785
 from pydantic import BaseModel, ValidationError
 
-from bio_mcp.cache import Lookups, counting
+from bio_mcp.cache_use import CacheUse, counting
 from bio_mcp.deadline import Deadline
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
@@ -106,7 +106,7 @@ def _account(
 ) -> Outcome:
     started = time.perf_counter() if started is None else started
     failed: Failure | None = None
-    with counting() as lookups:
+    with counting() as cache_use:
         try:
             body = run().model_dump(mode="json", exclude_unset=True)
         except Failure as failure:
@@ -114,7 +114,7 @@ def _account(
         except Exception:
             log.exception("%s failed", what.name, extra={"correlation_id": context.correlation_id})
             body = bug(context.correlation_id)
-    audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(lookups)
+    audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(cache_use)
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
     who = {} if context.caller is None else {"subject": context.caller}
@@ -207,9 +207,9 @@ def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str
     }
 
 
-def _cached(lookups: Lookups) -> dict[str, Any]:
+def _cached(cache_use: CacheUse) -> dict[str, Any]:
     """What of the answer had been kept, and for how long; nothing where nobody looked."""
-    return {"cache": told} if (told := lookups.told) else {}
+    return {"cache": told} if (told := cache_use.summary) else {}
 
 
 def _sha256(value: Any) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.pubmed import NCBI
+from bio_mcp.literature.eutils import EUTILS_URL
 from bio_mcp.retrieval.passages import NAMESPACE
 
 CONVERTER_PATH = "/tools/idconv/api/v1/articles/"
@@ -51,7 +51,7 @@ class Settings:
     index_name: str = setting("BIO_MCP_INDEX", "pubmed_chunk", "name of the passage index")
     chunk_namespace: UUID = setting("BIO_MCP_CHUNK_NAMESPACE", NAMESPACE, "UUID namespace of chunk ids")
 
-    ncbi_base_url: str = setting("NCBI_BASE_URL", NCBI, "base URL of the E-utilities")
+    ncbi_base_url: str = setting("NCBI_BASE_URL", EUTILS_URL, "base URL of the E-utilities")
     ncbi_converter_url: str = setting(
         "NCBI_ID_CONVERTER_URL",
         "",

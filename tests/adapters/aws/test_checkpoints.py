@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from bio_mcp.ports import Checkpoint, Job
+from bio_mcp.ports.state import Checkpoint, Job
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

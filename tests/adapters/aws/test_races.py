@@ -9,7 +9,7 @@ import pytest
 from bio_mcp.adapters.aws import clients
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.records import Article, Document
-from bio_mcp.ports import Checkpoint, Job
+from bio_mcp.ports.state import Checkpoint, Job
 from tests.aws_ports import AwsPorts
 
 THREADS = 8

@@ -11,19 +11,8 @@ from bio_mcp.adapters.caching.answers import key_of
 from bio_mcp.adapters.caching.codecs import Unreadable
 from bio_mcp.literature.jats import FullText, Licence, Table, TextSection
 from bio_mcp.literature.records import Article, RetractionStatus
-from bio_mcp.lookup import ArticleIds, MeshPage, MeshRecord
-from bio_mcp.pubmed import (
-    Citation,
-    CitationMatch,
-    DocSummary,
-    EntrezDatabase,
-    Link,
-    LinkName,
-    LinkSet,
-    SearchField,
-    SearchPage,
-    Spelling,
-)
+from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, MeshPage, MeshRecord
+from bio_mcp.ports.pubmed import DocSummary, EntrezDatabase, Link, LinkName, LinkSet, SearchField, SearchPage, Spelling
 
 DATABASE = EntrezDatabase(
     "pubmed", "PubMed", "about", 1, "2025/06/25 07:12",

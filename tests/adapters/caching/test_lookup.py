@@ -7,7 +7,7 @@ from bio_mcp.adapters.embedded.cache import SqliteCache
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import NcbiFailed, NotFound
-from bio_mcp.pubmed import Citation
+from bio_mcp.ports.ncbi import Citation
 from bio_mcp.tools import lookup as tools
 from tests.adapters.caching.keeping import Broken
 from tests.adapters.clocks import Clock

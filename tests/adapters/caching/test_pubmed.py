@@ -10,7 +10,7 @@ import pytest
 
 from bio_mcp.adapters.caching.codecs import SCHEME
 from bio_mcp.adapters.caching.invalidation import InvalidatingAnnouncements
-from bio_mcp.cache import counting
+from bio_mcp.cache_use import counting
 from bio_mcp.errors import InvalidInput, NcbiFailed
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.literature.records import RetractionStatus

@@ -14,7 +14,7 @@ from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.errors import Failure, IndexUnavailable
 from bio_mcp.literature import serial
-from bio_mcp.ports import Job
+from bio_mcp.ports.state import Job
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import reindex

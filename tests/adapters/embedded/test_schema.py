@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
-from bio_mcp.ports import Checkpoint
+from bio_mcp.ports.state import Checkpoint
 
 BY_KEY = 3  # steps of the last schema whose watermarks had no terms
 

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs
 
 import httpx
 
-from bio_mcp.adapters.entrez import Eutils, HttpTransport
+from bio_mcp.adapters.entrez.client import Eutils
+from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from tests.adapters.clocks import Clock

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from bio_mcp.adapters.entrez import CITED_IN, REFERENCES, Eutils, HttpTransport, KeyRejected
+from bio_mcp.adapters.entrez.client import Eutils
+from bio_mcp.adapters.entrez.errors import KeyRejected
+from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiFailed
 from bio_mcp.literature.records import Article
+from bio_mcp.ports.pubmed import CITED_IN, REFERENCES
 from tests.adapters.clocks import Clock
 from tests.eutils_server.client import Running
 

@@ -5,7 +5,7 @@ import pytest
 from bio_mcp.adapters.entrez.answer import Answer
 from bio_mcp.adapters.entrez.converter import read_ids
 from bio_mcp.errors import NcbiUnreadable
-from bio_mcp.lookup import ArticleIds
+from bio_mcp.ports.ncbi import ArticleIds
 
 
 def answer(*records):

@@ -1,8 +1,9 @@
 import pytest
 
-from bio_mcp.adapters.entrez import Citation, CitationMatch, History, Spelling
-from bio_mcp.adapters.entrez.small_utilities import read_matches
+from bio_mcp.adapters.entrez.small_utilities import History, read_matches
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
+from bio_mcp.ports.ncbi import Citation, CitationMatch
+from bio_mcp.ports.pubmed import Spelling
 from tests.adapters.entrez.recordings import answer
 from tests.adapters.entrez.scripted import eutils, said
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from bio_mcp.adapters.entrez import AnswerTooLarge, ClientRejected, HttpTransport
+from bio_mcp.adapters.entrez.errors import AnswerTooLarge, ClientRejected
+from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiFailed
 from tests.adapters.entrez.scripted import IDENTITY, KEY

@@ -1,5 +1,4 @@
-from bio_mcp.checkpoints import TERMS_BYTES
-from bio_mcp.ports import Checkpoint
+from bio_mcp.ports.state import TERMS_BYTES, Checkpoint
 
 
 def test_a_query_that_was_never_synced_has_an_empty_checkpoint(checkpoints):

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from bio_mcp.errors import NotFound
-from bio_mcp.ports import Job
+from bio_mcp.ports.state import Job
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from bio_mcp.errors import NotFound
-from bio_mcp.ports import Project
+from bio_mcp.ports.stores import Project
 
 ONE = Project("citeloom/clean-arch", "proj-citeloom-clean-arch", "all-MiniLM-L6-v2", True, "references/clean-arch.json")
 OTHER = Project("citeloom/ddd", "proj-citeloom-ddd", "BAAI/bge-small-en-v1.5", hybrid_enabled=False)

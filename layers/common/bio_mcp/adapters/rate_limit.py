@@ -5,7 +5,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Protocol
 
 from bio_mcp.deadline import Clock, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
@@ -17,22 +16,6 @@ GAP_S = 0.35
 GAP_WITH_KEY_S = 0.12
 SHARE = 0.9  # of what NCBI allows, where processes share it: each has LATE_S to start after its turn
 LATE_S = 0.1
-
-
-class RateLimiter(Protocol):
-    """Spreads the starts of requests; one for all users of a key (or of an address, without a key)."""
-
-    def wait(self, deadline: Deadline) -> None:
-        """Return when the caller may start one request.
-
-        Raises `DeadlineExceeded`, or `NcbiRateLimited` during a cool-down, at once when the turn would come
-        after the deadline; no turn is used up then.
-        """
-        ...
-
-    def cool_down(self, seconds: float) -> None:
-        """Let nobody start for `seconds` from now; the order of those who wait stays."""
-        ...
 
 
 def gap_s(keyed: bool, delay_ms: int | None = None) -> float:

@@ -8,8 +8,8 @@ from typing import Literal, TypeVar
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature import identifiers
-from bio_mcp.lookup import ArticleIds, IdKind, NcbiLookup
-from bio_mcp.pubmed import DocSummary, Pubmed, SearchPage, Summaries
+from bio_mcp.ports.ncbi import ArticleIds, IdKind, NcbiLookup
+from bio_mcp.ports.pubmed import DocSummary, Pubmed, SearchPage, Summaries
 from bio_mcp.querying.partial import optional
 
 Found = Literal["found", "not_found", "unknown", "invalid"]

@@ -10,7 +10,7 @@ from typing import Literal
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NcbiUnreadable, UpstreamFailed
 from bio_mcp.literature.records import Article, RetractionStatus
-from bio_mcp.pubmed import Pubmed
+from bio_mcp.ports.pubmed import Pubmed
 from bio_mcp.querying.partial import required
 
 Style = Literal["xml", "medline"]

@@ -8,8 +8,8 @@ from typing import Literal
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article
-from bio_mcp.lookup import NcbiLookup
-from bio_mcp.pubmed import Citation, CitationMatch, Pubmed, SearchPage
+from bio_mcp.ports.ncbi import Citation, CitationMatch, NcbiLookup
+from bio_mcp.ports.pubmed import Pubmed, SearchPage
 from bio_mcp.querying.fetching import articles
 from bio_mcp.querying.partial import optional, required
 

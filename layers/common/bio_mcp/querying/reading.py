@@ -7,8 +7,8 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
 from bio_mcp.literature.jats import FullText, Table, TextSection
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.lookup import NcbiLookup
-from bio_mcp.pubmed import Pubmed, Summaries
+from bio_mcp.ports.ncbi import NcbiLookup
+from bio_mcp.ports.pubmed import Pubmed, Summaries
 from bio_mcp.querying.converting import convert, kind_of
 from bio_mcp.querying.partial import optional, required
 

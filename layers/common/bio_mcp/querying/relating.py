@@ -5,7 +5,7 @@ from typing import Literal
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiQueryRejected, NotFound, UpstreamFailed
-from bio_mcp.pubmed import SIMILAR, DocSummary, Link, Pubmed, Summaries
+from bio_mcp.ports.pubmed import SIMILAR, DocSummary, Link, Pubmed, Summaries
 from bio_mcp.querying.partial import missing_summaries, optional, required
 
 ScoreKind = Literal["relative", "order", "none"]

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.pubmed import DocSummary, Pubmed, SearchPage, Spelling, Summaries
+from bio_mcp.ports.pubmed import DocSummary, Pubmed, SearchPage, Spelling, Summaries
+from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.querying.partial import missing_summaries, optional, required
 
 SPELLING_S = 5.0  # of the search's time, at most, for what is only a suggestion
@@ -46,7 +47,7 @@ def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
     reasons: list[str] = []
     if asked.term != asked.words:
         nothing = "PubMed finds nothing by the words of the query; what matches the dates and types alone is left out"
-        page = page.unless_unknown(lambda: _found_by_words(asked, page, pubmed, deadline, reasons), nothing)
+        page = discard_unknown_words(page, lambda: _found_by_words(asked, page, pubmed, deadline, reasons), nothing)
     known = Summaries((), {})
     if many and page.ids:
         known = optional(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.pubmed import unbalanced
+from bio_mcp.query_terms import unbalanced
 
 DateType = Literal["pdat", "mdat", "edat"]
 FIRST, LAST = "1800", "3000"  # what PubMed takes for a range without a beginning, or without an end

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from typing import Any, Self
 
-from bio_mcp.pubmed import LISTABLE
+from bio_mcp.ports.pubmed import LISTABLE
 from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.windows import Segment
 

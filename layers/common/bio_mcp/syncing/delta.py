@@ -19,6 +19,7 @@ from bio_mcp.literature.clock import utc
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
+from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.syncing.cursor import DAYS, named
 from bio_mcp.syncing.fetching import Fetching
 from bio_mcp.syncing.planning import KIND, plan, take_up
@@ -133,7 +134,7 @@ class _Run:
         if page.day and page.day < cursor.end and self._ends_at(page.day):
             return True
         nothing = "PubMed finds nothing by this term, so nothing was synced; mind its spelling"
-        page = page.unless_unknown(lambda: self._found_by_term, nothing)
+        page = discard_unknown_words(page, lambda: self._found_by_term, nothing)
         cursor.warn(*page.warnings)
         cursor.list_segment(segment, page.count, page.ids, self._left_out(page.ids))
         return True

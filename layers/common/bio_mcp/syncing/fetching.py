@@ -3,7 +3,7 @@
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
 from bio_mcp.literature.records import Article, Deletion
-from bio_mcp.ports import Entrez
+from bio_mcp.ports.pubmed import Entrez
 from bio_mcp.syncing.cursor import Cursor
 
 SMALLEST = 25  # an unreadable answer is halved to this; what is left of it gets a last try at the end of the run

@@ -5,7 +5,8 @@ from typing import Any
 from uuid import uuid4
 
 from bio_mcp.literature.clock import instant
-from bio_mcp.ports import Backends, Job
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import Cursor
 from bio_mcp.syncing.watermarks import draw_back, name_term, watermarks
 from bio_mcp.syncing.windows import windows

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bio_mcp.ports import Backends, Checkpoint, Job
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Checkpoint, Job
 from bio_mcp.syncing.cursor import Cursor
 from bio_mcp.syncing.delta import LEASE_S
 from bio_mcp.syncing.planning import KIND

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from bio_mcp.errors import ModelMismatch
-from bio_mcp.ports import Backends, Passages
+from bio_mcp.ports import Backends
+from bio_mcp.ports.stores import Passages
 from bio_mcp.progress import Progress, silent
 from bio_mcp.syncing.settling import slices, write_passages
 

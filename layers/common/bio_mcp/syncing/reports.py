@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.literature.clock import instant, utc
-from bio_mcp.ports import Backends, Job
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import Cursor
 
 FRESH = timedelta(hours=1)  # so long the result of a job that went on by itself is the answer in place of a new sync

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.literature.records import Article, Deletion, Document, RetractionStatus
-from bio_mcp.ports import Backends, Embeddings, Passages
+from bio_mcp.ports import Backends
+from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.syncing.revisions import Change, revise

@@ -3,7 +3,8 @@
 from uuid import uuid4
 
 from bio_mcp.errors import Conflict
-from bio_mcp.ports import Backends, Checkpoint, Job
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Checkpoint, Job
 from bio_mcp.syncing.delta import LEASE_S, lease_name
 from bio_mcp.syncing.planning import KIND
 

@@ -4,7 +4,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from bio_mcp.literature.clock import eastern_day
-from bio_mcp.ports import Backends, Checkpoint, Job
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Checkpoint, Job
 from bio_mcp.syncing.windows import FIELDS
 
 SLACK_DAYS = 2  # PubMed's entry date may be a day later than the day on which a record came

@@ -6,7 +6,8 @@ from datetime import date, timedelta
 from typing import Any, Self
 
 from bio_mcp.errors import InvalidInput, NcbiQueryRejected
-from bio_mcp.pubmed import LISTABLE, unbalanced
+from bio_mcp.ports.pubmed import LISTABLE
+from bio_mcp.query_terms import unbalanced
 
 FIELDS = ("edat", "crdt", "mdat")
 # A day that holds more than can be listed is cut along the next of these.

@@ -15,7 +15,8 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, DeadlineExceeded, Failure, NcbiUnreadable
 from bio_mcp.literature.clock import instant
 from bio_mcp.literature.records import Deletion
-from bio_mcp.ports import Backends, Job
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
 from bio_mcp.progress import Progress
 from bio_mcp.syncing.cursor import named
 from bio_mcp.syncing.delta import TOOL

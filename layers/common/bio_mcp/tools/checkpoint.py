@@ -8,7 +8,8 @@ from pydantic import Field
 
 from bio_mcp.errors import Conflict, Failure, InvalidInput
 from bio_mcp.literature.clock import eastern_day, instant, moment
-from bio_mcp.ports import Backends, Job
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
 from bio_mcp.syncing.delta import LEASE_S, lease_name
 from bio_mcp.syncing.planning import abandon_all
 from bio_mcp.syncing.queries import followed, report_on

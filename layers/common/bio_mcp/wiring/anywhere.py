@@ -15,10 +15,11 @@ from bio_mcp.wiring.ncbi import lookup
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.entrez.client import Eutils
-    from bio_mcp.cache import Cache
-    from bio_mcp.lookup import NcbiLookup
-    from bio_mcp.ports import Announcements, Embeddings
-    from bio_mcp.pubmed import Pubmed
+    from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.ncbi import NcbiLookup
+    from bio_mcp.ports.pubmed import Pubmed
+    from bio_mcp.ports.stores import Embeddings
 
 
 class Anywhere(ABC):

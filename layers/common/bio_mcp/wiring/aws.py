@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
-    from bio_mcp.cache import Cache
-    from bio_mcp.ports import Announcements, Audit, Blobs, Checkpoints, Documents, Jobs, Leases, Projects
+    from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
+    from bio_mcp.ports.stores import Blobs, Documents, Projects
 
 
 class Aws(Anywhere):

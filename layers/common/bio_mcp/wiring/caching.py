@@ -8,10 +8,10 @@ from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
-    from bio_mcp.cache import Cache
-    from bio_mcp.lookup import NcbiLookup
-    from bio_mcp.ports import Announcements
-    from bio_mcp.pubmed import Pubmed
+    from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.ncbi import NcbiLookup
+    from bio_mcp.ports.pubmed import Pubmed
 
 
 def cached(pubmed: "Pubmed", cache: "Cache", settings: Settings, today: Callable[[], date]) -> "CachedPubmed":

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.adapters.entrez.client import Eutils
-    from bio_mcp.cache import Cache
-    from bio_mcp.ports import Announcements, Audit, Blobs, Checkpoints, Documents, Jobs, Leases, Passages, Projects
+    from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
+    from bio_mcp.ports.stores import Blobs, Documents, Passages, Projects
 
 
 class Embedded(Anywhere):

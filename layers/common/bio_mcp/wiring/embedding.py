@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
-    from bio_mcp.ports import Embeddings
+    from bio_mcp.ports.stores import Embeddings
 
 
 def _onnx(settings: Settings) -> "Embeddings":

@@ -11,8 +11,7 @@ from bio_mcp.wiring.secrets import STORED, stored_secret
 if TYPE_CHECKING:
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.adapters.entrez.transport import HttpTransport
-    from bio_mcp.adapters.rate_limit import RateLimiter
-    from bio_mcp.lookup import NcbiLookup
+    from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
 
 
 def eutils(settings: Settings, pacer: "RateLimiter", key: Callable[[], str] | None, opened: ExitStack) -> "Eutils":

@@ -22,7 +22,7 @@ TRIES = 6  # of entries that the bus did not take, waiting twice as long each ti
 
 
 class EventBridgeAnnouncements:
-    """`bio_mcp.ports.Announcements`: an event for each piece of news, of detail type `corpus.new` and so on.
+    """The port `Announcements`: an event for each piece of news, of detail type `corpus.new` and so on.
 
     Its detail is `{"doc_id", "pmid", "version"}`, which together with the detail type tell doubles apart.
     """

@@ -19,7 +19,7 @@ def _utc_now() -> datetime:
 
 
 class DynamoAudit:
-    """`bio_mcp.ports.Audit` over one table (key: month, at). It needs no right but dynamodb:PutItem."""
+    """The port `Audit` over one table (key: month, at). It needs no right but dynamodb:PutItem."""
 
     def __init__(self, client: "DynamoDBClient", table: str, now: Callable[[], datetime] = _utc_now) -> None:
         self._client = client

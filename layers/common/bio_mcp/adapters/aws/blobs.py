@@ -15,7 +15,7 @@ ABSENT = {"NoSuchKey", "404", "NotFound"}
 
 
 class S3Blobs:
-    """`bio_mcp.ports.Blobs` over one bucket, whose own encryption and life cycles hold.
+    """The port `Blobs` over one bucket, whose own encryption and life cycles hold.
 
     To be told that a key is absent, and not forbidden, takes s3:ListBucket beside s3:GetObject.
     """

@@ -11,7 +11,7 @@ from botocore.config import Config
 from bio_mcp.adapters.aws.dynamodb import number
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.caching.expiry import age_s
-from bio_mcp.cache import CacheEntry
+from bio_mcp.ports.cache import CacheEntry
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -31,7 +31,7 @@ IMPATIENT = Config(  # asking NCBI again costs less than waiting for what may be
 
 
 class DynamoCache:
-    """`bio_mcp.cache.Cache` over one table (key: entry). `clock` gives seconds since 1970, the same everywhere.
+    """The port `Cache` over one table (key: entry). `clock` gives seconds since 1970, the same everywhere.
 
     What DynamoDB has not done at once is not done: not read means not kept. What is past its lifetime does not count,
     whether DynamoDB has removed it or not.

@@ -8,9 +8,8 @@ from uuid import uuid4
 
 from bio_mcp.adapters.aws.dynamodb import Item, Sleep, pause
 from bio_mcp.adapters.aws.failures import reaching
-from bio_mcp.checkpoints import NOWHERE, KeyCheckpoints
 from bio_mcp.errors import Conflict
-from bio_mcp.ports import Checkpoint
+from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -21,7 +20,7 @@ TRIES = 12
 
 
 class DynamoCheckpoints:
-    """`bio_mcp.ports.Checkpoints` over one table (key: query_key). Listing reads all of it: items are few and small.
+    """The port `Checkpoints` over one table (key: query_key). Listing reads all of it: items are few and small.
 
     All watermarks of a query are one item, written only over the revision that was read: whatever others write in
     between, no watermark moves that should not, and all of a call move together. What an older version wrote has no

@@ -21,7 +21,7 @@ from bio_mcp.adapters.papers import Codec, unknown_paper
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature.records import Document, Head
-from bio_mcp.ports import Blobs
+from bio_mcp.ports.stores import Blobs
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -35,7 +35,7 @@ FOLDER = "articles"
 
 
 class DynamoDocuments:
-    """`bio_mcp.ports.Documents` over one table (key: pmid) and, for articles that it cannot hold, a bucket."""
+    """The port `Documents` over one table (key: pmid) and, for articles that it cannot hold, a bucket."""
 
     def __init__(
         self, client: "DynamoDBClient", table: str, blobs: Blobs, codec: Codec, sleep: Sleep = time.sleep

@@ -16,7 +16,8 @@ from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.aws.large_values import LargeValues
 from bio_mcp.errors import NotFound
-from bio_mcp.ports import Blobs, Job
+from bio_mcp.ports.state import Job
+from bio_mcp.ports.stores import Blobs
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -29,7 +30,7 @@ CANCELLED = "cancelled"
 
 
 class DynamoJobs:
-    """`bio_mcp.ports.Jobs` over one table (key: job) and, for jobs that it cannot hold, a bucket.
+    """The port `Jobs` over one table (key: job) and, for jobs that it cannot hold, a bucket.
 
     Times without a zone are taken as UTC. `clock` gives seconds since 1970.
     """

@@ -4,7 +4,7 @@ from typing import Any
 
 from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.errors import NotFound, StoreFailed
-from bio_mcp.ports import Blobs
+from bio_mcp.ports.stores import Blobs
 
 INLINE = 350 * 1024  # bytes that an item carries itself; what else stands in it is small
 BODY, KEY = "body", "body_key"

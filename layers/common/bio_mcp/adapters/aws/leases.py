@@ -16,7 +16,7 @@ SWEPT_S = 3_600  # after it ran out, an item is removed
 
 
 class DynamoLeases:
-    """`bio_mcp.ports.Leases` over one table (key: lease). `clock` gives seconds since 1970, the same everywhere.
+    """The port `Leases` over one table (key: lease). `clock` gives seconds since 1970, the same everywhere.
 
     The lease of a process that was killed ends when it runs out.
     """

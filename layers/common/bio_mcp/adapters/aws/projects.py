@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.projects import unknown_project
-from bio_mcp.ports import Project
+from bio_mcp.ports.stores import Project
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -14,7 +14,7 @@ WHAT = "projects"
 
 
 class DynamoProjects:
-    """`bio_mcp.ports.Projects` over one table (key: project_id). Listing reads all of it: they are few and small."""
+    """The port `Projects` over one table (key: project_id). Listing reads all of it: they are few and small."""
 
     def __init__(self, client: "DynamoDBClient", table: str) -> None:
         self._client = client

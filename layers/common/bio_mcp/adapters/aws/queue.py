@@ -26,7 +26,7 @@ TOO_LATE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflig
 
 
 class SqsContinuations:
-    """`bio_mcp.ports.Continuations` over a standard queue, and the receiving end for whoever works outside Lambda.
+    """The port `Continuations` over a standard queue, and the receiving end for whoever works outside Lambda.
 
     A message's body is the event itself, as a schedule sends it too. SQS delivers at least once and refuses no
     doubles. After as many receipts as the queue's redrive policy says, it moves the event to the dead letters; until

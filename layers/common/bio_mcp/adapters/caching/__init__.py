@@ -1,1 +1,1 @@
-"""Caching of PubMed's answers, in any `bio_mcp.cache.Cache`."""
+"""Caching of PubMed's answers, behind any `Cache`."""

@@ -9,9 +9,10 @@ from typing import Any, Generic, TypeVar
 
 from bio_mcp.adapters.caching.codecs import SCHEME, Codec, Unreadable
 from bio_mcp.adapters.caching.singleflight import SingleFlight
-from bio_mcp.cache import Cache, CacheEntry, count
+from bio_mcp.cache_use import count
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure
+from bio_mcp.ports.cache import Cache, CacheEntry
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -13,8 +13,8 @@ from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
 from bio_mcp.literature.jats import FullText
 from bio_mcp.literature.records import Article
-from bio_mcp.lookup import ArticleIds, MeshPage
-from bio_mcp.pubmed import CitationMatch, DocSummary, EntrezDatabase, LinkSet, SearchPage, Spelling
+from bio_mcp.ports.ncbi import ArticleIds, CitationMatch, MeshPage
+from bio_mcp.ports.pubmed import DocSummary, EntrezDatabase, LinkSet, SearchPage, Spelling
 
 T = TypeVar("T")
 SCHEME = 2  # version of the encodings; answers stored under another one are not found

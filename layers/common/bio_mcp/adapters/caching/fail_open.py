@@ -5,8 +5,8 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from bio_mcp.cache import Cache, CacheEntry
 from bio_mcp.errors import StoreFailed
+from bio_mcp.ports.cache import Cache, CacheEntry
 
 log = logging.getLogger(__name__)
 
@@ -14,7 +14,7 @@ COOL_DOWN_S = 30.0  # without a try after a failure, so that a store that hangs 
 
 
 class FailOpenCache:
-    """`bio_mcp.cache.Cache` over `cache` that never raises: it is empty while `cache` fails, and logs why.
+    """The port `Cache` over `cache` that never raises: it is empty while `cache` fails, and logs why.
 
     After a failure `cache` is not used for `COOL_DOWN_S`. `clock` is monotonic, in seconds.
     """

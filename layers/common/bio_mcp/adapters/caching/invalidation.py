@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
-from bio_mcp.ports import Announcements
+from bio_mcp.ports.messages import Announcements
 
 
 class Invalidated(Protocol):
@@ -16,7 +16,7 @@ class Invalidated(Protocol):
 
 
 class InvalidatingAnnouncements:
-    """`bio_mcp.ports.Announcements` that invalidates the cache before it announces.
+    """The port `Announcements` that invalidates the cache before it announces.
 
     A listener that asks about a changed paper is therefore never answered with the old state. `cache` is called
     only when there is a change to an existing paper.

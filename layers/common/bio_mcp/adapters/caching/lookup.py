@@ -7,12 +7,11 @@ from dataclasses import astuple
 from bio_mcp.adapters.caching.answers import SINGLE, AnswerCache, CacheQuery
 from bio_mcp.adapters.caching.codecs import FULL_TEXT, IDS, MATCH, MESH
 from bio_mcp.adapters.caching.fail_open import FailOpenCache
-from bio_mcp.cache import Cache
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.jats import FullText
-from bio_mcp.lookup import ArticleIds, IdKind, MeshPage, NcbiLookup
-from bio_mcp.pubmed import Citation, CitationMatch
+from bio_mcp.ports.cache import Cache
+from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, IdKind, MeshPage, NcbiLookup
 
 
 class CachedLookup:

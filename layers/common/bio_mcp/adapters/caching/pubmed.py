@@ -21,10 +21,10 @@ from bio_mcp.adapters.caching.codecs import (
 )
 from bio_mcp.adapters.caching.fail_open import FailOpenCache
 from bio_mcp.adapters.entrez.pmids import checked
-from bio_mcp.cache import Cache
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article, Deletion, RetractionStatus
-from bio_mcp.pubmed import (
+from bio_mcp.ports.cache import Cache
+from bio_mcp.ports.pubmed import (
     SIMILAR,
     ConnectionStatus,
     DocSummary,

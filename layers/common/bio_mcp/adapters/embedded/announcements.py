@@ -9,7 +9,7 @@ log = logging.getLogger(__name__)
 
 
 class LoggedAnnouncements:
-    """`bio_mcp.ports.Announcements` for a laptop: one log line per kind of change, listing its PMIDs."""
+    """The port `Announcements` for a laptop: one log line per kind of change, listing its PMIDs."""
 
     def publish(self, news: Sequence[CorpusChange]) -> None:
         for kind in ChangeKind:

@@ -13,7 +13,7 @@ def _utc_now() -> datetime:
 
 
 class SqliteAudit:
-    """`bio_mcp.ports.Audit` over the corpus file."""
+    """The port `Audit` over the corpus file."""
 
     def __init__(self, database: Database, now: Callable[[], datetime] = _utc_now) -> None:
         self._database = database

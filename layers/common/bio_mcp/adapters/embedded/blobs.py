@@ -12,7 +12,7 @@ UNREADABLE = "The stored files cannot be read or written: check the data directo
 
 
 class DirectoryBlobs:
-    """`bio_mcp.ports.Blobs` over one directory, created on the first `put`.
+    """The port `Blobs` over one directory, created on the first `put`.
 
     A file appears whole or not at all: it is written beside its place, synced to disk and renamed before `put` returns.
     """

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bio_mcp.adapters.caching.expiry import age_s
 from bio_mcp.adapters.embedded.private import make_file
-from bio_mcp.cache import CacheEntry
 from bio_mcp.errors import StoreFailed
+from bio_mcp.ports.cache import CacheEntry
 
 FILE = "cache.sqlite3"
 SCHEMA_VERSION = 2
@@ -31,7 +31,7 @@ USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR} 
 
 
 class SqliteCache:
-    """`bio_mcp.cache.Cache` in `directory`. `clock` returns seconds since 1970; `limit` is the file's size in bytes.
+    """The port `Cache` in `directory`. `clock` returns seconds since 1970; `limit` is the file's size in bytes.
 
     Threads may share an instance, and processes the file. The least recently written values are evicted first; the last
     writes may be lost in a power cut.

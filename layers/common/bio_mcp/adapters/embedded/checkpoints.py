@@ -5,14 +5,13 @@ import sqlite3
 from collections.abc import Callable, Mapping
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.checkpoints import NOWHERE, KeyCheckpoints
-from bio_mcp.ports import Checkpoint
+from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints
 
 _SELECT = "SELECT query_key, last_edat, windows, term FROM checkpoints "
 
 
 class SqliteCheckpoints:
-    """`bio_mcp.ports.Checkpoints` over the corpus file. The last written row of a key is the one synced last."""
+    """The port `Checkpoints` over the corpus file. The last written row of a key is the one synced last."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -16,7 +16,7 @@ BACKOFF = Backoff(first_s=2.0, cap_s=900.0)
 
 
 class SqliteContinuations:
-    """`bio_mcp.ports.Continuations` over the corpus file, with the receiving end for the local worker.
+    """The port `Continuations` over the corpus file, with the receiving end for the local worker.
 
     A received event that is neither acknowledged nor failed becomes due again when its lease ends, or as soon as the
     process that received it has ended. After `max_attempts` it is a dead letter: stored with its last reason and not

@@ -16,7 +16,7 @@ PAGE = 1_000  # PMIDs listed in one transaction
 
 
 class SqliteDocuments:
-    """`bio_mcp.ports.Documents` over the corpus file. `codec` turns articles into bytes and back."""
+    """The port `Documents` over the corpus file. `codec` turns articles into bytes and back."""
 
     def __init__(self, database: Database, codec: Codec) -> None:
         self._database = database

@@ -6,13 +6,13 @@ from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.errors import NotFound
-from bio_mcp.ports import Job
+from bio_mcp.ports.state import Job
 
 _SELECT = "SELECT job_id, kind, state, created, updated, request, cursor, progress FROM jobs "
 
 
 class SqliteJobs:
-    """`bio_mcp.ports.Jobs` over the corpus file. A time without a zone is taken as UTC."""
+    """The port `Jobs` over the corpus file. A time without a zone is taken as UTC."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

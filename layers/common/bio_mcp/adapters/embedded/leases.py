@@ -7,7 +7,7 @@ from bio_mcp.adapters.embedded.database import Database
 
 
 class SqliteLeases:
-    """`bio_mcp.ports.Leases` over the corpus file. `clock` returns seconds and must agree between processes.
+    """The port `Leases` over the corpus file. `clock` returns seconds and must agree between processes.
 
     The lease of a process that has ended is free at once, before it expires, whatever container the process ran in.
     """

@@ -23,7 +23,7 @@ from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChu
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bio_mcp.ports import Passages
+    from bio_mcp.ports.stores import Passages
     from bio_mcp.retrieval.passages import Vectors
 
 PAGE = 500  # documents rewritten at a time
@@ -31,7 +31,7 @@ PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 
 
 class SqlitePassages:
-    """`bio_mcp.ports.Passages` over the corpus file. `k1` and `b` are BM25's parameters."""
+    """The port `Passages` over the corpus file. `k1` and `b` are BM25's parameters."""
 
     def __init__(self, database: Database, *, k1: float, b: float) -> None:
         self._database = database

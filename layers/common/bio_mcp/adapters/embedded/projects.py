@@ -2,13 +2,13 @@
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.projects import unknown_project
-from bio_mcp.ports import Project
+from bio_mcp.ports.stores import Project
 
 _SELECT = "SELECT project_id, collection, embed_model, hybrid_enabled, refs FROM projects "
 
 
 class SqliteProjects:
-    """`bio_mcp.ports.Projects` over the corpus file."""
+    """The port `Projects` over the corpus file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

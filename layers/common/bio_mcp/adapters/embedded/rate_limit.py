@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from bio_mcp.adapters.embedded.private import make_file
-from bio_mcp.adapters.rate_limit import LATE_S, RateLimiter, too_late
+from bio_mcp.adapters.rate_limit import LATE_S, too_late
 from bio_mcp.deadline import Clock, Deadline
+from bio_mcp.ports.ncbi import RateLimiter
 
 T = TypeVar("T")
 log = logging.getLogger("bio_mcp.pace")

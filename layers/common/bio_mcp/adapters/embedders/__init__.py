@@ -1,4 +1,4 @@
-"""Embedding models behind `bio_mcp.ports.Embeddings`, and how the default one is put on the machine.
+"""Embedding models behind the port `Embeddings`, and how the default one is put on the machine.
 
 ONNX Runtime and Hugging Face's libraries report to their makers unless they are told not to, before they are imported.
 They are told here. Whoever sets one of these variables to 0 has chosen otherwise.

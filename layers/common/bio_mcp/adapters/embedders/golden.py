@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bio_mcp.ports import Embeddings
+from bio_mcp.ports.stores import Embeddings
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors

@@ -13,7 +13,6 @@ from bio_mcp.adapters.entrez.pmids import batches, checked
 from bio_mcp.adapters.entrez.search import read_search, search_form
 from bio_mcp.adapters.entrez.summaries import BATCH, read_summaries
 from bio_mcp.adapters.entrez.transport import Form, HttpTransport
-from bio_mcp.adapters.rate_limit import RateLimiter
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import (
@@ -27,11 +26,10 @@ from bio_mcp.errors import (
 )
 from bio_mcp.literature import medline
 from bio_mcp.literature.records import Article, Deletion
-from bio_mcp.pubmed import (
+from bio_mcp.ports.ncbi import Citation, CitationMatch, RateLimiter
+from bio_mcp.ports.pubmed import (
     LISTABLE,
     SIMILAR,
-    Citation,
-    CitationMatch,
     ConnectionStatus,
     DocSummary,
     EntrezDatabase,

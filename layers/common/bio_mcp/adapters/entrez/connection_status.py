@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bio_mcp.adapters.entrez.answer import Answer
-from bio_mcp.pubmed import ConnectionStatus
+from bio_mcp.ports.pubmed import ConnectionStatus
 
 
 def utc_now() -> datetime:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.adapters.entrez.transport import Form, HttpTransport, timeout_of
 from bio_mcp.deadline import Deadline
-from bio_mcp.lookup import ArticleIds, IdKind
+from bio_mcp.ports.ncbi import ArticleIds, IdKind
 
 BATCH = 50  # ids of one request: a DOI may take 100 characters of its address
 

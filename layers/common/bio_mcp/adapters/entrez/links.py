@@ -5,7 +5,7 @@ from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.errors import NcbiUnreadable
-from bio_mcp.pubmed import Link, LinkSet
+from bio_mcp.ports.pubmed import Link, LinkSet
 
 IN_PMC = "pubmed_pmc"
 

@@ -13,8 +13,7 @@ from bio_mcp.errors import InvalidInput, NcbiUnreadable, NotFound
 from bio_mcp.literature import identifiers
 from bio_mcp.literature.jats import FullText
 from bio_mcp.literature.jats.article import parse
-from bio_mcp.lookup import ArticleIds, IdKind, MeshPage, MeshRecord
-from bio_mcp.pubmed import Citation, CitationMatch
+from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, IdKind, MeshPage, MeshRecord
 
 MOST_HEADINGS = 50
 

@@ -8,7 +8,7 @@ from typing import Any
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.adapters.entrez.redaction import redacted
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.pubmed import LISTABLE, SearchPage
+from bio_mcp.ports.pubmed import LISTABLE, SearchPage
 
 """How many records of one PubMed search can be read."""
 SORTS = ("relevance", "pub_date", "Author", "JournalName")

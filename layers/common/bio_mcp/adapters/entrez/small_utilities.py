@@ -7,7 +7,8 @@ from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
-from bio_mcp.pubmed import Citation, CitationMatch, EntrezDatabase, LinkName, SearchField, Spelling
+from bio_mcp.ports.ncbi import Citation, CitationMatch
+from bio_mcp.ports.pubmed import EntrezDatabase, LinkName, SearchField, Spelling
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.medline.retraction_status import REF_TYPES, retraction_status
 from bio_mcp.literature.medline.scripts import subscript, superscript
 from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
-from bio_mcp.pubmed import DocSummary, Summaries
+from bio_mcp.ports.pubmed import DocSummary, Summaries
 
 BATCH = 200
 DENIAL = "cannot get document summary"

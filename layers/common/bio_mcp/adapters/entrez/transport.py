@@ -12,7 +12,8 @@ from bio_mcp.adapters.http import http_client
 from bio_mcp.adapters.rate_limit import PER_SECOND, PER_SECOND_WITH_KEY
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Failure, InvalidInput, NcbiFailed
-from bio_mcp.pubmed import NCBI, ConnectionStatus
+from bio_mcp.literature.eutils import EUTILS_URL
+from bio_mcp.ports.pubmed import ConnectionStatus
 
 log = logging.getLogger("bio_mcp.ncbi")
 
@@ -33,7 +34,7 @@ class HttpTransport:
 
     def __init__(
         self,
-        base_url: str = NCBI,
+        base_url: str = EUTILS_URL,
         *,
         identity: Mapping[str, str],
         transport: httpx.BaseTransport | None = None,

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bio_mcp.ports import Passages
+    from bio_mcp.ports.stores import Passages
     from bio_mcp.retrieval.passages import Vectors
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def connected(
 
 
 class OpenSearchPassages:
-    """`bio_mcp.ports.Passages` over the index behind `alias`; `corpus`, by default the alias, begins index names."""
+    """The port `Passages` over the index behind `alias`; `corpus`, by default the alias, begins index names."""
 
     def __init__(
         self, transport: OpenSearchTransport, alias: str, layout: Layout, *, corpus: str = "", bulk: Bulk | None = None

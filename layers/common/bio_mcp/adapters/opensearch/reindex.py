@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bio_mcp.adapters.opensearch.index import Alias, Index
 from bio_mcp.errors import Conflict, IndexUnavailable
-from bio_mcp.ports import Passages
+from bio_mcp.ports.stores import Passages
 
 PAGE = 500  # documents written at once
 

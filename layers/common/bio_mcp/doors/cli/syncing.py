@@ -45,7 +45,7 @@ def retractions_command(session: Session, /, as_json: bool) -> None:
     """Flag papers that have since been retracted, or have an expression of concern, wherever they came from.
 
     A sync sees this only of papers that its term still finds. This asks PubMed for every paper that was retracted, or
-    has an expression of concern, and brings those up to date that the corpus holds. It adds none. Lazy a day is plenty.
+    has an expression of concern, and brings those up to date that the corpus holds. It adds none. Once a day is plenty.
     """
     session.as_json = as_json
     _sync(session, {"query_key": QUERY_KEY, "term": TERM, "known_only": True})
@@ -57,7 +57,7 @@ def retractions_command(session: Session, /, as_json: bool) -> None:
 def withdrawals_command(session: Session, /, as_json: bool) -> None:
     """Delete papers that PubMed has withdrawn, wherever they came from, once two looks on different days say so.
 
-    No search tells of it, so this asks PubMed for every paper that the corpus holds, 199 at a time. Lazy a week, on two
+    No search tells of it, so this asks PubMed for every paper that the corpus holds, 199 at a time. Once a week, on two
     days, is plenty.
     """
     session.as_json = as_json

@@ -7,9 +7,8 @@ from bio_mcp.literature.citing import cite
 from bio_mcp.literature.citing.works import work
 from bio_mcp.literature.jats import Table, TextSection
 from bio_mcp.literature.records import Article, RetractionStatus
-from bio_mcp.lookup import MeshRecord
 from bio_mcp.ports import Backends
-from bio_mcp.pubmed import Citation
+from bio_mcp.ports.ncbi import Citation, MeshRecord
 from bio_mcp.querying import converting, fetching, matching, reading
 from bio_mcp.querying.partial import required
 from bio_mcp.tool import Context, tool

@@ -10,9 +10,10 @@ from pydantic import Field
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
 from bio_mcp.literature.citing import cite
+from bio_mcp.literature.eutils import request_url
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.pubmed import CITED_IN, REFERENCES, SIMILAR, request_url
+from bio_mcp.ports.pubmed import CITED_IN, REFERENCES, SIMILAR
 from bio_mcp.querying import fetching, relating, searching
 from bio_mcp.querying.partial import required
 from bio_mcp.querying.terms import DateRange, DateType, cleaned, effective_term, unfiltered

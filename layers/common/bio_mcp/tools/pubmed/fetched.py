@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bio_mcp.errors import UpstreamFailed
+from bio_mcp.literature.eutils import request_url
 from bio_mcp.literature.records import Article
-from bio_mcp.pubmed import request_url
 from bio_mcp.querying import fetching
 from bio_mcp.tool import Request, Response
 from bio_mcp.tools import budget

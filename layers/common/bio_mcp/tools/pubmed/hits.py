@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bio_mcp.literature.addresses import pubmed_page
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.pubmed import DocSummary
+from bio_mcp.ports.pubmed import DocSummary
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Response
 

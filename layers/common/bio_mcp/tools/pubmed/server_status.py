@@ -7,7 +7,8 @@ from pydantic import Field
 
 from bio_mcp import __version__
 from bio_mcp.literature.clock import instant, utc
-from bio_mcp.pubmed import ConnectionStatus, EntrezDatabase, request_url
+from bio_mcp.literature.eutils import request_url
+from bio_mcp.ports.pubmed import ConnectionStatus, EntrezDatabase
 from bio_mcp.tool import Response
 
 MCP_VERSION = "2026-07-28"  # the newest revision that the doors speak

@@ -1,4 +1,4 @@
-"""The rest of what a reader asks NCBI for: headings, citations, ids, full text. The port, and what comes through it."""
+"""NCBI's other services: MeSH headings, citation matching, ids and full text; and whose turn it is to ask NCBI."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from typing import Literal, Protocol
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.jats import FullText
-from bio_mcp.pubmed import Citation, CitationMatch
 
 IdKind = Literal["pmid", "pmcid", "doi"]
 
@@ -49,6 +48,26 @@ class ArticleIds:
     doi: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What is known of a paper; empty where it is not. `author` is "mann bj", `journal` a title or abbreviation."""
+
+    journal: str = ""
+    year: str = ""
+    volume: str = ""
+    first_page: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CitationMatch:
+    """`pmid` of the one paper that fits, or None and why: "NOT_FOUND;INVALID_JOURNAL", "AMBIGUOUS (7 citations)"."""
+
+    citation: Citation
+    pmid: str | None
+    reason: str | None = None
+
+
 class NcbiLookup(Protocol):
     """NCBI's other services. Raises `NcbiFailed` and its kinds, `DeadlineExceeded`, `InvalidInput`.
 
@@ -69,4 +88,20 @@ class NcbiLookup(Protocol):
 
     def full_text(self, pmcid: str, *, deadline: Deadline) -> FullText:
         """An article of PubMed Central. Raises `NotFound`; one whose text is withheld comes without sections."""
+        ...
+
+
+class RateLimiter(Protocol):
+    """The rate limiter of requests to NCBI; one for all users of an API key (or of an address, without a key)."""
+
+    def wait(self, deadline: Deadline) -> None:
+        """Return when the caller may start one request.
+
+        Raises `DeadlineExceeded`, or `NcbiRateLimited` during a cool-down, at once when the turn would come
+        after the deadline; no turn is used up then.
+        """
+        ...
+
+    def cool_down(self, seconds: float) -> None:
+        """Let nobody start for `seconds` from now; the order of those who wait stays."""
         ...

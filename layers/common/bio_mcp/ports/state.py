@@ -1,15 +1,16 @@
-"""How far named queries have been synced: the port, what it keeps, and how watermarks move."""
+"""How far queries were synced, jobs, leases, and the log of changes made by hand."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from bio_mcp.literature.clock import earlier, later
 
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 """No watermarks."""
-TERMS_BYTES = 200_000  # of the terms of one key; the one synced longest ago is forgotten first, and read anew
+TERMS_BYTES = 200_000  # of the terms of one key; the one synced longest ago is dropped first, and read from the start
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,14 @@ class KeyCheckpoints:
 
 
 class Checkpoints(Protocol):
-    """How far the terms of each query key have been synced, as `KeyCheckpoints` says."""
+    """The watermarks of each query key and term, as `KeyCheckpoints` says. Every method may raise `StoreFailed`.
+
+    A change is atomic: all watermarks of a call move together, whatever others write in between. It may raise
+    `Conflict` where many move the same key at once; nothing was written then.
+    """
 
     def get(self, query_key: str, term: str | None = None) -> Checkpoint:
-        """The checkpoint of a term, or of the one that was synced last; with nothing in it when there is none."""
+        """Return the checkpoint of a term, or of the term that was synced last; an empty one where there is none."""
         ...
 
     def advance(
@@ -86,7 +91,7 @@ class Checkpoints(Protocol):
     ) -> Checkpoint:
         """Move forward each watermark of the term that is later than the stored one; returns what stands now.
 
-        The term is now the one that was synced last; with nothing to move it is noted as begun.
+        The term is now the one that was synced last; with nothing to move it is recorded as begun.
         """
         ...
 
@@ -100,9 +105,86 @@ class Checkpoints(Protocol):
         ...
 
     def all(self, query_key: str | None = None) -> list[Checkpoint]:
-        """Every checkpoint, or those of a key; by query key, the term that was synced last as the last of its key."""
+        """Return every checkpoint, or those of a key, by query key; within a key the last is the one synced last."""
         ...
 
     def remove(self, query_key: str) -> list[Checkpoint]:
-        """Forget every checkpoint of the key; returns what stood."""
+        """Delete every checkpoint of the key; returns what stood."""
+        ...
+
+
+@dataclass(slots=True)
+class Job:
+    """A long piece of work. `cursor` is what a later run needs to go on; `progress` is for people.
+
+    `state`: running, waiting (will be continued), stalled (until somebody asks for it anew), succeeded, failed,
+    cancelled. `progress` of a sync: processed, expected, error (why its last run ended early), reported (somebody has
+    been given its result).
+    """
+
+    job_id: str
+    kind: str
+    state: str
+    created: datetime
+    updated: datetime
+    request: dict[str, Any] = field(default_factory=dict)
+    cursor: dict[str, Any] = field(default_factory=dict)
+    progress: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is work left that somebody may take up."""
+        return self.state in {"running", "waiting", "stalled"}
+
+
+class Jobs(Protocol):
+    """Long pieces of work, by id. Every method may raise `StoreFailed`.
+
+    A store may drop a job half a year after its last change.
+    """
+
+    def get(self, job_id: str) -> Job:
+        """Return the job. Raises `NotFound`."""
+        ...
+
+    def put(self, job: Job) -> None:
+        """Store the job in place of what it was; one that was cancelled stays as it is."""
+        ...
+
+    def is_cancelled(self, job_id: str) -> bool:
+        """Return whether the job exists and was cancelled."""
+        ...
+
+    def remove(self, job: Job) -> None:
+        """Delete the job, finished or not; an unknown one changes nothing."""
+        ...
+
+    def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
+        """Return the newest job of this kind with this `request["query_key"]`, whatever its state.
+
+        With a term, the newest of those that have it as `request["term"]`.
+        """
+        ...
+
+
+class Leases(Protocol):
+    """At most one holder per name. Every method may raise `StoreFailed`."""
+
+    def acquire(self, name: str, holder: str, seconds: float) -> bool:
+        """Take or extend the lease for `seconds` from now; False while another holder's has not run out."""
+        ...
+
+    def release(self, name: str, holder: str) -> None:
+        """End the lease if `holder` has it; another holder's stays."""
+        ...
+
+
+class Audit(Protocol):
+    """The log of changes made by hand; it is only ever added to. Not idempotent: each call adds a record."""
+
+    def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
+        """Append a record. `before` and `after` are JSON values; `caller` is who asked, where known.
+
+        Raises `StoreFailed`.
+        """
         ...

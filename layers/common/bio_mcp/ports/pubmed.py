@@ -1,38 +1,17 @@
-"""PubMed, asked while somebody waits for the answer: the port, and what comes through it.
+"""PubMed by E-utilities: what syncing needs (`Entrez`), what live questions need (`Pubmed`), and their answers."""
 
-`Entrez` (in `ports`) is the part of it that following a query takes; this is what a reader asks for.
-"""
-
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
-from urllib.parse import urlencode
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article, Deletion, RetractionStatus
 
 LISTABLE = 9_999  # records of one search that PubMed lists, whatever retmax and history say
-NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/"
 SIMILAR = "pubmed_pubmed"
 CITED_IN = "pubmed_pubmed_citedin"
 REFERENCES = "pubmed_pubmed_refs"
-
-
-def unbalanced(term: str) -> str | None:
-    """What in a search term does not close, as a sentence, and would swallow the clauses added to it; None if all does.
-
-    Brackets in quotation marks do not count.
-    """
-    if term.count('"') % 2:
-        return 'a quotation mark (") is not closed; close or remove it'
-    depth = 0
-    for mark in re.findall(r"[()]", re.sub(r'"[^"]*"', "", term)):
-        depth += 1 if mark == "(" else -1
-        if depth < 0:
-            return "a bracket is closed that was not opened; check the brackets"
-    return "a bracket is not closed; check the brackets" if depth else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +30,6 @@ class SearchPage:
     query_key: str | None = None
     dropped: tuple[str, ...] = ()
     day: date | None = None
-
-    def unless_unknown(self, found_by_words: Callable[[], int], told: str) -> "SearchPage":
-        """Itself; without hits and with the warning `told` where PubMed knows none of the words that were asked for.
-
-        It leaves out what it does not know, so that only what was added to the words, dates and filters, is left. That
-        is seen by searching for the words alone: `found_by_words` says how many hits they have.
-        """
-        if not self.dropped or not self.count or found_by_words():
-            return self
-        return replace(self, count=0, ids=(), warnings=(*self.warnings, told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,26 +137,6 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
-    """What is known of a paper; empty where it is not. `author` is "mann bj", `journal` a title or abbreviation."""
-
-    journal: str = ""
-    year: str = ""
-    volume: str = ""
-    first_page: str = ""
-    author: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CitationMatch:
-    """`pmid` of the one paper that fits, or None and why: "NOT_FOUND;INVALID_JOURNAL", "AMBIGUOUS (7 citations)"."""
-
-    citation: Citation
-    pmid: str | None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ConnectionStatus:
     """How this process stands with NCBI. `tool` and `email` name us to it; `keyed`: requests carry an API key.
 
@@ -208,6 +157,34 @@ class ConnectionStatus:
     def last(self) -> datetime | None:
         """When NCBI was last asked."""
         return max((each for each in (self.answered, self.failed) if each), default=None)
+
+
+class Entrez(Protocol):
+    """PubMed by E-utilities. Raises `NcbiFailed` and its kinds, `DeadlineExceeded`. Calls are paced and retried."""
+
+    def esearch(
+        self,
+        term: str,
+        *,
+        deadline: Deadline,
+        retstart: int = 0,
+        retmax: int = LISTABLE,
+        sort: str = "pub_date",
+        history: bool = False,
+    ) -> SearchPage:
+        """PMIDs that match `term`; only the first 9,999 of a search can be read."""
+        ...
+
+    def efetch(self, pmids: Sequence[str], *, deadline: Deadline) -> Iterator[Article | Deletion]:
+        """Stream the records of at most 200 PMIDs; those that PubMed does not have are absent.
+
+        Yields nothing before the answer is whole: a cut answer raises and yields nothing.
+        """
+        ...
+
+    def esummary(self, pmids: Sequence[str], *, deadline: Deadline) -> Summaries:
+        """Summaries, and what PubMed has none of."""
+        ...
 
 
 class Pubmed(Protocol):
@@ -268,8 +245,3 @@ class Pubmed(Protocol):
     def contact(self) -> ConnectionStatus:
         """How this process stands with NCBI; asks nobody."""
         ...
-
-
-def request_url(utility: str, **params: str | int) -> str:
-    """The address at which anybody can ask NCBI the same: no key, no e-mail, no tool."""
-    return f"{NCBI}{utility}.fcgi?{urlencode(params, safe=',')}"

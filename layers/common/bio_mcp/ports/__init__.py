@@ -1,0 +1,102 @@
+"""The ports: what tools and workflows need from the world. Adapters provide them; nobody asks how.
+
+Writes are idempotent unless a port says otherwise: the same call twice leaves what one call leaves. A write is
+durable when the call returns. What a method raises stands with it or with its port.
+"""
+
+from datetime import date, datetime
+from typing import Protocol
+from uuid import UUID
+
+from bio_mcp.ports.messages import Announcements, Continuations
+from bio_mcp.ports.ncbi import NcbiLookup
+from bio_mcp.ports.pubmed import Entrez, Pubmed
+from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
+from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages, Projects
+
+
+class Backends(Protocol):
+    """Every port, reached lazily: an attribute is made on first use, once per process, whatever thread asks."""
+
+    @property
+    def documents(self) -> Documents:
+        """Articles by PMID."""
+        ...
+
+    @property
+    def passages(self) -> Passages:
+        """The search index."""
+        ...
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """The model that makes vectors."""
+        ...
+
+    @property
+    def entrez(self) -> Entrez:
+        """PubMed, never from a cache: for syncing."""
+        ...
+
+    @property
+    def pubmed(self) -> Pubmed:
+        """PubMed, from a cache unless `BIO_MCP_CACHE` is off: for live questions."""
+        ...
+
+    @property
+    def lookup(self) -> NcbiLookup:
+        """NCBI's other services, from the same cache."""
+        ...
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """Watermarks of queries."""
+        ...
+
+    @property
+    def jobs(self) -> Jobs:
+        """Long pieces of work."""
+        ...
+
+    @property
+    def leases(self) -> Leases:
+        """Who works on what."""
+        ...
+
+    @property
+    def continuations(self) -> Continuations:
+        """Tool calls to be made later."""
+        ...
+
+    @property
+    def audit(self) -> Audit:
+        """The log of changes made by hand."""
+        ...
+
+    @property
+    def announcements(self) -> Announcements:
+        """News of the corpus."""
+        ...
+
+    @property
+    def blobs(self) -> Blobs:
+        """Large files."""
+        ...
+
+    @property
+    def projects(self) -> Projects:
+        """Literature that somebody works with."""
+        ...
+
+    @property
+    def chunk_namespace(self) -> UUID:
+        """The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."""
+        ...
+
+    def today(self) -> date:
+        """Return the day it is at NCBI (US Eastern)."""
+        ...
+
+    def now(self) -> datetime:
+        """Return the time it is, UTC."""
+        ...

@@ -1,0 +1,189 @@
+"""Where the corpus is stored: articles, passages with vectors, large files; and the model that makes the vectors."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from bio_mcp.literature.records import Document, Head
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bio_mcp.retrieval.passages import Vectors
+
+
+class Documents(Protocol):
+    """Articles, one per PMID. Every method may raise `StoreFailed`."""
+
+    def get(self, pmid: str) -> Document:
+        """Return the document. Raises `NotFound`, also for a PMID that was deleted."""
+        ...
+
+    def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
+        """Return those of `pmids` that exist, by PMID; unknown PMIDs are absent."""
+        ...
+
+    def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
+        """Return what decides whether a fetched record differs from the stored one; unknown PMIDs are absent."""
+        ...
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Store each document whose version is above the stored one; leave the others alone.
+
+        Concurrent writers may interleave: the highest version stands in the end.
+        """
+        ...
+
+    def mark_indexed(self, versions: Mapping[str, int]) -> None:
+        """Record that the passages of each PMID are durable at this version; never lowers a mark."""
+        ...
+
+    def delete(self, pmids: Sequence[str]) -> int:
+        """Delete the articles; returns how many existed. Unknown PMIDs change nothing."""
+        ...
+
+    def count(self) -> int:
+        """Return the exact number of articles."""
+        ...
+
+    def pmids(self) -> Iterator[str]:
+        """Yield every PMID once, in no order; one that is stored or deleted meanwhile may be among them or not."""
+        ...
+
+
+class Passages(Protocol):
+    """The searchable passages of every document, with their vectors. Every method may raise `IndexUnavailable`.
+
+    The next search of any process sees a write, except in OpenSearch Serverless, whose searches lag by seconds.
+    """
+
+    def ensure_schema(self, fingerprint: str, dim: int) -> None:
+        """Make the index if there is none. Raises `ModelMismatch` when it holds another model's vectors."""
+        ...
+
+    def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
+        """Hold the vectors of another model from now on, for the same documents.
+
+        `write` is given PMIDs, some hundred at a time, and the passages to write them to; it leaves out those that
+        no longer exist. Stopped half-way, the call may be repeated. An engine that can build an index beside the one
+        that is searched switches to it once it is complete.
+        """
+        ...
+
+    def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return PMID -> chunk id -> SHA-256 (hex) of the embedded text whose vector is stored."""
+        ...
+
+    def upsert_chunks(self, entries: Sequence[Entry]) -> None:
+        """Replace each document's passages by the entry's, in one step per document; ignore older versions.
+
+        Raises `ModelMismatch` for vectors of another length, `EmbeddingFailed` for one that is not finite.
+        """
+        ...
+
+    def delete(self, pmids: Sequence[str]) -> None:
+        """Remove the passages of the documents; unknown PMIDs change nothing."""
+        ...
+
+    def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
+        """Return the union of the best `query.depth` documents by BM25 and by cosine of their best window, unordered.
+
+        Ties within a leg: PMID descending (as a number). A partial answer is an error, never a shorter list.
+        """
+        ...
+
+    def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
+        """Return the mean of each document's passage vectors, as a unit vector of shape (dim,).
+
+        Unknown PMIDs are absent.
+        """
+        ...
+
+    def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
+        """Return the passages of each document in the order of the text, with cosines where `vector` is given."""
+        ...
+
+    def count(self) -> tuple[int, int]:
+        """Return the number of documents and of chunks in the index."""
+        ...
+
+
+class Embeddings(Protocol):
+    """A sentence-embedding model. Threads may share it."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever vectors stop being comparable: model, weights, tokenizer, limit, pooling."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """Numbers in a vector."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens that the model reads, its special tokens included."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the length of each text in the model's own tokens, its special tokens included, not cut."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> "Vectors":
+        """Return one unit vector per text, float32, shape (len(texts), dim). Raises `EmbeddingFailed`."""
+        ...
+
+
+class Blobs(Protocol):
+    """Bytes that are too many for a table, such as a long article. What a key stands for never changes.
+
+    Every method may raise `StoreFailed`.
+    """
+
+    def put(self, folder: str, content: bytes, suffix: str = "") -> str:
+        """Store `content`; returns its key, `folder/<SHA-256 in hex><suffix>`: equal bytes have one key.
+
+        `folder` is words of a-z, 0-9 and - joined by /, `suffix` like ".pdf". Raises `InvalidInput` for others.
+        """
+        ...
+
+    def get(self, key: str) -> bytes:
+        """Return the bytes, checked against their key. Raises `NotFound`, also for what `put` cannot have made."""
+        ...
+
+    def exists(self, key: str) -> bool:
+        """Return whether the key is stored; False for what `put` cannot have made."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Literature that somebody works with. `collection` names its passages, `references` the file of its citations.
+
+    `embed_model` made its vectors; `hybrid_enabled` says whether it is searched by words as well.
+    """
+
+    project_id: str
+    collection: str
+    embed_model: str
+    hybrid_enabled: bool = True
+    references: str | None = None
+
+
+class Projects(Protocol):
+    """Every project, by id. Every method may raise `StoreFailed`."""
+
+    def get(self, project_id: str) -> Project:
+        """Return the project. Raises `NotFound`, which names the projects that exist."""
+        ...
+
+    def put(self, project: Project) -> None:
+        """Add the project, or replace the one of its id."""
+        ...
+
+    def all(self) -> list[Project]:
+        """Return every project, by id."""
+        ...
