@@ -1,0 +1,197 @@
+"""The shape of the code: `python -m benchmarks.code [ROOT ...]` prints a Markdown table, one column a checkout.
+
+A function's body is its lines without signature, decorators and docstring. Repeated lines are those in a run of six
+(stripped, neither blank nor comment) that occurs more than once in the package. An except swallows when it catches
+everything and does not raise. Complexity is McCabe's: one, and one more for each branch, loop, handler, condition and
+boolean operator. A tool is declared wherever a hand-written file names five tools or more: each has to name the next.
+"""
+
+import ast
+import io
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median
+
+HERE = Path(__file__).resolve().parents[1]
+PACKAGE = "layers/common/bio_mcp"
+RUN = 6  # lines
+TABLE = 5  # tools that a file names before it counts as a table of them
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension, ast.match_case)
+
+
+def sources(folder: Path) -> dict[str, str]:
+    """Every module below `folder`, by dotted name within it, with its source."""
+    names = {path: ".".join(path.relative_to(folder).with_suffix("").parts) for path in sorted(folder.rglob("*.py"))}
+    return {name.removesuffix(".__init__"): path.read_text(encoding="utf-8") for path, name in names.items()}
+
+
+def functions(source: str) -> list[Function]:
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, Function)]
+
+
+def body_lines(function: Function) -> int:
+    """Lines of its body, docstring apart."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def complexity(function: Function) -> int:
+    nodes = list(ast.walk(function))
+    operators = sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
+    conditions = sum(len(node.ifs) for node in nodes if isinstance(node, ast.comprehension))
+    return 1 + sum(isinstance(node, BRANCHES) for node in nodes) + operators + conditions
+
+
+def swallowing(source: str) -> list[ast.ExceptHandler]:
+    """Handlers of everything that do not raise."""
+    handlers = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ExceptHandler)]
+    broad = [each for each in handlers if each.type is None or {"Exception", "BaseException"} & _names(each.type)]
+    return [each for each in broad if not any(isinstance(node, ast.Raise) for node in ast.walk(each))]
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def repeated(modules: Iterable[str]) -> tuple[int, int]:
+    """(lines in a run of `RUN` that occurs more than once, all lines) without blank lines and comments."""
+    stripped = [[line.strip() for line in source.splitlines()] for source in modules]
+    kept = [[line for line in lines if line and not line.startswith("#")] for lines in stripped]
+    runs = Counter(tuple(lines[at : at + RUN]) for lines in kept for at in range(len(lines) - RUN + 1))
+    found = 0
+    for lines in kept:
+        starts = [at for at in range(len(lines) - RUN + 1) if runs[tuple(lines[at : at + RUN])] > 1]
+        found += len({line for at in starts for line in range(at, at + RUN)})
+    return found, sum(map(len, kept))
+
+
+def typed(found: Iterable[Function]) -> tuple[float, float]:
+    """Shares of arguments and of functions that are annotated."""
+    arguments, returns = [], []
+    for each in found:
+        given = [*each.args.posonlyargs, *each.args.args, *each.args.kwonlyargs, each.args.vararg, each.args.kwarg]
+        arguments += [one.annotation is not None for one in given if one and one.arg not in ("self", "cls")]
+        returns.append(each.returns is not None)
+    return mean(arguments), mean(returns)
+
+
+def docstring_lines(source: str) -> int:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, documented)]
+    first = [node.body[0] for node in nodes if ast.get_docstring(node) is not None]
+    return sum((node.end_lineno or 0) - node.lineno + 1 for node in first)
+
+
+def comment_lines(source: str) -> int:
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return sum(token.type == tokenize.COMMENT for token in tokens)
+
+
+def imported(name: str, source: str, modules: Mapping[str, str]) -> set[str]:
+    """The modules of the package that `name` imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bio_mcp."):
+            home = (node.module or "").removeprefix("bio_mcp.")
+            found |= {inner if (inner := f"{home}.{each.name}") in modules else home for each in node.names}
+    return found - {name}
+
+
+def circles(modules: Mapping[str, str]) -> list[set[str]]:
+    """The sets of modules that import each other, by whatever way round."""
+    arrows = {name: imported(name, source, modules) for name, source in modules.items()}
+    reach = {name: set(_reached(name, arrows)) for name in arrows}
+    found = {frozenset(each for each in reach[name] if name in reach[each]) for name in arrows if name in reach[name]}
+    return [set(each) for each in found]
+
+
+def _reached(start: str, arrows: Mapping[str, set[str]]) -> Iterator[str]:
+    seen, waiting = set[str](), [*arrows[start]]
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in arrows:
+            continue
+        seen.add(name)
+        waiting += arrows[name]
+        yield name
+
+
+def patches(source: str) -> int:
+    """Places where a test replaces what it did not make."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = {each.id for each in nodes if isinstance(each, ast.Name)}
+    mocks = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom) and "mock" in _words(each)]
+    set_ = [each for each in nodes if isinstance(each, ast.Attribute) and each.attr in ("setattr", "setitem")]
+    return len(mocks) + len([each for each in set_ if ast.unparse(each.value) == "monkeypatch"]) + ("mocker" in names)
+
+
+def _words(node: ast.Import | ast.ImportFrom) -> set[str]:
+    home = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+    return {word for each in node.names for word in f"{home}.{each.name}".split(".")}
+
+
+def tables(root: Path, tools: Sequence[str]) -> list[str]:
+    """The hand-written files that name tools in a table, beside those that declare them."""
+    files = [*root.glob("layers/common/bio_mcp/**/*.py"), *root.glob("tests/**/*.py"), root / "template.yaml"]
+    beside = [path for path in files if not path.is_relative_to(root / PACKAGE / "tools")]
+    texts = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in beside}
+    return sorted(name for name, text in texts.items() if sum(f'"{each}"' in text for each in tools) >= TABLE)
+
+
+def tool_names(modules: Mapping[str, str]) -> list[str]:
+    """The first argument of each `@tool(...)`."""
+    calls = [node for source in modules.values() for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    named = [each.args[0] for each in calls if isinstance(each.func, ast.Name) and each.func.id == "tool" and each.args]
+    return [str(each.value) for each in named if isinstance(each, ast.Constant)]
+
+
+def spread(values: Iterable[int]) -> str:
+    """Median, 90th percentile and most."""
+    ordered = sorted(values)
+    return f"{median(ordered):.0f} / {ordered[int(len(ordered) * 0.9)]} / {ordered[-1]}"
+
+
+def measures(root: Path) -> dict[str, str]:
+    """Each measure of the checkout by its name."""
+    modules, tests = sources(root / PACKAGE), sources(root / "tests")
+    found = [each for source in modules.values() for each in functions(source)]
+    lines = {name: len(source.splitlines()) for name, source in modules.items()}
+    complex_, all_lines, (twice, kept) = list(map(complexity, found)), sum(lines.values()), repeated(modules.values())
+    arguments, returns = typed(found)
+    return {
+        "modules, lines": f"{len(modules)}, {all_lines:,}",
+        "lines of a module, median / p90 / most": spread(lines.values()),
+        "functions": f"{len(found):,}",
+        "lines of a function's body, median / p90 / most": spread(map(body_lines, found)),
+        "functions of complexity over 10; mean": f"{mean(n > 10 for n in complex_):.1%}; {mean(complex_):.2f}",
+        "excepts that swallow everything": str(sum(len(swallowing(source)) for source in modules.values())),
+        "lines repeated in runs of six": f"{twice / kept:.2%}",
+        "circles of imports": str(len(circles(modules))),
+        "arguments / returns with a type": f"{arguments:.1%} / {returns:.1%}",
+        "lines of comments / docstrings": f"{_share(modules, comment_lines)} / {_share(modules, docstring_lines)}",
+        "places where tests patch": str(sum(map(patches, tests.values()))),
+        "lines of tests for one of code": f"{sum(len(each.splitlines()) for each in tests.values()) / all_lines:.2f}",
+        "files with a table of tools": str(len(tables(root, tool_names(modules)))),
+    }
+
+
+def _share(modules: Mapping[str, str], count: Callable[[str], int]) -> str:
+    """Of the lines that are not blank."""
+    filled = sum(bool(line.strip()) for source in modules.values() for line in source.splitlines())
+    return f"{sum(map(count, modules.values())) / filled:.1%}"
+
+
+def main(roots: Sequence[str]) -> None:
+    columns = {Path(root).resolve(): measures(Path(root).resolve()) for root in roots or [str(HERE)]}
+    print("| measure | " + " | ".join(root.name if len(columns) > 1 else "figure" for root in columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for measure in next(iter(columns.values())):
+        print(f"| {measure} | " + " | ".join(each[measure] for each in columns.values()) + " |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
