@@ -1,8 +1,11 @@
-"""A sync that kills itself: `python -m tests.syncing.killed HOME BASE_URL PORT.METHOD NTH before|after`.
+"""Syncs that kill themselves, each in a fork of `python -m tests.syncing.killed`, which prints its exit code.
+
+A line of standard input is a sync: `[HOME, BASE_URL, TERM, "PORT.METHOD", NTH, "before" or "after"]`.
 
 The process gets SIGKILL, as from the kernel when memory runs out, right before or after the NTH call of that method.
 """
 
+import json
 import os
 import signal
 import sys
@@ -12,9 +15,6 @@ from pathlib import Path
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
 from tests.corpus import Corpus
-
-FROM, TO = "2021/06/05", "2021/06/07"
-TERM = f'"{FROM}"[crdt] : "{TO}"[crdt]'  # two batches
 
 
 class Deadly:
@@ -52,12 +52,21 @@ class Doomed(Corpus):
         return found or super().__getattribute__(name)
 
 
-def main(home, base_url, step, nth, when):
+def sync(home, base_url, term, step, nth, when):
     corpus = Doomed(Path(home), base_url, date(2026, 1, 1))
     port, method = step.split(".")
-    corpus.arm(port, Deadly(getattr(corpus, port), method, int(nth), when == "after"))
-    sync_delta("k", TERM, 5, corpus, NEVER, lambda *_: None)
+    corpus.arm(port, Deadly(getattr(corpus, port), method, nth, when == "after"))
+    sync_delta("k", term, 5, corpus, NEVER, lambda *_: None)
+
+
+def main():
+    for line in sys.stdin:
+        pid = os.fork()
+        if not pid:
+            return sync(*json.loads(line))
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+    return None
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

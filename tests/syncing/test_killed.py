@@ -1,5 +1,7 @@
 """kill -9 of a real process at each step of a sync, and the run that heals it."""
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,7 +12,6 @@ import pytest
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
 from tests.corpus import Corpus
-from tests.syncing.killed import FROM, TERM, TO
 
 STEPS = [
     "leases.acquire",
@@ -25,22 +26,38 @@ STEPS = [
     "leases.release",
 ]
 ONCE = {"checkpoints.advance", "leases.release"}
+ONCE_A_BATCH = {"entrez.efetch", "documents.put", "jobs.put"}
+TWO_SLICES, TWO_BATCHES = ("2021/06/06", "2021/06/06"), ("2021/06/05", "2021/06/07")  # days of creation
+
+
+@pytest.fixture(scope="module")
+def killed():
+    """Runs one sync that kills itself, and gives its exit code."""
+    command, one_thread = [sys.executable, "-m", "tests.syncing.killed"], os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=one_thread, text=True, **pipes) as started:
+
+        def sync(*arguments):
+            print(json.dumps(arguments), file=started.stdin, flush=True)
+            return int(started.stdout.readline())
+
+        yield sync
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
     ("step", "nth"), [(step, nth) for step in STEPS for nth in (1, 2) if nth == 1 or step not in ONCE]
 )
-def test_a_sync_killed_anywhere_is_healed_by_the_next_run(tmp_path, ncbi, step, nth, when):
+def test_a_sync_killed_anywhere_is_healed_by_the_next_run(tmp_path, ncbi, killed, step, nth, when):
     ncbi.control.set_today("2026/01/01")
-    command = [sys.executable, "-m", "tests.syncing.killed", str(tmp_path), ncbi.base_url, step, str(nth), when]
-    died = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    first, last = TWO_BATCHES if nth == 2 and step in ONCE_A_BATCH else TWO_SLICES
+    term = f'"{first}"[crdt] : "{last}"[crdt]'
+    assert killed(str(tmp_path), ncbi.base_url, term, step, nth, when) == -signal.SIGKILL
     with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as corpus:
         if step not in ONCE:
             assert corpus.checkpoints.get("k").last_edat is None
-        report = sync_delta("k", TERM, 5, corpus, NEVER, lambda *_: None)
-        wanted = sorted(str(pmid) for pmid in ncbi.control.pmids("crdt", FROM, TO))
+        report = sync_delta("k", term, 5, corpus, NEVER, lambda *_: None)
+        wanted = sorted(str(pmid) for pmid in ncbi.control.pmids("crdt", first, last))
         heads = corpus.documents.heads(wanted)
         assert report.state == "complete"
         assert sorted(heads) == wanted
@@ -48,6 +65,6 @@ def test_a_sync_killed_anywhere_is_healed_by_the_next_run(tmp_path, ncbi, step, 
         assert corpus.passages.count()[0] == corpus.documents.count() == len(wanted)
         assert set(corpus.heard.all) == {("new", pmid, "1") for pmid in wanted}
         told = corpus.heard.all
-        again = sync_delta("k", TERM, 10_000, corpus, NEVER, lambda *_: None)
+        again = sync_delta("k", term, 10_000, corpus, NEVER, lambda *_: None)
         assert (again.inserted, again.updated, again.skipped) == (0, 0, len(wanted))
         assert corpus.heard.since(told) == []

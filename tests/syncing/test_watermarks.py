@@ -17,6 +17,7 @@ FUTURE = "2027-02-14"
 @pytest.fixture
 def corpus(tmp_path, ncbi):
     set_day(ncbi, DAY)
+    ncbi.control.withdraw(ncbi.control.pmids()[20:])
     with Corpus(tmp_path, ncbi.base_url, DAY) as made:
         yield made
 
@@ -39,7 +40,6 @@ def everything(ncbi):
 
 @pytest.mark.parametrize("wrong", [-4000, 30, 400])
 def test_five_nights_after_a_sync_with_a_wrong_clock_nothing_is_lost(corpus, ncbi, wrong):
-    ncbi.control.withdraw(ncbi.control.pmids()[20:])
     corpus.day = DAY + timedelta(days=wrong)
     report = run(corpus, overlap=0)
     assert report.state == "complete"
