@@ -6,6 +6,7 @@ import re
 import runpy
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from uuid import UUID
 
@@ -360,6 +361,13 @@ def patches(source: str) -> list[str]:
     return found + used
 
 
+@cache
+def tests_that(rule: Callable[[str], list[str]]) -> dict[str, list[str]]:
+    """What breaks the rule, by test file."""
+    sources = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "tests").rglob("*.py")}
+    return {path: found for path, source in sources.items() if (found := rule(source))}
+
+
 def skips(source: str) -> list[str]:
     tree = ast.walk(ast.parse(source))
     return [
@@ -382,8 +390,7 @@ def skips(source: str) -> list[str]:
     ],
 )
 def test_tests_neither_patch_nor_skip(rule, broken):
-    sources = {path: path.read_text() for path in (ROOT / "tests").rglob("*.py")}
-    assert {str(path.relative_to(ROOT)): found for path, source in sources.items() if (found := rule(source))} == {}
+    assert tests_that(rule) == {}
     assert rule(broken)
 
 

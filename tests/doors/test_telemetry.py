@@ -49,15 +49,32 @@ def left_behind(home):
     return [str(each.relative_to(home)) for each in home.rglob("*") if each.is_file() and ".bio-mcp" not in each.parts]
 
 
-@pytest.fixture
-def home(tmp_path):
+def with_a_paper(folder):
     """A home with one paper, as `bio-mcp import` leaves it."""
-    made = tmp_path / "home"
+    made = folder / "home"
     made.mkdir()
     sample = files("bio_mcp") / "samples/pubmed.xml.gz"
-    subprocess.run(["bash", "-c", f"zcat {sample} | head -c 9000 > {tmp_path}/few.xml"], check=True)
-    assert json.loads(run(made, PROGRAM, "import", f"{tmp_path}/few.xml", "--json").stdout)["documents"]
+    subprocess.run(["bash", "-c", f"zcat {sample} | head -c 9000 > {folder}/few.xml"], check=True)
+    assert json.loads(run(made, PROGRAM, "import", f"{folder}/few.xml", "--json").stdout)["documents"]
     return made
+
+
+@pytest.fixture
+def home(tmp_path):
+    return with_a_paper(tmp_path)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def idle(tmp_path_factory):
+    """A server that was asked once and idles while the other tests run: its home, its process, when it was asked."""
+    home = with_a_paper(tmp_path_factory.mktemp("served"))
+    command, given = cut_off(PROGRAM, "serve", "--port", "0"), environment(home)
+    with subprocess.Popen(command, cwd=ROOT, env=given, stdout=subprocess.PIPE, text=True) as started:
+        try:
+            assert ask(re.search(r"http://\S+/mcp", started.stdout.readline()).group())
+            yield home, started, time.monotonic()
+        finally:
+            started.terminate()
 
 
 def ask(url):
@@ -79,18 +96,6 @@ def test_the_building_of_the_model_leaves_nothing_behind(tmp_path):
     assert left_behind(tmp_path) == []
 
 
-def test_a_server_sends_nothing_and_leaves_nothing_behind(home):
-    command, given = cut_off(PROGRAM, "serve", "--port", "0"), environment(home)
-    with subprocess.Popen(command, cwd=ROOT, env=given, stdout=subprocess.PIPE, text=True) as started:
-        url = re.search(r"http://\S+/mcp", started.stdout.readline()).group()
-        assert ask(url)
-        time.sleep(FIRST_UPLOAD_S)
-        started.send_signal(signal.SIGTERM)
-        started.communicate(timeout=30)
-    assert started.returncode == 0
-    assert left_behind(home) == []
-
-
 @pytest.mark.parametrize("reaching", [LOOK_UP, CONNECT])
 def test_reaching_for_a_network_would_be_seen(tmp_path, reaching):
     assert run(tmp_path, sys.executable, "-c", reaching).returncode == -signal.SIGSYS
@@ -99,3 +104,12 @@ def test_reaching_for_a_network_would_be_seen(tmp_path, reaching):
 def test_telemetry_would_be_seen(home):
     assert run(home, PROGRAM, "search", "lung cancer", ORT_DISABLE_TELEMETRY="0").returncode == 0
     assert any("onnxruntime" in each for each in left_behind(home))
+
+
+def test_a_server_sends_nothing_and_leaves_nothing_behind(idle):
+    home, started, asked = idle
+    time.sleep(max(0, asked + FIRST_UPLOAD_S - time.monotonic()))
+    started.send_signal(signal.SIGTERM)
+    started.communicate(timeout=30)
+    assert started.returncode == 0
+    assert left_behind(home) == []
