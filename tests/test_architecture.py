@@ -362,7 +362,7 @@ def patches(source: str) -> list[str]:
 
 
 @cache
-def tests_that(rule: Callable[[str], list[str]]) -> dict[str, list[str]]:
+def broken_in_tests(rule: Callable[[str], list[str]]) -> dict[str, list[str]]:
     """What breaks the rule, by test file."""
     sources = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "tests").rglob("*.py")}
     return {path: found for path, source in sources.items() if (found := rule(source))}
@@ -390,7 +390,7 @@ def skips(source: str) -> list[str]:
     ],
 )
 def test_tests_neither_patch_nor_skip(rule, broken):
-    assert tests_that(rule) == {}
+    assert broken_in_tests(rule) == {}
     assert rule(broken)
 
 
