@@ -54,14 +54,16 @@ check: setup $(VENV)/.dev check-template ## lint, format, types, generated pages
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/python -m bio_mcp.doors.docs --check
+	$(BIN)/python -m scripts.template --check
 
 check-template: $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_template.py looks at the logs instead
 	$(NO_ACCOUNT) $(SAM)/bin/sam validate --lint
 	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t template.yaml -a cfn_lint_serverless.rules -i WS1004
 	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file template.yaml
 
-docs: setup ## write the generated pages anew
+docs: setup $(VENV)/.dev ## render the generated pages, and what of template.yaml follows from the functions
 	$(BIN)/python -m bio_mcp.doors.docs
+	$(BIN)/python -m scripts.template
 
 bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.md; takes some minutes
 	$(BIN)/python -m benchmarks

@@ -35,7 +35,12 @@ _Loader.add_multi_constructor("!", _function)
 @cache
 def template() -> dict[str, Any]:
     """template.yaml, its functions as `{"Fn::Name": arguments}`."""
-    loaded: dict[str, Any] = yaml.load(TEMPLATE.read_text(), _Loader)  # noqa: S506  # a SafeLoader
+    return read(TEMPLATE.read_text())
+
+
+def read(text: str) -> dict[str, Any]:
+    """A template of CloudFormation."""
+    loaded: dict[str, Any] = yaml.load(text, _Loader)  # noqa: S506  # a SafeLoader
     return loaded
 
 

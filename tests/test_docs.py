@@ -10,8 +10,11 @@ from benchmarks.__main__ import names, recorded
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.cli.program import COMMANDS as COMMAND_LINE
 from bio_mcp.doors.cli.wording import COMMANDS
-from bio_mcp.doors.docs import ROOT, filled, pages
+from bio_mcp.doors.docs import ROOT, filled, pages, publish
 from bio_mcp.settings import Settings
+from scripts.template.__main__ import files
+from scripts.template.functions import functions
+from tests.touched_ports import needed
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 GENERATED = pages((ROOT / "README.md").read_text(encoding="utf-8"))
@@ -20,6 +23,10 @@ GENERATED = pages((ROOT / "README.md").read_text(encoding="utf-8"))
 @pytest.mark.parametrize("path", GENERATED)
 def test_a_generated_page_is_up_to_date(path):
     assert (ROOT / path).read_text(encoding="utf-8") == GENERATED[path], "run `make docs`"
+
+
+def test_what_follows_from_the_functions_is_rendered():
+    assert publish(files(functions(needed)), check=True) == 0, "run `make docs`"
 
 
 def test_every_tool_and_resource_is_described():

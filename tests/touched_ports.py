@@ -1,7 +1,8 @@
 """Which methods of which ports a tool calls, as a recorder under its examples sees them, and what they take on AWS."""
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,10 +53,13 @@ class _Words(Corpus):
         return HashedWords()
 
 
-def _corpus() -> Corpus:
-    made = _Words(Path(tempfile.mkdtemp(prefix="bio-mcp-touched-")), articles())
-    import_records(made.articles[:STORED], made)
-    return made
+@contextmanager
+def _corpus() -> Iterator[Corpus]:
+    with tempfile.TemporaryDirectory(prefix="bio-mcp-touched-") as home:
+        made = _Words(Path(home), articles())
+        import_records(made.articles[:STORED], made)
+        yield made
+        made.close()
 
 
 def touched_by(what: Tool | Resource, event: dict[str, Any], backends: Any) -> set[str]:
@@ -81,11 +85,11 @@ def _named(event: dict[str, Any]) -> Tool | Resource:
 @cache
 def reached(function: str) -> dict[str, frozenset[str]]:
     """By tool or resource of a function, the methods that its events reach."""
-    corpus, found = _corpus(), {}
-    for event in events_of(function):
-        what = _named(event)
-        found[what.name] = found.get(what.name, frozenset()) | touched_by(what, event, corpus)
-    corpus.close()
+    found: dict[str, frozenset[str]] = {}
+    with _corpus() as corpus:
+        for event in events_of(function):
+            what = _named(event)
+            found[what.name] = found.get(what.name, frozenset()) | touched_by(what, event, corpus)
     return found
 
 

@@ -191,21 +191,24 @@ def _default(value: Any, secret: bool) -> str:
     return f"`{text.replace(sys.prefix, '{environment}')}`" if text else "none"
 
 
+def publish(pages: Mapping[str, str], check: bool) -> int:
+    """Write each page that is out of date, by its path in the repository, or only name it; returns the exit code."""
+    stale = [path for path, text in pages.items() if not _holds(ROOT / path, text)]
+    for path in stale:
+        if not check:
+            (ROOT / path).parent.mkdir(exist_ok=True)
+            (ROOT / path).write_text(pages[path], encoding="utf-8")
+        print(path, "is out of date; run `make docs`" if check else "written")
+    return 1 if check and stale else 0
+
+
+def _holds(file: Path, text: str) -> bool:
+    return file.exists() and file.read_text(encoding="utf-8") == text
+
+
 def main(argv: Sequence[str]) -> int:
     """Write the pages, or with `--check` say which are out of date; returns the exit code."""
-    stale = []
-    for path, text in pages((ROOT / "README.md").read_text(encoding="utf-8")).items():
-        file = ROOT / path
-        if file.exists() and file.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(path)
-        if "--check" not in argv:
-            file.write_text(text, encoding="utf-8")
-    if not stale:
-        return 0
-    verb = "is out of date; run `make docs`" if "--check" in argv else "written"
-    print("\n".join(f"{path} {verb}" for path in stale))
-    return 1 if "--check" in argv else 0
+    return publish(pages((ROOT / "README.md").read_text(encoding="utf-8")), "--check" in argv)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,66 @@
+"""The policies of a function's role: its log, and what its tools and its declaration take."""
+
+from collections.abc import Iterable, Sequence
+
+from scripts.port_grants import Grant
+from scripts.template.blocks import Tagged, Value, listed
+from scripts.template.functions import Function
+
+NO_VALUE = "!Ref AWS::NoValue"
+POLICIES = {"stores": ("dynamodb", "s3"), "work": ("sqs", "events")}  # name -> services
+INDEX = {"GivenDomain": "es", "GivenCollection": "aoss"}  # what the stack was given -> service
+SECRET = "arn:${AWS::Partition}:%s:${AWS::Region}:${AWS::AccountId}:%s"  # noqa: S105  # service, resource
+
+
+def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
+    """Each policy of its role; the endpoint may call the functions that serve tools."""
+    grants = function.grants
+    made = [policy("log", [allow(["logs:CreateLogStream", "logs:PutLogEvents"], f"!GetAtt {function.id}Logs.Arn")])]
+    made += [policy(name, found) for name, services in POLICIES.items() if (found := allowed(grants, services))]
+    if function.is_endpoint:
+        arns = listed([f"!GetAtt {each.id}Function.Arn" for each in callees])
+        made.append(policy("invoke", [allow(["lambda:InvokeFunction"], arns)]))
+    made += [_reading(*each) for each in function.secrets]
+    index = {condition: allowed(grants, [service]) for condition, service in INDEX.items()}
+    return [*made, *(when(condition, policy("index", found)) for condition, found in index.items() if found)]
+
+
+def policy(name: str, statements: Sequence[Value]) -> Value:
+    """A policy that stands in a role."""
+    return {"PolicyName": name, "PolicyDocument": {"Version": '"2012-10-17"', "Statement": statements}}
+
+
+def allow(actions: Sequence[str], resource: Value) -> dict[str, Value]:
+    """A statement."""
+    return {"Effect": "Allow", "Action": listed(actions), "Resource": resource}
+
+
+def allowed(grants: Iterable[Grant], services: Sequence[str]) -> list[Value]:
+    """A statement for each resource of these services that the grants name."""
+    by_resource: dict[str, list[str]] = {}
+    for service in services:
+        for action, resource in sorted(each for each in grants if each[0].startswith(f"{service}:")):
+            by_resource.setdefault(resource, []).append(action)
+    return [allow(actions, spelt(resource)) for resource, actions in by_resource.items()]
+
+
+def when(condition: str, value: Value, otherwise: Value = NO_VALUE) -> Tagged:
+    """One of two, by a condition of the template."""
+    return Tagged("!If", [condition, value, otherwise])
+
+
+def spelt(resource: str) -> str:
+    """A grant's resource as YAML."""
+    if "${" in resource:
+        return f'!Sub "{resource}"'
+    return f"!GetAtt {resource}" if "." in resource else f"!Ref {resource}"
+
+
+def _reading(condition: str, parameter: str) -> Tagged:
+    """Reading the secret that a parameter names, where it is kept; a name in Parameter Store may begin with a slash."""
+    named = f"${{{parameter}}}"
+    paths = [spelt(SECRET % ("ssm", f"parameter{slash}{named}")) for slash in ("/", "")]
+    in_ssm: Value = {"Effect": "Allow", "Action": "ssm:GetParameter", "Resource": paths}
+    elsewhere = allow(["secretsmanager:GetSecretValue"], spelt(SECRET % ("secretsmanager", f"secret:{named}-??????")))
+    decrypting = when("HasOwnKmsKey", allow(["kms:Decrypt"], "!Ref SecretKmsKeyArn"))
+    return when(condition, policy("secret", [when("InParameterStore", in_ssm, elsewhere), decrypting]))

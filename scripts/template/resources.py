@@ -1,0 +1,79 @@
+"""What the template has for one function: its log, its role and itself."""
+
+from collections.abc import Sequence
+
+from scripts.template.blocks import Value
+from scripts.template.functions import Function
+from scripts.template.policies import policies
+
+TEMPORARY = {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
+CALLED = "[{ Effect: Allow, Principal: { Service: lambda.amazonaws.com }, Action: sts:AssumeRole }]"
+VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
+    "BIO_MCP_MODELS": "/opt/models",
+    "BIO_MCP_THREADS": '"1"',
+    "ORT_DISABLE_TELEMETRY": '"1"  # ONNX Runtime\'s',
+    "BIO_MCP_BUCKET": "!Ref Bucket",
+    "BIO_MCP_TABLE_DOCUMENTS": "!Ref DocumentsTable",
+    "BIO_MCP_TABLE_CHECKPOINTS": "!Ref CheckpointsTable",
+    "BIO_MCP_TABLE_JOBS": "!Ref JobsTable",
+    "BIO_MCP_TABLE_LEASES": "!Ref LeasesTable",
+    "BIO_MCP_TABLE_AUDIT": "!Ref AuditTable",
+    "BIO_MCP_TABLE_PACE": "!Ref PaceTable",
+    "BIO_MCP_TABLE_CACHE": "!Ref CacheTable",
+    "BIO_MCP_QUEUE_URL": "!Ref WorkQueue",
+    "BIO_MCP_EVENT_BUS": "!Ref EventBus",
+    "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
+    "BIO_MCP_OPENSEARCH_URL": '!If [MakesIndex, !Sub "https://${SearchDomain.DomainEndpoint}", !Ref OpenSearchUrl]',
+    "BIO_MCP_OPENSEARCH_SERVICE": "!Ref OpenSearchService",
+    "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
+    "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
+    "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
+    "NCBI_ADMIN_EMAIL": "!Ref NcbiAdminEmail",
+    "NCBI_API_KEY": '!If [HasNcbiKey, !Sub "${SecretStore}:${NcbiApiKeyName}", ""]',
+}
+
+
+def resources(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
+    """Logical id -> resource. `callees` are the functions that serve tools."""
+    return {
+        f"{function.id}Logs": _logs(function),
+        f"{function.id}Role": _role(function, callees),
+        f"{function.id}Function": _function(function, callees),
+    }
+
+
+def _logs(function: Function) -> Value:
+    name = f"!Sub /aws/lambda/${{AWS::StackName}}-{function.name}"
+    properties = {"LogGroupName": name, "RetentionInDays": "!Ref LogRetentionDays"}
+    return {"Type": "AWS::Logs::LogGroup", **TEMPORARY, "Properties": properties}
+
+
+def _role(function: Function, callees: Sequence[Function]) -> Value:
+    properties: Value = {
+        "AssumeRolePolicyDocument": {"Version": '"2012-10-17"', "Statement": CALLED},
+        "ManagedPolicyArns": "[!Ref TracingPolicy]",
+        "Policies": policies(function, callees),
+    }
+    return {"Type": "AWS::IAM::Role", "Properties": properties}
+
+
+def _function(function: Function, callees: Sequence[Function]) -> Value:
+    properties: Value = {
+        "FunctionName": f"!Sub ${{AWS::StackName}}-{function.name}",
+        "Description": function.description,
+        "CodeUri": f"functions/{function.name}",
+        "Role": f"!GetAtt {function.id}Role.Arn",
+        "Layers": f"[{', '.join(f'!Ref {each}' for each in function.layers)}]",
+        "Timeout": str(function.timeout_s),
+        "MemorySize": str(function.memory_mb),
+        "LoggingConfig": f"{{ LogGroup: !Ref {function.id}Logs }}",
+        **function.properties,
+        "Environment": {"Variables": _variables(function, callees)},
+    }
+    return {"Type": "AWS::Serverless::Function", "Metadata": "{ SkipBuild: true }", "Properties": properties}
+
+
+def _variables(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
+    served = ",".join(f"{each.name}=${{{each.id}Function}}" for each in callees)
+    calls = {"BIO_MCP_FUNCTIONS": f"!Sub {served}"} if function.is_endpoint else {}
+    return {name: VALUES[name] for name in VALUES if name in function.ports.variables} | calls | function.variables

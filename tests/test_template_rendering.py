@@ -1,0 +1,145 @@
+"""What of template.yaml follows from the functions is rendered, for a new function too."""
+
+import sys
+
+import pytest
+import yaml
+
+from bio_mcp import tools
+from bio_mcp.catalog import LISTED, MODULES, TOOLS, modules_of_tools
+from bio_mcp.doors.docs import ROOT
+from scripts.port_grants import INDEX, given_for
+from scripts.template.__main__ import files, filled, rendered
+from scripts.template.blocks import Tagged, block
+from scripts.template.functions import Function, declared, functions
+from tests.aws_tables import read
+from tests.aws_template import allowed_by, documents_of, text
+from tests.touched_ports import needed
+
+TEMPLATE = (ROOT / "template.yaml").read_text()
+
+
+@pytest.fixture(scope="module")
+def given():
+    return functions(needed)
+
+
+def test_the_same_is_rendered_each_time(given):
+    once = rendered(TEMPLATE, given)
+    assert rendered(once, functions(needed)) == once
+
+
+def test_a_function_is_rendered_for_each_module_of_tools_and_the_endpoint_last(given):
+    assert [each.name for each in given] == [*(each.__name__.rpartition(".")[2] for each in MODULES), "mcp_http"]
+    assert [each.name for each in given if each.is_endpoint] == ["mcp_http"]
+
+
+NOTES = Function("my_notes", (TOOLS["rag.get"],), given_for(["documents.get", "passages.count"]))
+
+
+@pytest.fixture(scope="module")
+def grown(given):
+    """The resources and outputs of a template with one more function."""
+    made = read(rendered(TEMPLATE, [NOTES, *given]))
+    return made["Resources"], made["Outputs"]
+
+
+def test_a_new_function_has_all_that_a_function_has(grown):
+    parts = {"Logs", "Role", "Function", "FailuresMetric", "ErrorsAlarm", "ThrottlesAlarm", "DurationAlarm"}
+    assert {f"MyNotes{each}" for each in parts} == {name for name in grown[0] if name.startswith("MyNotes")}
+
+
+def test_a_new_function_may_do_what_its_tools_need_and_the_index_lets_it_in(grown):
+    resources, outputs = grown
+    may = allowed_by(documents_of(resources["MyNotesRole"]["Properties"]))
+    logs = {(f"logs:{each}", "MyNotesLogs.Arn") for each in ("CreateLogStream", "PutLogEvents")}
+    assert may == NOTES.grants | logs
+    assert ("es:ESHttpGet", INDEX) in may
+    [first, *_] = resources["SearchDomain"]["Properties"]["AccessPolicies"]["Statement"]
+    assert (first["Principal"], first["Action"]) == ({"AWS": {"Fn::GetAtt": "MyNotesRole.Arn"}}, "es:ESHttpGet")
+    assert outputs["MyNotesRoleArn"]["Value"] == {"Fn::GetAtt": "MyNotesRole.Arn"}
+
+
+def test_a_new_function_is_told_where_its_stores_are(grown):
+    told = grown[0]["MyNotesFunction"]["Properties"]["Environment"]["Variables"]
+    assert set(told) == NOTES.ports.variables
+
+
+def test_the_endpoint_calls_a_new_function_and_the_dashboard_shows_it(grown):
+    resources, _ = grown
+    called = allowed_by(documents_of(resources["McpHttpRole"]["Properties"]))
+    assert ("lambda:InvokeFunction", "MyNotesFunction.Arn") in called
+    told = text(resources["McpHttpFunction"]["Properties"]["Environment"]["Variables"]["BIO_MCP_FUNCTIONS"])
+    assert told.startswith("my_notes=${MyNotesFunction},search=")
+    shown = text(resources["Dashboard"]["Properties"]["DashboardBody"])
+    assert shown.count('"${AWS::StackName}-my_notes"') == shown.count('"${AWS::StackName}-mcp_http"') == 3
+
+
+def test_a_function_without_a_declaration_has_time_for_its_tool_and_is_watched_before_that_ends():
+    plain = Function("plain", (TOOLS["rag.search"],), given_for(["documents.get"]))
+    model = Function("model", (TOOLS["rag.search"],), given_for(["embeddings.embed"]))
+    assert (plain.description, plain.timeout_s, plain.memory_mb, plain.alarm_ms) == ("rag.search", 13, 512, 10_400)
+    assert (model.memory_mb, model.layers) == (1769, ("CommonLayer", "InferenceLayer"))
+
+
+def test_a_new_module_gets_an_entry_point(tmp_path, monkeypatch):
+    (tmp_path / "app.py").write_text(files([Function("get_doc")])["functions/get_doc/app.py"])
+    monkeypatch.syspath_prepend(tmp_path)
+    import app
+
+    assert callable(app.handler)
+    del sys.modules["app"]
+
+
+def test_a_key_that_nothing_reads_is_named(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/function.toml").write_text("timeout = 3\n")
+    with pytest.raises(LookupError, match=r"functions/notes/function.toml: nothing reads timeout"):
+        declared("notes", tmp_path)
+
+
+def test_a_template_without_markers_is_an_error():
+    with pytest.raises(ValueError, match="no markers # <functions>"):
+        filled("Resources:\n", "functions", "")
+
+
+def test_what_is_not_between_markers_stays():
+    marked = "a: 1\n# <x> told\nold: 1\n# </x>\nb: 2\n"
+    assert filled(marked, "x", "new: 1\n") == "a: 1\n# <x> told\nnew: 1\n# </x>\nb: 2\n"
+
+
+def test_a_block_is_yaml_as_it_was_nested():
+    value = {"a": {"b": "1", "c": ["x", {"d": "[y, z]"}, ["w"]]}, "e": Tagged("!If", ["Made", {"f": "2"}])}
+    loaded = yaml.safe_load(block(value, 2).replace("!If", ""))
+    assert loaded == {"a": {"b": 1, "c": ["x", {"d": ["y", "z"]}, ["w"]]}, "e": ["Made", {"f": 2}]}
+
+
+# ---- the catalogue ----
+
+
+def test_every_module_that_declares_a_tool_is_in_the_catalogue_and_those_that_are_listed_are_there():
+    assert modules_of_tools(tools) == MODULES
+    assert [each.__name__.rpartition(".")[2] for each in MODULES][: len(LISTED)] == list(LISTED)
+
+
+def test_a_module_that_is_put_beside_the_others_is_found_after_them(tmp_path, monkeypatch):
+    for name, source in {"__init__": "", "helper": "A = 1\n", "search": DECLARING, "aardvark": DECLARING}.items():
+        (tmp_path / "own_tools").mkdir(exist_ok=True)
+        (tmp_path / f"own_tools/{name}.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    import own_tools
+
+    assert [each.__name__ for each in modules_of_tools(own_tools)] == ["own_tools.search", "own_tools.aardvark"]
+
+
+DECLARING = '''
+from bio_mcp.ports import Backends
+from bio_mcp.tool import Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
+
+
+@tool("corpus.nothing", family=BIO_MCP, timeout=1)
+def nothing(request: Request, backends: Backends) -> Response:
+    """Do nothing."""
+    return Response()
+'''
