@@ -2,7 +2,7 @@ import pytest
 
 from bio_mcp.literature.records import Article, Author, Journal, PartialDate
 from bio_mcp.ports.ncbi import Citation
-from bio_mcp.querying.matching import Cited, compared
+from bio_mcp.querying.matching import Cited, compare
 
 PAPER = Article(
     "1",
@@ -29,8 +29,8 @@ PAPER = Article(
     ],
 )
 def test_a_record_is_compared_field_by_field(known, title, agrees, differs):
-    assert compared(Cited(known, title), PAPER) == (agrees, differs)
+    assert compare(Cited(known, title), PAPER) == (agrees, differs)
 
 
 def test_a_field_that_the_record_lacks_neither_agrees_nor_differs():
-    assert compared(Cited(Citation("", "2021", "1", "1", "smith"), "A title"), Article("1")) == ((), ())
+    assert compare(Cited(Citation("", "2021", "1", "1", "smith"), "A title"), Article("1")) == ((), ())

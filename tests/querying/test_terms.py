@@ -1,7 +1,7 @@
 import pytest
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.querying.terms import DateRange, cleaned, effective_term
+from bio_mcp.querying.terms import DateRange, clean, effective_term
 
 
 def test_a_query_alone_is_asked_as_it_is():
@@ -72,15 +72,15 @@ def test_a_date_that_no_calendar_has_is_refused(first, last, why):
 )
 def test_a_query_that_would_swallow_or_escape_its_filters_is_refused(query, why):
     with pytest.raises(InvalidInput, match=why):
-        cleaned(query)
+        clean(query)
 
 
 def test_brackets_within_quotation_marks_are_text():
-    assert cleaned('"il-6 (human"[tiab]') == '"il-6 (human"[tiab]'
+    assert clean('"il-6 (human"[tiab]') == '"il-6 (human"[tiab]'
 
 
 def test_control_characters_become_spaces():
-    assert cleaned("stat\x00ins\u2028or\u200bniacin") == "stat ins or niacin"
+    assert clean("stat\x00ins\u2028or\u200bniacin") == "stat ins or niacin"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate, StaticQuality
-from bio_mcp.retrieval.ranking import RETRACTED_FACTOR, biased, feedback_papers, fuse, moved, rank
+from bio_mcp.retrieval.ranking import RETRACTED_FACTOR, biased, feedback_papers, fuse, move_towards, rank
 from tests.memory_corpus import TODAY
 
 
@@ -101,10 +101,10 @@ def test_feedback_comes_from_the_best_papers_that_stand():
 
 def test_a_query_moves_towards_its_papers_and_stays_a_unit_vector():
     query, paper, other = np.eye(3, dtype=np.float32)
-    nearer = moved(query, [(0.9, paper), (0.3, other)])
+    nearer = move_towards(query, [(0.9, paper), (0.3, other)])
     assert nearer.dtype == np.float32
     assert nearer @ nearer == pytest.approx(1)
     assert nearer @ paper == pytest.approx(3 * (nearer @ other))
     assert nearer @ query > nearer @ paper > 0
-    assert moved(query, []) is query
-    assert moved(query, [(0.0, paper)]) is query
+    assert move_towards(query, []) is query
+    assert move_towards(query, [(0.0, paper)]) is query

@@ -1,6 +1,6 @@
 from datetime import date
 
-from bio_mcp.syncing.cursor import LAST_PATIENCE, Cursor, named
+from bio_mcp.syncing.cursor import LAST_PATIENCE, Cursor, first_few
 from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.windows import windows
 
@@ -105,9 +105,9 @@ def test_the_last_try_is_halved_down_to_one_and_grows_again():
 
 def test_the_newest_entry_date_is_kept():
     it = cursor()
-    it.saw_edat(["2021-06-01T06:00", "2021-05-30"])
-    it.saw_edat([])
-    it.saw_edat(["2021-05-31"])
+    it.note_edat(["2021-06-01T06:00", "2021-05-30"])
+    it.note_edat([])
+    it.note_edat(["2021-05-31"])
     assert it.max_edat == "2021-06-01T06:00"
 
 
@@ -124,4 +124,4 @@ def test_a_warning_is_given_once():
 
 
 def test_long_lists_of_pmids_are_cut_with_their_number():
-    assert named(map(str, range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert first_few(map(str, range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

@@ -7,7 +7,7 @@ import pytest
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import NcbiFailed, NcbiUnreadable
-from bio_mcp.syncing.cursor import DAYS, LAST_PATIENCE
+from bio_mcp.syncing.cursor import LAST_PATIENCE, MISSING_DAYS
 from bio_mcp.syncing.delta import sync_delta
 from tests.corpus import Corpus
 from tests.retracting import plain_papers, term
@@ -47,7 +47,7 @@ def stored(corpus, pmids):
 
 def test_empty_answers_are_no_sync_and_nothing_is_lost_when_ncbi_is_well_again(corpus, ncbi, pmids):
     send_nothing(ncbi)
-    for number in range(DAYS + 2):
+    for number in range(MISSING_DAYS + 2):
         night(corpus, ncbi, number)
         report = run(corpus, pmids)
         assert (report.state, report.processed) == ("incomplete", 0)
@@ -78,14 +78,14 @@ def test_pmids_that_are_never_delivered_hold_the_watermark_for_a_week_and_are_gi
 ):
     ncbi.control.withhold([int(each) for each in pmids[:3]])
     caplog.set_level(logging.WARNING, "bio_mcp.syncing.delta")
-    for number in range(DAYS):
+    for number in range(MISSING_DAYS):
         night(corpus, ncbi, number)
         report = run(corpus, pmids)
         assert report.state == "incomplete"
         assert any(", ".join(sorted(pmids[:3], key=int)) in each for each in report.warnings)
         assert corpus.checkpoints.get("k").windows == {}
     assert caplog.records == []
-    night(corpus, ncbi, DAYS)
+    night(corpus, ncbi, MISSING_DAYS)
     report = run(corpus, pmids)
     assert report.state == "complete"
     [warning], [record] = report.warnings, caplog.records
@@ -96,7 +96,7 @@ def test_pmids_that_are_never_delivered_hold_the_watermark_for_a_week_and_are_gi
 
 def test_what_was_given_up_holds_no_later_run_and_comes_when_it_is_delivered(corpus, ncbi, pmids):
     ncbi.control.withhold([int(pmids[0])])
-    for number in (0, DAYS, DAYS + 1):
+    for number in (0, MISSING_DAYS, MISSING_DAYS + 1):
         night(corpus, ncbi, number)
         state = run(corpus, pmids, overlap=10_000).state
     assert state == "complete"
@@ -107,7 +107,7 @@ def test_what_was_given_up_holds_no_later_run_and_comes_when_it_is_delivered(cor
 
 def test_several_runs_a_day_give_nothing_up_sooner(corpus, ncbi, pmids):
     ncbi.control.withhold([int(pmids[0])])
-    assert {run(corpus, pmids).state for _ in range(DAYS + 1)} == {"incomplete"}
+    assert {run(corpus, pmids).state for _ in range(MISSING_DAYS + 1)} == {"incomplete"}
 
 
 @pytest.mark.parametrize("status", [500, 503])

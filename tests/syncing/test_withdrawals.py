@@ -10,7 +10,7 @@ from bio_mcp.errors import Conflict, Failure, NcbiUnreadable
 from bio_mcp.syncing import retractions, withdrawals
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.settling import settle
-from bio_mcp.syncing.withdrawals import BELIEVED, SHARES, look_for_withdrawn
+from bio_mcp.syncing.withdrawals import MOST_GONE, SHARES, check_withdrawals
 from bio_mcp.tools.sync_delta import sync_delta as sync_tool
 from tests.corpus import Corpus
 from tests.memory_corpus import article
@@ -41,7 +41,7 @@ def day(corpus, ncbi, number):
 
 
 def look(corpus, deadline=NEVER, whole=True):
-    return look_for_withdrawn(corpus, deadline, lambda *_: None, whole=whole)
+    return check_withdrawals(corpus, deadline, lambda *_: None, whole=whole)
 
 
 def stored(corpus):
@@ -120,7 +120,7 @@ def test_an_ncbi_that_finds_no_paper_at_all_is_a_failure(corpus, ncbi):
 
 
 def test_another_ncbi_that_knows_few_of_the_papers_takes_none_away(corpus, ncbi, pmids):
-    ncbi.control.withdraw([int(each) for each in pmids[: BELIEVED + 1]])
+    ncbi.control.withdraw([int(each) for each in pmids[: MOST_GONE + 1]])
     for number in range(3):
         day(corpus, ncbi, number)
         [warning] = look(corpus).warnings

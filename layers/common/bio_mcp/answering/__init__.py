@@ -1,1 +1,1 @@
-"""Finding papers and answering from them: workflows over ports."""
+"""Finding papers for a question: workflows over ports."""

@@ -1,4 +1,4 @@
-"""Find papers for a question: both legs, fusion, relevance feedback, quality. Every search tool is a face of this."""
+"""Retrieve papers for a question: both legs, fusion, relevance feedback, quality. Every search tool uses it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.passages import Candidate, Filters, PassageQuery
-from bio_mcp.retrieval.ranking import FEEDBACK_PAPERS, Fused, Ranked, feedback_papers, fuse, moved, rank
+from bio_mcp.retrieval.ranking import FEEDBACK_PAPERS, Fused, Ranked, feedback_papers, fuse, move_towards, rank
 from bio_mcp.retrieval.synonyms import expansion
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ DEPTH = 200  # documents per leg
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. `synonyms` adds MeSH entry terms to the words that are looked up."""
+    """A question to the corpus. `synonyms` adds MeSH entry terms and drug names to the words."""
 
     text: str
     filters: Filters = field(default_factory=Filters)
@@ -32,8 +32,11 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Papers in order, and the terms that were looked up, for excerpts. `warnings` say what was not as asked."""
+class Retrieved:
+    """Ranked papers, with the analysed words and the vector of the question for excerpts.
+
+    `warnings` are sentences for the user: an empty corpus, no match, matches by meaning alone.
+    """
 
     ranked: list[Ranked]
     terms: frozenset[str]
@@ -41,11 +44,11 @@ class Found:
     warnings: tuple[str, ...] = ()
 
 
-def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> Found:
+def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> Retrieved:
     """Rank the papers that fit `question`.
 
-    Raises `InvalidInput` for a question without a letter or digit, `ModelMismatch`, `EmbeddingFailed`,
-    `IndexUnavailable`: never a shorter or worse list in their place.
+    Raises `InvalidInput` for a question without a letter or digit, `ModelMismatch`, `EmbeddingFailed` and
+    `IndexUnavailable`; a leg that fails never shortens or worsens the list.
     """
     text = _readable(question.text)
     terms = query_terms(text, expansion if question.synonyms else None)
@@ -57,26 +60,28 @@ def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> 
     candidates = passages.hybrid_search(PassageQuery(terms, vector, question.filters, DEPTH))
     fused = _with_feedback(candidates, vector, question.filters, backends)
     ranked = rank(candidates, fused, backends.today(), quality_bias=question.quality_bias)
-    asked = frozenset(term for term, _ in query_terms(text))
-    return Found(ranked, asked, vector, tuple(_warnings(candidates, question.filters, backends)))
+    query_words = frozenset(term for term, _ in query_terms(text))
+    return Retrieved(ranked, query_words, vector, tuple(_warnings(candidates, question.filters, backends)))
 
 
-def called(journal: str) -> frozenset[str]:
-    """What the index may have for a journal that somebody names: an NLM id, or a title in lower case."""
+def journal_keys(journal: str) -> frozenset[str]:
+    """The keys under which the index may have a journal: the NLM id, or the title in lower case."""
     return frozenset({journal.strip(), journal.strip().lower()})
 
 
-def absent(journals: Sequence[str], vector: "Vector", backends: Backends) -> list[str]:
-    """Those of `journals` of which the corpus has no paper."""
+def unknown_journals(journals: Sequence[str], vector: "Vector", backends: Backends) -> list[str]:
+    """Those of `journals` of which the corpus has no paper; one search each."""
 
-    def held(journal: str) -> bool:
-        return bool(backends.passages.hybrid_search(PassageQuery((), vector, Filters(journals=called(journal)), 1)))
+    def in_corpus(journal: str) -> bool:
+        return bool(
+            backends.passages.hybrid_search(PassageQuery((), vector, Filters(journals=journal_keys(journal)), 1))
+        )
 
-    return [each for each in journals if not held(each)]
+    return [each for each in journals if not in_corpus(each)]
 
 
 def _readable(text: str) -> str:
-    """`text` as valid Unicode. Raises `InvalidInput` when there is nothing in it to look for."""
+    """Return `text` as valid Unicode. Raises `InvalidInput` when it has no letter or digit."""
     valid = text.encode("utf-8", "replace").decode()
     if not any(character.isalnum() for character in valid):
         raise InvalidInput("query: it holds no word; say what to look for, as you would ask a librarian")
@@ -86,16 +91,19 @@ def _readable(text: str) -> str:
 def _with_feedback(
     candidates: Sequence[Candidate], vector: "Vector", filters: Filters, backends: Backends
 ) -> dict[str, Fused]:
-    """Fuse, move the query towards the best papers, score the same candidates by that, fuse again."""
+    """Fuse, move the query towards the best papers, score the same candidates again, fuse again.
+
+    With fewer than `FEEDBACK_PAPERS` papers that are not retracted, the first fusion stands.
+    """
     first = fuse(candidates, DEPTH)
     best = feedback_papers(candidates, first)
     if len(best) < FEEDBACK_PAPERS:
         return first
     papers = backends.passages.document_vectors(best)
-    nearer = moved(vector, [(first[pmid].score, papers[pmid]) for pmid in best if pmid in papers])
+    nearer = move_towards(vector, [(first[pmid].score, papers[pmid]) for pmid in best if pmid in papers])
     pmids = frozenset(each.pmid for each in candidates)
-    again = backends.passages.hybrid_search(PassageQuery((), nearer, filters, len(pmids), within=pmids))
-    return fuse(candidates, DEPTH, {each.pmid: each.sim for each in again if each.sim is not None})
+    rescored = backends.passages.hybrid_search(PassageQuery((), nearer, filters, len(pmids), within=pmids))
+    return fuse(candidates, DEPTH, {each.pmid: each.sim for each in rescored if each.sim is not None})
 
 
 def _warnings(candidates: Sequence[Candidate], filters: Filters, backends: Backends) -> list[str]:

@@ -1,1 +1,1 @@
-"""Reading PubMed itself, live: searches, records, and what is related to what."""
+"""Live queries of PubMed: searches, records, related articles, ids, full text. Nothing here touches the corpus."""

@@ -1,4 +1,4 @@
-"""PMID, PMCID and DOI of an article, from any of them."""
+"""Convert between the PMID, PMCID and DOI of an article."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from bio_mcp.ports.ncbi import ArticleIds, IdKind, NcbiLookup
 from bio_mcp.ports.pubmed import DocSummary, Pubmed, SearchPage, Summaries
 from bio_mcp.querying.partial import optional
 
-Found = Literal["found", "not_found", "unknown", "invalid"]
+IdState = Literal["found", "not_found", "unknown", "invalid"]
 _KINDS: tuple[tuple[IdKind, Callable[[str], str]], ...] = (
     ("pmcid", identifiers.pmcid),
     ("pmid", identifiers.pmid),
@@ -24,10 +24,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """`unknown`: NCBI failed at it, which says nothing of the id. `kind` and `ids` are empty for an invalid one."""
+    """The ids of one requested article.
+
+    `state` unknown: NCBI failed, which says nothing about the id. `kind` and `ids` are empty for an invalid one.
+    """
 
     asked: str
-    state: Found
+    state: IdState
     kind: IdKind | None
     ids: ArticleIds
 
@@ -35,24 +38,25 @@ class Converted:
 def convert(
     texts: Sequence[str], lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
 ) -> tuple[list[Converted], tuple[str, ...]]:
-    """The ids of each article asked for, in order, and what is lacking.
+    """The ids of each article in `texts`, in order, and the reasons why some are unknown.
 
-    PubMed Central's converter knows the articles in it; the others are looked up in PubMed itself.
+    PubMed Central's converter knows only the articles in PMC; the others are looked up in PubMed itself. Never raises
+    for an id: one that cannot be read is `invalid`, one that could not be looked up `unknown`.
     """
     known = {text: kind_of(text) for text in texts}
-    looking = _Looking(lookup, pubmed, deadline, [])
+    id_lookup = _IdLookup(lookup, pubmed, deadline, [])
     ids: dict[str, ArticleIds] = {}
     failed: set[IdKind] = set()
     for kind, _ in _KINDS:
         wanted = list(dict.fromkeys(one[1] for one in known.values() if one and one[0] == kind))
-        before = len(looking.reasons)
-        ids |= looking.up(kind, wanted) if wanted else {}
-        failed |= {kind} if len(looking.reasons) > before else set()
-    return [_converted(text, known[text], ids, failed) for text in texts], tuple(dict.fromkeys(looking.reasons))
+        before = len(id_lookup.reasons)
+        ids |= id_lookup.by_kind(kind, wanted) if wanted else {}
+        failed |= {kind} if len(id_lookup.reasons) > before else set()
+    return [_converted(text, known[text], ids, failed) for text in texts], tuple(dict.fromkeys(id_lookup.reasons))
 
 
 def kind_of(text: str) -> tuple[IdKind, str] | None:
-    """What kind of id it is, and the id itself; None where it is none."""
+    """Recognise an id: its kind and its normal form; None for text that is none."""
     for kind, read in _KINDS:
         try:
             return kind, read(text)
@@ -62,38 +66,46 @@ def kind_of(text: str) -> tuple[IdKind, str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Looking:
+class _IdLookup:
+    """The two lookups of one call, and the reasons for what they could not find."""
+
     lookup: NcbiLookup
     pubmed: Pubmed
     deadline: Deadline
     reasons: list[str]
 
-    def up(self, kind: IdKind, wanted: list[str]) -> dict[str, ArticleIds]:
+    def by_kind(self, kind: IdKind, wanted: list[str]) -> dict[str, ArticleIds]:
+        """Ids of the articles that `wanted` names by `kind`; absent ones are unknown to NCBI, or `reasons` has grown.
+
+        A PMID that the converter returns without a DOI is looked up in PubMed too, which may know the DOI.
+        """
         nothing: dict[str, ArticleIds] = {}
-        found = dict(self._tried(lambda: self.lookup.convert(wanted, kind, deadline=self.deadline), nothing))
+        found = dict(self._or_reason(lambda: self.lookup.convert(wanted, kind, deadline=self.deadline), nothing))
         rest = [each for each in wanted if each not in found or (kind == "pmid" and not found[each].doi)]
-        in_pubmed = {_id_of(each, kind): ArticleIds(each.pmid, each.pmcid, each.doi) for each in self._in(kind, rest)}
+        in_pubmed = {
+            _id_of(each, kind): ArticleIds(each.pmid, each.pmcid, each.doi) for each in self._summaries(kind, rest)
+        }
         return found | {each: in_pubmed[each] for each in rest if each in in_pubmed}
 
-    def _in(self, kind: IdKind, ids: list[str]) -> tuple[DocSummary, ...]:
-        """What PubMed says of those; a search for a DOI may find other papers, so the caller compares."""
+    def _summaries(self, kind: IdKind, ids: list[str]) -> tuple[DocSummary, ...]:
+        """PubMed's summaries of those ids. A search for a DOI may return other papers, so the caller compares."""
         pmids = ids if kind == "pmid" else self._pmids(kind, ids)
         if not pmids:
             return ()
-        return self._tried(lambda: self.pubmed.esummary(pmids, deadline=self.deadline), Summaries((), {})).found
+        return self._or_reason(lambda: self.pubmed.esummary(pmids, deadline=self.deadline), Summaries((), {})).found
 
     def _pmids(self, kind: IdKind, ids: list[str]) -> list[str]:
         pmids: list[str] = []
         for start in range(0, len(ids), _SEARCHED):
             some = ids[start : start + _SEARCHED]
             term = " OR ".join(f'"{each}"[doi]' if kind == "doi" else each for each in some)
-            pmids += self._tried(partial(self._page, term), SearchPage(0, (), "")).ids
+            pmids += self._or_reason(partial(self._page, term), SearchPage(0, (), "")).ids
         return pmids
 
     def _page(self, term: str) -> SearchPage:
         return self.pubmed.esearch(term, deadline=self.deadline, retmax=3 * _SEARCHED)
 
-    def _tried(self, ask: Callable[[], T], otherwise: T) -> T:
+    def _or_reason(self, ask: Callable[[], T], otherwise: T) -> T:
         return optional(ask, otherwise, "some ids could not be looked up", self.reasons)
 
 

@@ -1,4 +1,4 @@
-"""Fetching records from PubMed, and saying which of them are not there."""
+"""Fetch records from PubMed, and name the PMIDs that PubMed does not have."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from bio_mcp.ports.pubmed import Pubmed
 from bio_mcp.querying.partial import required
 
 Style = Literal["xml", "medline"]
-Told = tuple[dict[str, str | None], dict[str, RetractionStatus]]  # title and standing, by PMID
+Headers = tuple[dict[str, str | None], dict[str, RetractionStatus]]  # titles and retraction status, by PMID
 _PMID = re.compile(r"0*([1-9][0-9]{0,9})", re.ASCII)
 _RECORD = re.compile(r"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1>", re.DOTALL)
 _MEDLINE = re.compile(r"^PMID- ", re.MULTILINE)
@@ -24,12 +24,15 @@ _MEDLINE_TITLE = re.compile(r"^(?:TI|BTI|TT) {1,2}- (.*(?:\n {6}.*)*)", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Records as NCBI prints them. `titles` and `standings` are of each record in `text`, by PMID, in its order."""
+    """Records as NCBI prints them.
+
+    `titles` and `retractions` are keyed by PMID, in the order of the records in `text`.
+    """
 
     style: Style
     text: str
     titles: dict[str, str | None]
-    standings: dict[str, RetractionStatus]
+    retractions: dict[str, RetractionStatus]
 
 
 def asked_for(pmids: Sequence[str], field: str = "pmids") -> list[str]:
@@ -42,7 +45,10 @@ def asked_for(pmids: Sequence[str], field: str = "pmids") -> list[str]:
 
 
 def articles(pmids: Sequence[str], pubmed: Pubmed, deadline: Deadline) -> dict[str, Article]:
-    """PMID -> record, in the order asked for; those that PubMed does not have, or has withdrawn, are absent."""
+    """Fetch records: PMID -> article, in the order of `pmids`. Withdrawn and unknown PMIDs are absent.
+
+    Raises NCBI's failures with a `status`: this fetch is the answer itself, so nothing partial is returned.
+    """
     from bio_mcp.literature.medline import newest  # loads the XML parser, which the first call may not need
 
     with required():
@@ -51,18 +57,24 @@ def articles(pmids: Sequence[str], pubmed: Pubmed, deadline: Deadline) -> dict[s
 
 
 def raw(pmids: Sequence[str], style: Style, pubmed: Pubmed, deadline: Deadline) -> Raw:
-    """The records exactly as NCBI sends them."""
+    """Fetch the records exactly as NCBI sends them.
+
+    Raises `NcbiUnreadable` when the MEDLINE text lacks a record that PubMed has, so that none is reported missing.
+    """
     with required():
         text = pubmed.efetch_text(pmids, style=style, deadline=deadline)
-        titles, standings = _told_by_xml(text) if style == "xml" else _told_by_medline(text)
+        titles, retractions = _headers_from_xml(text) if style == "xml" else _headers_from_medline(text)
         missing = [pmid for pmid in pmids if pmid not in titles]
         if style == "medline" and missing and any(True for _ in pubmed.efetch(missing, deadline=deadline)):
             raise NcbiUnreadable("NCBI's MEDLINE text lacks records that PubMed has; try again")
-    return Raw(style, text, titles, standings)
+    return Raw(style, text, titles, retractions)
 
 
 def pieces(whole: Raw) -> list[str]:
-    """The text cut after each record: as many pieces as there are records, and the last lines."""
+    """Cut the text after each record: one piece a record, then the lines after the last.
+
+    Raises `UpstreamFailed`, not retryable, when the cuts do not match the records.
+    """
     text = whole.text
     ends = _ends_of_xml(text) if whole.style == "xml" else _ends_of_medline(text)
     if len(ends) != len(whole.titles):
@@ -70,14 +82,14 @@ def pieces(whole: Raw) -> list[str]:
     return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
 
 
-def _told_by_xml(text: str) -> Told:
+def _headers_from_xml(text: str) -> Headers:
     from bio_mcp.literature.medline import parse
 
     records = [record for record in parse(BytesIO(text.encode())) if isinstance(record, Article)]
     return {record.pmid: record.title for record in records}, {record.pmid: record.retraction for record in records}
 
 
-def _told_by_medline(text: str) -> Told:
+def _headers_from_medline(text: str) -> Headers:
     from bio_mcp.literature.medline.display import displayed_status
 
     starts = [found.start() for found in _MEDLINE.finditer(text)]
@@ -88,12 +100,12 @@ def _told_by_medline(text: str) -> Told:
 
 
 def _title(record: str) -> str | None:
-    found = _MEDLINE_TITLE.search(record)
-    return " ".join(found[1].split()) if found else None
+    title = _MEDLINE_TITLE.search(record)
+    return " ".join(title[1].split()) if title else None
 
 
 def _ends_of_xml(text: str) -> list[int]:
-    return [found.end() for found in _RECORD.finditer(text)]
+    return [record.end() for record in _RECORD.finditer(text)]
 
 
 def _ends_of_medline(text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""From what is known of a paper to its PMID, and whether the record that it leads to is that paper."""
+"""Find the PMID of a citation, and verify that its record is the cited paper."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ _SAME_TITLE = 0.8  # share of the words of both titles that both have
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """What the caller knows of a paper."""
+    """A citation to look up: its fields, and its title where known."""
 
     citation: Citation
     title: str = ""
@@ -29,10 +29,10 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """`agrees` and `differs` name the fields in which record and citation can be compared.
+    """The verdict on one citation. `agrees` and `differs` name the fields that record and citation both have.
 
-    matched: one record, nothing in it differs. doubtful: NCBI names one, but something differs. ambiguous: several
-    fit (`candidates`). unverified: NCBI names one, which could not be fetched.
+    matched: one record, and no field differs. doubtful: NCBI names a record, but a field differs. ambiguous: several
+    records fit (`candidates`). not_found: none fits. unverified: NCBI names a record that could not be fetched.
     """
 
     verdict: Verdict
@@ -47,15 +47,15 @@ class Matched:
 def match(
     cited: Sequence[Cited], lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
 ) -> tuple[list[Matched], list[str]]:
-    """A verdict for each citation, in order, and what is lacking.
+    """Give a verdict on each citation, in order, and the reasons why the answer is partial.
 
-    NCBI's matcher is asked for all; what it does not match is searched for by title or by its fields. Every record
-    is fetched and compared before it counts.
+    NCBI's matcher is asked for all; what it does not match is searched by title or by its fields. A record counts only
+    after it was fetched and compared. Raises NCBI's failure when the matcher itself fails.
     """
     with required():
         named = lookup.ecitmatch([each.citation for each in cited], deadline=deadline)
     reasons: list[str] = []
-    found = _searched(cited, named, pubmed, deadline, reasons)
+    found = _search_unmatched(cited, named, pubmed, deadline, reasons)
     wanted = list(
         dict.fromkeys(pmid for each, one in zip(named, found, strict=True) for pmid in (each.pmid, *one) if pmid)
     )
@@ -63,10 +63,10 @@ def match(
     return [_verdict(*each, records) for each in zip(cited, named, found, strict=True)], reasons
 
 
-def _searched(
+def _search_unmatched(
     cited: Sequence[Cited], named: Sequence[CitationMatch], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
 ) -> list[tuple[str, ...]]:
-    """PMIDs that a search finds for each citation that NCBI did not match."""
+    """PMIDs that a search returns for each citation that NCBI did not match; at most `SEARCHED` searches."""
     found: list[tuple[str, ...]] = []
     searches = 0
     for each, one in zip(cited, named, strict=True):
@@ -88,7 +88,7 @@ def _searched(
 
 
 def _term(cited: Cited) -> str:
-    """A PubMed query of the title, or else of the fields, when there are three of them."""
+    """A PubMed query of the title, or else of at least three fields; "" when too little is known."""
     title = " ".join(re.findall(r"\w+", cited.title))
     if title:
         return f"{title}[Title]"
@@ -111,10 +111,10 @@ def _verdict(cited: Cited, named: CitationMatch, found: Sequence[str], records: 
         article = records.get(named.pmid)
         if article is None:
             return Matched("unverified", None, named.pmid, reason="NCBI names this record, which could not be fetched")
-        agrees, differs = compared(cited, article)
-        told = "NCBI names this record, but it differs from the citation" if differs else None
-        return Matched("doubtful" if differs else "matched", article, named.pmid, agrees, differs, reason=told)
-    fitting = {pmid: compared(cited, records[pmid]) for pmid in found if pmid in records}
+        agrees, differs = compare(cited, article)
+        reason = "NCBI names this record, but it differs from the citation" if differs else None
+        return Matched("doubtful" if differs else "matched", article, named.pmid, agrees, differs, reason=reason)
+    fitting = {pmid: compare(cited, records[pmid]) for pmid in found if pmid in records}
     fitting = {pmid: (agrees, differs) for pmid, (agrees, differs) in fitting.items() if agrees and not differs}
     if len(fitting) == 1:
         [(pmid, (agrees, _))] = fitting.items()
@@ -126,8 +126,8 @@ def _verdict(cited: Cited, named: CitationMatch, found: Sequence[str], records: 
     return Matched(verdict, candidates=candidates, reason=named.reason)
 
 
-def compared(cited: Cited, article: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The fields that agree and those that differ; a field that one of both lacks is in neither."""
+def compare(cited: Cited, article: Article) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The fields that agree and those that differ. A field that either side lacks is in neither list."""
     of, journal = cited.citation, article.journal
     years = {date.year for date in (article.publication_date, article.electronic_date) if date and date.year}
     first = re.split(r"[-–,;]", article.pages or "")[0]
@@ -147,7 +147,7 @@ def _equal(given: str, printed: Sequence[str]) -> bool | None:
 
 
 def _named(given: str, article: Article) -> bool | None:
-    """Whether one of the authors has this surname; initials and order are not compared."""
+    """Whether an author has this surname; initials and position are not compared."""
     words = _fold(given).split()
     people = [_fold(each.last_name or each.collective_name or "") for each in article.authors]
     if not words or not any(people):
@@ -157,6 +157,7 @@ def _named(given: str, article: Article) -> bool | None:
 
 
 def _alike(given: str, printed: str) -> bool | None:
+    """Whether titles share 80 % of their words, or the given title (over four words) is part of the printed one."""
     ours, theirs = set(_fold(given).split()), set(_fold(printed).split())
     if not ours or not theirs:
         return None
@@ -164,7 +165,7 @@ def _alike(given: str, printed: str) -> bool | None:
 
 
 def _fold(text: str) -> str:
-    """Lower case, no accents, no punctuation."""
+    """Lower case, without accents and punctuation."""
     plain = unicodedata.normalize("NFKD", text.casefold())
-    kept = "".join(c for c in plain if not unicodedata.combining(c))
-    return " ".join(re.findall(r"\w+", kept))
+    unaccented = "".join(c for c in plain if not unicodedata.combining(c))
+    return " ".join(re.findall(r"\w+", unaccented))

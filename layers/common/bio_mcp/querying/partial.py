@@ -1,8 +1,7 @@
-"""Telling an answer that is whole from one that is not, and either from no answer.
+"""Partial answers: which failures fail the call, and which only add a reason.
 
-An answer is `complete` or `partial`, with reasons. When there is none, the failure says why in its details:
-`status` is `throttled` (ask more slowly) or `upstream_failed` (NCBI is at fault). Nothing that failed is ever
-given as "nothing found".
+An answer is `complete`, or `partial` with reasons. When there is none, the failure's details have a `status`:
+`throttled` (ask more slowly) or `upstream_failed` (NCBI is at fault). A failure never reads as "nothing found".
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,31 +16,37 @@ T = TypeVar("T")
 
 @contextmanager
 def required() -> Iterator[None]:
-    """What is asked for in this block is the answer itself: without it there is none, and the failure says why."""
+    """Mark a block as the answer itself: a failure in it fails the call, and gets a `status` in its details.
+
+    A query that NCBI rejects has no `status`: the caller must change the query, and waiting does not help.
+    """
     try:
         yield
     except (UpstreamFailed, DeadlineExceeded) as failure:
         if not isinstance(failure, NcbiQueryRejected):
-            failure.details["status"] = kind_of(failure)
+            failure.details["status"] = status_of(failure)
         raise
 
 
-def kind_of(failure: Failure) -> Status:
-    """Whether we asked too fast, or had to wait too long for a turn; else whether NCBI failed."""
+def status_of(failure: Failure) -> Status:
+    """`throttled` when we asked too fast or waited too long for a turn; else `upstream_failed`."""
     queued = isinstance(failure, DeadlineExceeded) and failure.retry_after_s is not None
     return "throttled" if queued or isinstance(failure, NcbiRateLimited) else "upstream_failed"
 
 
 def optional(ask: Callable[[], T], otherwise: T, missing: str, reasons: list[str]) -> T:
-    """What `ask` gives; `otherwise` when NCBI fails at it, with a reason that names what the answer is `missing`."""
+    """Return `ask()`, or `otherwise` when NCBI fails; `reasons` then gets a sentence on what is `missing`.
+
+    `InvalidInput` counts as such a failure, since the request was composed here and not by the caller.
+    """
     try:
         return ask()
     except (UpstreamFailed, DeadlineExceeded, InvalidInput) as failure:  # of what we made up ourselves
-        reasons.append(f"{missing} ({kind_of(failure)}): {failure}")
+        reasons.append(f"{missing} ({status_of(failure)}): {failure}")
         return otherwise
 
 
 def missing_summaries(pmids: Iterable[str]) -> list[str]:
-    """The reason why an answer lacks what was to be said of these, if there are any."""
+    """The reason why an answer lacks summaries of these PMIDs; empty without PMIDs."""
     named = ", ".join(pmids)
     return [f"PubMed gave no summary of PMID {named}"] if named else []

@@ -1,4 +1,4 @@
-"""Reading an article of PubMed Central within a budget of characters."""
+"""Read an article of PubMed Central within a budget of characters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +12,12 @@ from bio_mcp.ports.pubmed import Pubmed, Summaries
 from bio_mcp.querying.converting import convert, kind_of
 from bio_mcp.querying.partial import optional, required
 
-_WORDS_KEPT = 200  # characters below which the beginning of a section is not worth showing
+_LEAST_SHOWN = 200  # characters below which the beginning of a section is not worth showing
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The sections that fit, `cut` the title of one that is not whole, `left_out` the titles of the others."""
+    """The sections that fit. `cut` is the title of the last if it is not whole, `left_out` the titles of the rest."""
 
     sections: tuple[TextSection, ...]
     cut: str | None
@@ -25,7 +25,11 @@ class Shown:
 
 
 def full_text(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline) -> FullText:
-    """The article with this PMCID, PMID or DOI. Raises `InvalidInput`, `NotFound`."""
+    """Fetch the article with this PMCID, PMID or DOI.
+
+    Raises `InvalidInput` for text that is no id, `NotFound` for an article that is not in PubMed Central, and
+    `UpstreamFailed` when its PMCID could not be looked up.
+    """
     kind = kind_of(asked)
     if kind is None:
         raise InvalidInput(f"{asked[:60]!r} is no PMCID, PMID or DOI; give one such as PMC6108041")
@@ -35,46 +39,49 @@ def full_text(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
 
 
 def _pmcid_of(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline) -> str:
-    [found], reasons = convert([asked], lookup, pubmed, deadline)
-    if found.state == "unknown":
+    [converted], reasons = convert([asked], lookup, pubmed, deadline)
+    if converted.state == "unknown":
         raise UpstreamFailed(
             f"NCBI could not say which article this is ({'; '.join(reasons)})", status="upstream_failed"
         )
-    if not found.ids.pmcid:
+    if not converted.ids.pmcid:
         raise NotFound(
             "PubMed Central does not have this article; its abstract is in fetchArticleDetails",
-            pmid=found.ids.pmid,
-            doi=found.ids.doi,
+            pmid=converted.ids.pmid,
+            doi=converted.ids.doi,
         )
-    return found.ids.pmcid
+    return converted.ids.pmcid
 
 
-def standing(article: FullText, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> RetractionStatus:
-    """What PubMed says of the article's standing: its text in PubMed Central stays as it was when it is retracted."""
+def retraction_status(article: FullText, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> RetractionStatus:
+    """The article's retraction status from PubMed, since PubMed Central's text stays unchanged after a retraction.
+
+    `UNKNOWN` without a PMID, or when the summary fails; `reasons` then says so.
+    """
     if article.pmid is None:
         return RetractionStatus.UNKNOWN
     pmid = article.pmid
-    lacking = "whether the article was retracted could not be read"
-    known = optional(lambda: pubmed.esummary([pmid], deadline=deadline), Summaries((), {}), lacking, reasons)
+    missing = "whether the article was retracted could not be read"
+    known = optional(lambda: pubmed.esummary([pmid], deadline=deadline), Summaries((), {}), missing, reasons)
     return next((each.retraction for each in known.found), RetractionStatus.UNKNOWN)
 
 
-def chosen(sections: Sequence[TextSection], titles: Sequence[str]) -> list[TextSection]:
-    """Those whose title, or whose section's title above them, holds one of `titles`; all when none is given."""
+def choose(sections: Sequence[TextSection], titles: Sequence[str]) -> list[TextSection]:
+    """The sections whose title, or a parent's title, contains one of `titles` in any case; all when none is given."""
     wanted = [title.casefold() for title in titles]
-    found: list[TextSection] = []
+    chosen: list[TextSection] = []
     inside = 0  # level of the chosen section that we are in
     for section in sections:
         if inside and section.level <= inside:
             inside = 0
         if not wanted or inside or any(title in section.title.casefold() for title in wanted):
-            found.append(section)
+            chosen.append(section)
             inside = inside or section.level
-    return found
+    return chosen
 
 
-def fitting(sections: Sequence[TextSection], budget: int, with_tables: bool) -> Shown:
-    """The first sections that have room in `budget` characters, tables counted; the one that has not is cut."""
+def fit(sections: Sequence[TextSection], budget: int, with_tables: bool) -> Shown:
+    """The first sections that fit in `budget` characters, tables included; the first that does not fit is cut."""
     shown: list[TextSection] = []
     left, cut = budget, None
     for place, section in enumerate(sections):
@@ -84,7 +91,7 @@ def fitting(sections: Sequence[TextSection], budget: int, with_tables: bool) -> 
             shown.append(own)
             left -= size
             continue
-        if left > _WORDS_KEPT or not shown:
+        if left > _LEAST_SHOWN or not shown:
             shown.append(_cut(own, left))
             cut, place = section.title, place + 1
         return Shown(tuple(shown), cut, tuple(each.title for each in sections[place:]))
@@ -101,12 +108,12 @@ def _size(table: Table) -> int:
 
 
 def _cut(section: TextSection, left: int) -> TextSection:
-    """Its text up to the last whole sentence, or word, that fits; then the tables that still do."""
+    """Cut the text at the last whole sentence, or word, that fits; then add the tables that still fit."""
     text = section.text
     left = max(left - len(section.title), 1)
     if len(text) > left:
         head = text[:left]
-        at = max(head.rfind(". ") + 1, head.rfind("\n")) if left > _WORDS_KEPT else 0
+        at = max(head.rfind(". ") + 1, head.rfind("\n")) if left > _LEAST_SHOWN else 0
         text = head[: at if at > left // 2 else max(head.rfind(" "), 1)].rstrip()
     left -= len(text)
     tables: list[Table] = []

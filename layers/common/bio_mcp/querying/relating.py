@@ -1,4 +1,4 @@
-"""What PubMed relates to an article: similar, citing and cited ones."""
+"""Articles that PubMed relates to an article: similar, citing and cited ones."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,9 +19,11 @@ _NONE_KNOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """`links` in NCBI's order, the first of `total`. `scores`: PMID -> similarity in [0, 1], where there is one.
+    """Related articles.
 
-    `command` is ELink's that gave them.
+    `links` are in NCBI's order, the first of `total`. `scores` maps a PMID to a similarity in [0, 1], where known.
+    `score_kind` relative: scores are shares of the source's own; order: only the order counts; none: unordered.
+    `command` is the ELink command that succeeded.
     """
 
     links: tuple[str, ...]
@@ -35,10 +37,10 @@ class Related:
 
 
 def related(pmid: str, link_name: str, most: int, pubmed: Pubmed, deadline: Deadline) -> Related:
-    """At most `most` articles, the source not among them, with what ESummary says of each and of the source.
+    """Find at most `most` related articles, the source excluded, with a summary of each and of the source.
 
-    Raises `NotFound` for a PMID that PubMed does not have. Titles that could not be read are a reason, links that
-    could not be read a failure.
+    Raises `NotFound` for a PMID that PubMed does not have. Links that cannot be read fail the call; titles that cannot
+    be read are a reason.
     """
     warnings: list[str] = []
     with required():
@@ -73,22 +75,23 @@ def related(pmid: str, link_name: str, most: int, pubmed: Pubmed, deadline: Dead
 
 
 def _links(pmid: str, link_name: str, pubmed: Pubmed, deadline: Deadline, warnings: list[str]) -> tuple[Link, ...]:
+    """ELink's answer. Similar articles come with scores if NCBI gives them within `SCORING_S`, else in its order."""
     if link_name == SIMILAR:
         try:
             share = deadline.share(min(SCORING_S, deadline.remaining / 3))
-            [found] = pubmed.elink([pmid], link_name=link_name, command="neighbor_score", deadline=share)
+            [linked] = pubmed.elink([pmid], link_name=link_name, command="neighbor_score", deadline=share)
         except NcbiQueryRejected:
             raise
         except (UpstreamFailed, DeadlineExceeded):
             warnings.append("NCBI gave no scores this time; the articles are in its order, most similar first")
         else:
-            return tuple(sorted(found.links, key=lambda link: -(link.score or 0)))
-    [found] = pubmed.elink([pmid], link_name=link_name, command="neighbor", deadline=deadline)
-    return found.links
+            return tuple(sorted(linked.links, key=lambda link: -(link.score or 0)))
+    [linked] = pubmed.elink([pmid], link_name=link_name, command="neighbor", deadline=deadline)
+    return linked.links
 
 
 def _scores(pmid: str, links: tuple[Link, ...]) -> dict[str, float]:
-    """Each raw score as a share of the source's own, which is how similar it is to itself; none without that one."""
+    """Each raw score divided by the source's own, its similarity to itself; empty without that one."""
     own = next((link.score for link in links if link.uid == pmid), None)
     if not own:
         return {}

@@ -1,4 +1,4 @@
-"""Searching PubMed, and saying what was really searched."""
+"""Search PubMed, and report the term that was searched."""
 
 from dataclasses import dataclass, replace
 
@@ -11,10 +11,11 @@ SPELLING_S = 5.0  # of the search's time, at most, for what is only a suggestion
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """`summaries` are those of the first hits; `spelling` is how PubMed would spell a term that it left out.
+class SearchResult:
+    """Hits of a search. `summaries` are those of the first hits.
 
-    `reasons` say what is lacking though it was asked for, `warnings` what was not searched as asked.
+    `spelling` is PubMed's spelling of a query with unknown words. `reasons` say what was requested and is missing,
+    `warnings` what was searched in another way than requested.
     """
 
     page: SearchPage
@@ -26,7 +27,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """`term` is asked; `words` are the user's own part of it. `sort` is PubMed's, `summaries` how many of `retmax`."""
+    """A search request. `term` is sent to PubMed; `words` are the user's own part of it, without dates and filters.
+
+    `sort` is PubMed's name of the order; the first `summaries` of `retmax` hits are summarised.
+    """
 
     term: str
     words: str
@@ -35,19 +39,19 @@ class Search:
     summaries: int
 
 
-def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
-    """The first hits and the summaries of the first of them.
+def search(query: Search, pubmed: Pubmed, deadline: Deadline) -> SearchResult:
+    """Search PubMed: PMIDs of the first hits, and summaries of the first of them.
 
-    A search that failed raises; summaries that failed leave the hits, and a reason.
+    A search that fails raises. Summaries that fail leave the PMIDs, and a reason.
     """
-    many = asked.summaries
+    many = query.summaries
     with required():
-        page = pubmed.esearch(asked.term, deadline=deadline, retmax=asked.retmax, sort=asked.sort, history=many > 0)
-    page = replace(page, ids=page.ids[: asked.retmax])
+        page = pubmed.esearch(query.term, deadline=deadline, retmax=query.retmax, sort=query.sort, history=many > 0)
+    page = replace(page, ids=page.ids[: query.retmax])
     reasons: list[str] = []
-    if asked.term != asked.words:
+    if query.term != query.words:
         nothing = "PubMed finds nothing by the words of the query; what matches the dates and types alone is left out"
-        page = discard_unknown_words(page, lambda: _found_by_words(asked, page, pubmed, deadline, reasons), nothing)
+        page = discard_unknown_words(page, lambda: _found_by_words(query, page, pubmed, deadline, reasons), nothing)
     known = Summaries((), {})
     if many and page.ids:
         known = optional(
@@ -57,17 +61,19 @@ def search(asked: Search, pubmed: Pubmed, deadline: Deadline) -> Found:
             reasons,
         )
     reasons += missing_summaries(known.missing)
-    return Found(page, known.found, _spelling(asked.words, page, pubmed, deadline), tuple(reasons), page.warnings)
+    return SearchResult(
+        page, known.found, _spelling(query.words, page, pubmed, deadline), tuple(reasons), page.warnings
+    )
 
 
-def _found_by_words(asked: Search, page: SearchPage, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> int:
-    """Hits of the user's own words; those of `page` where NCBI fails to say."""
-    lacking = "PubMed left out words of the query, and whether it knows any of them could not be asked"
-    return optional(lambda: pubmed.esearch(asked.words, deadline=deadline, retmax=1), page, lacking, reasons).count
+def _found_by_words(query: Search, page: SearchPage, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> int:
+    """Number of hits of the user's own words; that of `page` where NCBI cannot say."""
+    missing = "PubMed left out words of the query, and whether it knows any of them could not be asked"
+    return optional(lambda: pubmed.esearch(query.words, deadline=deadline, retmax=1), page, missing, reasons).count
 
 
 def _spelling(words: str, page: SearchPage, pubmed: Pubmed, deadline: Deadline) -> str | None:
-    """PubMed's spelling of the query, asked for where a word of it was left out or nothing was found."""
+    """PubMed's spelling of the query; asked only where a word was dropped or nothing was found."""
     if page.count and not page.dropped:
         return None
     unknown = Spelling(words, None)

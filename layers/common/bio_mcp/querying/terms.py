@@ -1,4 +1,4 @@
-"""From a question with filters to the one term that PubMed is asked."""
+"""Compose the one term that PubMed is asked, from a query and its filters."""
 
 import calendar
 import re
@@ -18,7 +18,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\ufeff]+")
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """Days as YYYY, YYYY/MM or YYYY/MM/DD, both included; None where the range is open."""
+    """Days as YYYY, YYYY/MM or YYYY/MM/DD, both included; None at an open end. `kind` is the date field."""
 
     first: str | None
     last: str | None
@@ -26,14 +26,21 @@ class DateRange:
 
 
 def effective_term(query: str, dates: DateRange | None = None, publication_types: Sequence[str] = ()) -> str:
-    """The query, in brackets where something is added to it, so that its own OR stays inside. Raises `InvalidInput`."""
-    asked = cleaned(query)
+    """The query and its filters as one PubMed term.
+
+    The query stands in brackets where a filter is added, so that its own OR stays inside. Raises `InvalidInput`.
+    """
+    asked = clean(query)
     clauses = [clause for clause in (dates and _dated(dates), _typed(publication_types)) if clause]
     return " AND ".join([f"({asked})", *clauses]) if clauses else asked
 
 
-def cleaned(query: str) -> str:
-    """The query on one line; brackets and quotation marks must close, or they would swallow what is added."""
+def clean(query: str) -> str:
+    """The query on one line, without control characters.
+
+    Raises `InvalidInput` for a query of under three characters, and for open brackets or quotation marks: they would
+    swallow the filters behind them.
+    """
     asked = " ".join(_CONTROL.sub(" ", query).split())
     if len(asked) < SHORTEST:
         raise InvalidInput(f"queryTerm: at least {SHORTEST} characters are needed, spaces aside")
@@ -52,7 +59,7 @@ def _dated(dates: DateRange) -> str | None:
 
 
 def _day(name: str, text: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """The first and the last day that `text` means. Raises `InvalidInput` for what no calendar has."""
+    """The first and the last day that `text` means. Raises `InvalidInput` for days that no calendar has."""
     if not re.fullmatch(r"\d{4}(/\d{2}(/\d{2})?)?", text, re.ASCII):
         raise InvalidInput(f"dateRange.{name}: {text!r} is not YYYY, YYYY/MM or YYYY/MM/DD")
     year, month, day = (*map(int, text.split("/")), None, None)[:3]
@@ -71,7 +78,7 @@ def _day(name: str, text: str) -> tuple[tuple[int, int, int], tuple[int, int, in
 
 
 def _typed(names: Sequence[str]) -> str | None:
-    """Any of the types. A type's name has no quotation mark and no bracket, by which it could end its field."""
+    """A clause for any of the types; names lose quotation marks and brackets, which would end the field early."""
     clauses = [f'"{_type(name)}"[Publication Type]' for name in dict.fromkeys(names)]
     if not clauses:
         return None
@@ -89,8 +96,8 @@ def _type(name: str) -> str:
     return plain
 
 
-def unfiltered(publication_types: Sequence[str], dropped: Sequence[str]) -> list[str]:
-    """Why the hits are more than was asked for: the types that PubMed does not know and left out of the search."""
-    told = [term.lower() for term in dropped if "publication type" in term.lower()]
-    unknown = [name for name in publication_types if any(_type(name).lower() in term for term in told)]
+def unknown_type_reasons(publication_types: Sequence[str], dropped: Sequence[str]) -> list[str]:
+    """Why there are more hits than requested: publication types that PubMed does not know and dropped."""
+    dropped_types = [term.lower() for term in dropped if "publication type" in term.lower()]
+    unknown = [name for name in publication_types if any(_type(name).lower() in term for term in dropped_types)]
     return [f"PubMed knows no publication type {name!r}: the hits are not filtered by it" for name in unknown]

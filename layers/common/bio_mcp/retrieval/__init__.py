@@ -1,1 +1,4 @@
-"""How a paper is found: analysis, chunks, ranking, excerpts. Pure."""
+"""Retrieval: text analysis, chunks, ranking, excerpts.
+
+Pure functions over values; the engines that store and search passages are adapters.
+"""

@@ -1,4 +1,4 @@
-"""From text to search terms: one analysis for documents and queries, in every engine.
+"""Text to search terms: one analysis for documents and queries, in every engine.
 
 Folds width, accents, super- and subscripts ("m²" = "m2", "H₂O" = "H2O"); spells Greek letters and joins the parts of
 names with digits, Greek letters or single letters, keeping the parts ("IL-6" gives il6, il, 6 and so meets "IL6" and
@@ -51,7 +51,11 @@ _local = threading.local()
 
 
 def analyse(text: str) -> list[str]:
-    """The terms of a document, in its order and with repetitions. Only stop words: those words."""
+    """The terms of a document, in its order and with repetitions.
+
+    Stop words are dropped, unless the text has nothing else. The terms depend on `ANALYSIS_VERSION`: raise it with any
+    change here, and index again.
+    """
     folded = fold(text)
     terms = list(_terms(folded, STOP_WORDS, _SPACED_NAME))
     return terms or list(_terms(folded, frozenset(), _SPACED_NAME))
@@ -60,10 +64,11 @@ def analyse(text: str) -> list[str]:
 def query_terms(
     text: str, expand: Callable[[list[str]], Iterable[tuple[str, float]]] | None = None
 ) -> tuple[tuple[str, float], ...]:
-    """The terms of a query with their weights, each once: at most `QUERY_TERMS`, the first ones.
+    """The terms of a query with their weights, without repetition: at most the first `QUERY_TERMS`.
 
-    A term's weight is how often the query says it. `expand` may add terms; one already there keeps its weight.
-    A query of stop words only is looked up by its words.
+    A term's weight is its number of occurrences in the query. `expand` may add terms; a term that is already there
+    has the weight of the query. Text beyond `QUERY_CHARACTERS` is ignored. A query of stop words only is looked up by
+    these words.
     """
     folded = fold(text[:QUERY_CHARACTERS])
     terms = list(_terms(folded, QUERY_STOP_WORDS, _SPACED_NAME_ASKED))
@@ -75,7 +80,7 @@ def query_terms(
 
 
 def fold(text: str) -> str:
-    """`text` with one form for each character, Greek letters spelled and set off by hyphens; case is kept."""
+    """Fold `text` to one form of each character; Greek letters are spelled and set off by hyphens, case is left."""
     if not text.isascii():
         text = _MICRO.sub("micro", text)
         text = unicodedata.normalize("NFKD", text.translate(SEPARATORS))
@@ -86,6 +91,7 @@ def fold(text: str) -> str:
 
 
 def _terms(folded: str, stop: frozenset[str], spaced: re.Pattern[str]) -> Iterator[str]:
+    """Yield the terms of folded text, `stop` words left out unless they are written as names, in capitals."""
     for found in spaced.findall(folded):
         yield from _joined(found)
     shouted = folded.isupper()
@@ -98,6 +104,7 @@ def _terms(folded: str, stop: frozenset[str], spaced: re.Pattern[str]) -> Iterat
 
 
 def _compound(word: str, stop: frozenset[str], shouted: bool) -> Iterator[str]:
+    """Yield the joined name of a hyphenated word, if it holds one, then its parts."""
     parts = _PART.split(word.lower())
     if name := _name(parts):
         yield from _joined(name)
@@ -107,9 +114,9 @@ def _compound(word: str, stop: frozenset[str], shouted: bool) -> Iterator[str]:
 
 
 def _name(parts: Sequence[str]) -> Sequence[str]:
-    """Those of hyphenated parts that are one name: up to the last with a digit, a Greek or a single letter.
+    """The leading parts of a hyphenated word that form one name: up to the last with a digit, Greek or single letter.
 
-    "anti-tnf-alpha-induced" holds tnf, alpha; "t-cell-mediated" t, cell; "10-15" and "double-blind" none.
+    "anti-tnf-alpha-induced" has tnf, alpha; "t-cell-mediated" has t, cell; "10-15" and "double-blind" have none.
     """
     parts = parts[1:] if parts[0] in _PREFIXES else parts
     marks = [at for at, part in enumerate(parts) if len(part) == 1 or part in _MARKS_OF_NAMES or not part.isalpha()]
@@ -125,7 +132,7 @@ def _joined(parts: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 17)
 def _normal(word: str) -> tuple[str, ...]:
-    """The terms of one lower-cased word: its stem, the number without separators, or n-grams."""
+    """The terms of one lower-case word: its stem, the number without separators, or n-grams."""
     if word.isascii():
         number = word.replace(",", "") if word[0].isdecimal() else word
         return (_stem(one_spelling(number[:TERM_LENGTH])),)
@@ -133,6 +140,7 @@ def _normal(word: str) -> tuple[str, ...]:
 
 
 def _grams(run: str, script: str) -> Iterator[str]:
+    """Yield overlapping n-grams of scripts without spaces: 2 characters of Chinese or Japanese, 3 of Thai or Khmer."""
     size = _GRAM.get(script)
     if size is None:
         yield run[:TERM_LENGTH]
@@ -143,7 +151,7 @@ def _grams(run: str, script: str) -> Iterator[str]:
 
 
 def _stem(word: str) -> str:
-    """By Porter. A stemmer belongs to one thread."""
+    """Stem by Porter. PyStemmer's objects are not thread-safe, so each thread has its own."""
     stemmer = getattr(_local, "stemmer", None)
     if stemmer is None:
         stemmer = _local.stemmer = Stemmer.Stemmer("porter", 0)

@@ -24,7 +24,10 @@ _SPACE = re.compile(r"\s+")
 
 
 def abstract_text(article: Article) -> str:
-    """The abstract as one text, each labelled section led by its label: "BACKGROUND: ... METHODS: ..."."""
+    """The abstract as one text, each labelled section led by its label: "BACKGROUND: ... METHODS: ...".
+
+    Offsets of chunks (`char_start`, `char_end`) count in this text.
+    """
     return " ".join(_section_text(section) for section in article.abstract)
 
 
@@ -42,13 +45,13 @@ def _sections(article: Article) -> Iterator[tuple[AbstractSection, Span]]:
 
 
 def chunks_of(article: Article, count_tokens: CountTokens, max_tokens: int) -> tuple[Chunk, ...]:
-    """The passages of `article`, in order; together they hold every character of its abstract that is no space.
+    """The passages of `article`, in order; together they cover every character of its abstract that is no space.
 
-    `count_tokens` counts in the model's own tokens with its special ones; no `embedded_text` is longer than
-    `max_tokens`. Without an abstract there is one chunk, the title; without a title, the journal or the PMID.
+    `count_tokens` counts in the model's own tokens, special ones included; no `embedded_text` is longer than
+    `max_tokens`. An article without an abstract has one chunk, its title; without a title, its journal or PMID.
     """
     text = abstract_text(article)
-    fit = _Fitting(text, _title(article), count_tokens, max_tokens)
+    fit = _WindowFitter(text, _title(article), count_tokens, max_tokens)
     chunks: list[Chunk] = []
     labelled = any((each.label or "").strip().upper() not in _NO_LABEL for each in article.abstract)
     sections = _sections(article) if labelled else [(None, (0, len(text)))]
@@ -79,7 +82,7 @@ def _title_chunk(article: Article, count_tokens: CountTokens, max_tokens: int) -
 
 
 def cut_to(text: str, count_tokens: CountTokens, limit: int) -> str:
-    """`text`, or as many of its leading words (characters, in a script without spaces) as `limit` tokens hold."""
+    """Cut `text` to as many leading words (characters, in a script without spaces) as `limit` tokens hold."""
     length = count_tokens([text])[0]
     while length > limit and len(text) > 1:
         shorter = text[: max(1, min(len(text) - 1, len(text) * limit // length))]
@@ -91,15 +94,18 @@ def cut_to(text: str, count_tokens: CountTokens, limit: int) -> str:
 
 @dataclass(slots=True)
 class _Sized:
-    """A sentence, or a piece of one, with its length in tokens, special ones apart."""
+    """A sentence, or a piece of one, with its length in tokens, special tokens not counted."""
 
     start: int
     end: int
     tokens: int
 
 
-class _Fitting:
-    """Windows of one abstract that fit the model together with the title."""
+class _WindowFitter:
+    """Cuts one abstract into windows that fit the model together with the title.
+
+    A title longer than `TITLE_SHARE` of the model's tokens is cut, so that the passage always has room.
+    """
 
     def __init__(self, text: str, title: str, count_tokens: CountTokens, max_tokens: int) -> None:
         self._text, self._count, self._limit = text, count_tokens, max_tokens
@@ -113,10 +119,11 @@ class _Fitting:
                 self._title_tokens = count_tokens([self._title])[0] - self._special
 
     def embedded(self, passage: str) -> str:
+        """The text that the model is given for a passage: title, then passage."""
         return f"{self._title} {passage}" if self._title else passage
 
     def windows(self, span: Span) -> list[Span]:
-        """Windows over the sentences in `span`, in order."""
+        """Windows over the sentences in `span`, in order, as spans of the abstract."""
         offset = span[0]
         spans = [(offset + start, offset + end) for start, end in sentence_spans(self._text[slice(*span)])]
         room = self._limit - self._special - self._title_tokens
@@ -128,7 +135,7 @@ class _Fitting:
         return [_Sized(*span, count - self._special) for span, count in zip(spans, counts, strict=True)]
 
     def _pieces(self, sentence: _Sized, room: int) -> list[_Sized]:
-        """The sentence, halved near its middle until each piece fits."""
+        """Halve the sentence near its middle until each piece fits `room` tokens."""
         if sentence.tokens <= room or sentence.end - sentence.start < 2:
             return [sentence]
         middle = _cut_near_middle(self._text, sentence.start, sentence.end)
@@ -136,7 +143,10 @@ class _Fitting:
         return [piece for half in self._sized(halves) for piece in self._pieces(half, room)]
 
     def _verified(self, groups: list[list[_Sized]]) -> list[Span]:
-        """Spans of the groups; one that is close to the limit is counted whole, and split when it is over."""
+        """Turn groups into spans. A group close to the limit is counted as a whole, and split when it is over.
+
+        A sum of token counts is only an estimate: joining two texts may add a token.
+        """
         room = self._limit - self._special - self._title_tokens
         spans: list[Span] = []
         for group in groups:
@@ -160,7 +170,7 @@ class _Fitting:
 
 
 def _grouped(sentences: Sequence[_Sized], room: int) -> Iterator[list[_Sized]]:
-    """Runs of at most `SENTENCES` that fit `room`, each beginning `STRIDE` after the last one where that skips none."""
+    """Yield runs of at most `SENTENCES` that fit `room` tokens, each `STRIDE` after the last where that skips none."""
     start = 0
     while start < len(sentences):
         end, total = start + 1, sentences[start].tokens

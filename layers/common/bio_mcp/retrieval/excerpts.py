@@ -1,4 +1,4 @@
-"""The passage to show for a hit, and a snippet of it."""
+"""Excerpts: the passage to show for a hit, and a snippet of it."""
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
@@ -8,33 +8,36 @@ from bio_mcp.retrieval.passages import StoredChunk
 from bio_mcp.retrieval.sentences import sentence_spans
 
 SNIPPET = 320  # characters, about two sentences
-REMEMBERED = 4096  # texts, what they contain and where they are cut: some 10 MB
+CACHED_TEXTS = 4096  # texts whose terms and sentences are cached: some 10 MB
 
 
 def best_chunk(chunks: Sequence[StoredChunk], chunk_id: str | None, terms: Collection[str]) -> StoredChunk:
-    """The chunk `chunk_id`; when the vectors named none, the first of those with most of the query's terms."""
+    """The chunk with id `chunk_id`; if None or unknown, the first of those with most of the query's terms."""
     named = next((each for each in chunks if each.chunk_id == chunk_id), None)
     return named or max(chunks, key=lambda each: overlap(each.text, terms))
 
 
 def overlap(text: str, terms: Collection[str]) -> int:
-    """How many of `terms` the text contains."""
+    """Count how many of `terms` the text contains."""
     return len(terms_of(text) & set(terms)) if text else 0
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHED_TEXTS)
 def terms_of(text: str) -> frozenset[str]:
-    """What the text contains. The same passages answer many questions."""
+    """The distinct terms of a text; cached, since the same passages answer many questions."""
     return frozenset(analyse(text))
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHED_TEXTS)
 def _sentences(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(sentence_spans(text))
 
 
 def snippet(text: str, terms: Collection[str], limit: int = SNIPPET) -> str:
-    """Sentences around the one with most of `terms`, at most `limit` characters; one that is longer is cut."""
+    """Cut a snippet of at most `limit` characters around the sentence with most of `terms`.
+
+    Whole sentences are added while they fit. A single sentence that is longer is cut at a word, with an ellipsis.
+    """
     spans = _sentences(text)
     if not spans:
         return ""
@@ -46,7 +49,7 @@ def snippet(text: str, terms: Collection[str], limit: int = SNIPPET) -> str:
 
 
 def _wider(spans: Sequence[tuple[int, int]], first: int, last: int, limit: int) -> tuple[int, int]:
-    """One more sentence, after or else before, where it fits."""
+    """Extend the range by the next sentence, or else by the one before, where it fits."""
     if last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= limit:
         return first, last + 1
     if first > 0 and spans[last][1] - spans[first - 1][0] <= limit:

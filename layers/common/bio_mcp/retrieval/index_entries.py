@@ -1,4 +1,4 @@
-"""What of a document goes into the passage index."""
+"""Index entries: the part of a document that goes into the passage index."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -45,17 +45,17 @@ def entry_of(
 
 
 def search_terms(article: Article) -> list[str]:
-    """The terms of the title, `TITLE_WEIGHT` times, and of the abstract; of the PMID when there is neither.
+    """The terms of title and abstract, those of the title `TITLE_WEIGHT` times; the PMID when there is neither.
 
-    Not of MeSH, keywords or chemicals: 98 % of fresh records have no MeSH yet, so its words would make a paper's rank
-    depend on NLM's indexing queue, and no judged set with MeSH is at hand to show a gain.
+    MeSH, keywords and chemicals are left out: 98 % of fresh records have no MeSH yet, so its words would make a paper's
+    rank depend on NLM's indexing queue, and no judged set with MeSH is at hand to show a gain.
     """
     title, abstract = article.title or article.vernacular_title or "", abstract_text(article)
     return analyse(title) * TITLE_WEIGHT + analyse(abstract) or [article.pmid]
 
 
 def static_quality(article: Article) -> StaticQuality:
-    """The components of quality that the calendar does not move."""
+    """The components of quality that do not change with the calendar."""
     return StaticQuality(
         design=quality.design(article), journal=quality.journal_rank(article.journal), human=quality.human(article)
     )

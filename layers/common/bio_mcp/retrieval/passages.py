@@ -1,4 +1,4 @@
-"""What goes into the index and what comes out of it."""
+"""Values that go into the passage index and come out of it."""
 
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,7 +17,7 @@ NAMESPACE = UUID("1b2c3d4e-0000-0000-0000-000000000000")
 
 
 def chunk_uuid(pmid: str, chunk_id: str, namespace: UUID = NAMESPACE) -> str:
-    """The stable id of a chunk: uuid5 over "{pmid}:{chunk_id}"."""
+    """The stable public id of a chunk: UUID version 5 over "{pmid}:{chunk_id}" in `namespace`."""
     return str(uuid5(namespace, f"{pmid}:{chunk_id}"))
 
 
@@ -46,7 +46,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class StaticQuality:
-    """The parts of quality that do not move with the calendar. None: not known, which is not 0."""
+    """The components of quality that do not change with the calendar. None: unknown, which is not 0."""
 
     design: int | None = None  # 0..3
     journal: int | None = None  # 0..2
@@ -97,9 +97,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class PassageQuery:
-    """What to look for: `terms` (analysed, with weights) for BM25, `vector` for cosine; an empty leg is skipped.
+    """A search: `terms` (analysed, with weights) for BM25, `vector` for cosine; an empty leg is skipped.
 
-    With `within`, only those PMIDs are looked at, whose passages are few enough to be scored one by one.
+    `depth` is the number of documents that each leg returns. With `within`, only these PMIDs are searched, and each of
+    their passages is scored exactly.
     """
 
     terms: tuple[tuple[str, float], ...]
@@ -113,8 +114,8 @@ class PassageQuery:
 class Candidate:
     """A document that at least one leg returned.
 
-    `bm25` and `sim` are None when that leg did not return it; `chunk_id` is the window with the best cosine, None
-    when only the lexical leg returned it.
+    `bm25` and `sim` are None when that leg did not return it. `chunk_id` is the window with the best cosine, None when
+    only the lexical leg returned the document.
     """
 
     pmid: str
@@ -128,7 +129,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class StoredChunk:
-    """A chunk as the index holds it; `sim` is its cosine to the query's vector, where one was given."""
+    """A chunk as the index stores it; `sim` is its cosine to the query's vector, where one was given."""
 
     pmid: str
     chunk_id: str

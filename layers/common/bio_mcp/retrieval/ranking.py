@@ -1,4 +1,4 @@
-"""From two legs to one ranked list: normalise, add, demote what was retracted, lift good evidence.
+"""Fuse two legs into one ranked list: normalise, add, demote retracted papers, promote good evidence.
 
 Each leg's scores are scaled so that its best document has 1 and its last one 0; where fewer than its depth hold a
 word of the query, the last has a BM25 of 0. A leg weighs by how far its best stands out, (best - last) / standard
@@ -6,7 +6,7 @@ deviation, so that the sum orders as the sum of standard scores does; the semant
 more. The weights add up to 1, so the sum is in [0, 1]; with one leg empty the other counts alone. On the development
 sets this beat reciprocal ranks and fixed weights (docs/benchmarks.md).
 
-A retracted paper keeps `RETRACTED_FACTOR` of it. With the quality bias the result is multiplied by
+A retracted paper's score is multiplied by `RETRACTED_FACTOR`. With the quality bias the result is multiplied by
 (1 + quality / 10), so 0.72 of a paper of quality 9 becomes 1.37.
 """
 
@@ -30,12 +30,12 @@ BM25_K1, BM25_B = 1.2, 0.5  # what the lexical leg of every engine is set to
 SEMANTIC_PRIOR = 1.4
 ALIKE = 1e-6  # scores that differ by less are equal
 RETRACTED_FACTOR = 0.5
-FEEDBACK_PAPERS = 3  # best of the first ranking, towards whose mean vector the query is moved
+FEEDBACK_PAPERS = 3  # best of the first ranking; the query is moved towards their mean vector
 FEEDBACK_WEIGHT = 0.5  # of that mean beside the query's own vector
 
 
 class Fused(NamedTuple):
-    """What each leg gives to a document: `semantic` + `lexical` is in [0, 1]."""
+    """Each leg's share of a document's score; `semantic` + `lexical` is in [0, 1]."""
 
     semantic: float
     lexical: float
@@ -60,31 +60,31 @@ class Ranked:
 
     @property
     def quality(self) -> Quality:
-        """The points with their parts and reasons."""
-        return total_quality(*_known(self.candidate), self.today)
+        """The quality points with their components and reasons, as of `today`."""
+        return total_quality(*_quality_inputs(self.candidate), self.today)
 
     @property
     def explanation(self) -> str:
-        """Why it stands where it does, in one sentence."""
-        said = f"meaning {self.fused.semantic:.2f} + words {self.fused.lexical:.2f}"
+        """The score's derivation in one sentence, for agents and readers."""
+        reason = f"meaning {self.fused.semantic:.2f} + words {self.fused.lexical:.2f}"
         if self.candidate.retraction is RetractionStatus.RETRACTED:
-            return f"{said}, times {RETRACTED_FACTOR} because it was retracted"
+            return f"{reason}, times {RETRACTED_FACTOR} because it was retracted"
         if not self.biased:
-            return said
+            return reason
         reasons = ", ".join(self.quality.reasons) or "nothing known of it"
-        return f"{said}, times {biased(1, self.quality_points):.1f} for quality {self.quality_points}: {reasons}"
+        return f"{reason}, times {biased(1, self.quality_points):.1f} for quality {self.quality_points}: {reasons}"
 
 
 def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, float] | None = None) -> dict[str, Fused]:
-    """The share of each leg in each document's score, by PMID.
+    """Compute the share of each leg in each document's score, by PMID.
 
-    `refined` has cosines to a better vector (relevance feedback) that stand in for `sim`; `depth` is how many
-    documents a leg returns, the last of which has 0.
+    `refined` has cosines to a better vector (relevance feedback) that replace `sim`. `depth` is the number of documents
+    that a leg returns; the last of them has 0.
     """
     sims = refined or {each.pmid: each.sim for each in candidates if each.sim is not None}
     semantic, far = _scaled(sims, depth)
-    found = any(each.bm25 for each in candidates)
-    lexical, wide = _scaled({each.pmid: each.bm25 or 0.0 for each in candidates if found}, depth)
+    any_word = any(each.bm25 for each in candidates)
+    lexical, wide = _scaled({each.pmid: each.bm25 or 0.0 for each in candidates if any_word}, depth)
     weight = SEMANTIC_PRIOR * far / (SEMANTIC_PRIOR * far + wide) if far or wide else 0.0
     return {
         each.pmid: Fused(weight * semantic.get(each.pmid, 0.0), (1 - weight) * lexical.get(each.pmid, 0.0))
@@ -93,9 +93,9 @@ def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, floa
 
 
 def _scaled(scores: Mapping[str, float], depth: int) -> tuple[dict[str, float], float]:
-    """Min-max over the best `depth` scores, 0 for what lies below, and their range in standard deviations.
+    """Scale the best `depth` scores to [0, 1] (min-max, 0 below them); also their range in standard deviations.
 
-    Equal scores are all best: 1, with the range that two scores have. No scores have no range.
+    Equal scores are all best: each is 1, and the range is 2.0, that of any two scores. No scores have range 0.
     """
     if not scores:
         return {}, 0.0
@@ -115,32 +115,38 @@ def _deviation(scores: Sequence[float]) -> float:
 def rank(
     candidates: Iterable[Candidate], fused: Mapping[str, Fused], today: date, *, quality_bias: bool
 ) -> list[Ranked]:
-    """Candidates by score, then quality, then PMID descending."""
+    """Sort candidates by score, then quality, then PMID, all descending.
+
+    `fused` must have every candidate's PMID. The order is total, so equal input gives an equal list on every engine.
+    """
     ranked = [_ranked(each, fused[each.pmid], today, quality_bias) for each in candidates]
     return sorted(ranked, key=lambda each: (-each.score, -each.quality_points, -int(each.candidate.pmid)))
 
 
 def _ranked(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
-    points = total_of(*_known(candidate), today)
+    points = total_of(*_quality_inputs(candidate), today)
     score = fused.score * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
     if quality_bias:
         score = biased(score, points)
     return Ranked(candidate, fused, points, round(score, 6), quality_bias, today)
 
 
-def _known(candidate: Candidate) -> tuple[int | None, int | None, int | None, int | None, RetractionStatus]:
-    kept = candidate.quality
-    return kept.design, kept.journal, kept.human, candidate.year, candidate.retraction
+def _quality_inputs(candidate: Candidate) -> tuple[int | None, int | None, int | None, int | None, RetractionStatus]:
+    static = candidate.quality
+    return static.design, static.journal, static.human, candidate.year, candidate.retraction
 
 
 def feedback_papers(candidates: Iterable[Candidate], fused: Mapping[str, Fused]) -> list[str]:
-    """PMIDs of the best papers of a first ranking, none of them retracted."""
-    standing = [each.pmid for each in candidates if each.retraction is not RetractionStatus.RETRACTED]
-    return sorted(standing, key=lambda pmid: (-fused[pmid].score, -int(pmid)))[:FEEDBACK_PAPERS]
+    """PMIDs of the `FEEDBACK_PAPERS` best papers of a first ranking, retracted ones excluded."""
+    valid = [each.pmid for each in candidates if each.retraction is not RetractionStatus.RETRACTED]
+    return sorted(valid, key=lambda pmid: (-fused[pmid].score, -int(pmid)))[:FEEDBACK_PAPERS]
 
 
-def moved(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> "Vector":
-    """`vector` moved towards the mean of `papers`, weighed by their scores; unit vectors all."""
+def move_towards(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> "Vector":
+    """Move `vector` towards the mean of `papers`, weighted by their scores (Rocchio feedback); all are unit vectors.
+
+    Returns `vector` itself when the mean has no length, as without papers.
+    """
     mean = sum((score * paper for score, paper in papers), start=0 * vector)
     length = sqrt(mean @ mean)
     if length < ALIKE:
@@ -150,5 +156,5 @@ def moved(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> "Vector
 
 
 def biased(score: float, quality: float) -> float:
-    """The contract's quality bias: 0.72 and 9 give 1.368."""
+    """Apply the contract's quality bias, `score * (1 + quality / 10)`: 0.72 and 9 give 1.368."""
     return score * (1 + quality / 10)

@@ -1,12 +1,11 @@
-"""Whether a passage has to do with the question at all, which a score does not tell: the best one has 1 in any case.
+"""Weak matches: passages that have nothing to do with the question. A score cannot show it: the best always has 1.
 
-A passage is a weak match where its cosine and `COVERAGE_WEIGHT` of its coverage, the share of the question's words that
-it and its title hold, together stay below `FITS_FROM`; with every word it never is. Both are the same in every engine.
-Words find a name that the model knows nothing of, meaning finds what is said in other words.
+A passage is weak where `cosine + COVERAGE_WEIGHT * coverage < FITS_FROM`; coverage is the share of the question's
+words that the passage and its title contain, and with full coverage it is never weak. Both terms are the same in
+every engine. Words find names that the model does not know; meaning finds paraphrases.
 
 Chosen on development questions of SciFact, NFCorpus and PubMedQA against `benchmarks/off_topic.txt`
-(`python -m benchmarks off_topic`, docs/benchmarks.md). It is a warning, no filter: it leaves nothing out and moves
-nothing.
+(`python -m benchmarks off_topic`, docs/benchmarks.md). It is a warning, no filter: hits and order stay the same.
 """
 
 from collections.abc import Callable
@@ -16,10 +15,10 @@ FITS_FROM = 0.55
 
 
 def is_weak(sim: float | None, coverage: Callable[[], float]) -> bool:
-    """Whether neither meaning nor words tie a passage to the question.
+    """Whether neither meaning nor words connect a passage with the question.
 
-    `coverage` is asked for only where the cosine leaves it open. Without a cosine, which is then below those of all
-    papers that vectors returned, every word must be there.
+    `coverage` is called only where the cosine leaves it open. Without a cosine, which is then below that of every paper
+    that the vectors returned, full coverage is needed.
     """
     if sim is not None and sim >= FITS_FROM:
         return False

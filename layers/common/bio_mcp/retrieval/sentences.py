@@ -1,4 +1,4 @@
-"""Sentences of a biomedical abstract, as character spans."""
+"""Split a biomedical abstract into sentences, as character spans."""
 
 import re
 from itertools import pairwise
@@ -31,7 +31,7 @@ _LAST_WORD = re.compile(r"[^\s(\[]+\Z")
 def sentence_spans(text: str) -> list[Span]:
     """(start, end) of each sentence, in order, without the space around it.
 
-    The spans do not overlap and hold every character of `text` that is not a space.
+    The spans do not overlap and cover every character of `text` that is not a space. Time is linear in the text.
     """
     cuts = [0, *(found.end() for found in _END.finditer(text) if _ends(text, found)), len(text)]
     spans = (_trimmed(text, start, end) for start, end in pairwise(cuts))
@@ -39,7 +39,7 @@ def sentence_spans(text: str) -> list[Span]:
 
 
 def _ends(text: str, found: re.Match[str]) -> bool:
-    """Whether this full stop ends a sentence and not an abbreviation or an initial."""
+    """Whether this full stop ends a sentence, and no abbreviation or initial."""
     if text[found.start()] != ".":
         return True
     last = _LAST_WORD.search(text, max(0, found.start() - 24), found.start())

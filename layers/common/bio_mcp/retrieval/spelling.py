@@ -52,9 +52,9 @@ _SES = tuple("stases gnoses broses croses leroses tenoses tomoses mboses choses 
 
 
 def one_spelling(word: str) -> str:
-    """The form that stands for all spellings of a lower-cased word: "tumour" -> "tumor", "diagnoses" -> "diagnosis".
+    """Map all spellings of a lower-case word to one: "tumour" -> "tumor", "diagnoses" -> "diagnosis".
 
-    Not always a word ("aero" -> "ero"), but the same for documents and queries.
+    The result is not always a word ("aero" -> "ero"), but it is the same for documents and queries.
     """
     word = _IRREGULAR.get(word, word)
     if len(word) < 5:

@@ -1,6 +1,6 @@
 """MeSH entry terms and drug names as extra search terms ("heart attack" also finds "myocardial infarction").
 
-The table ships with the package (synonyms.md says where it comes from) and is read on first use.
+The table ships with the package (synonyms.md names its source) and is read on first use.
 """
 
 import gzip
@@ -17,31 +17,37 @@ Variant = tuple[str, ...]
 
 
 def expansion(terms: Sequence[str]) -> list[tuple[str, float]]:
-    """Terms of the synonyms of what `terms`, in the query's order, name; the longest names are matched first."""
-    found: dict[str, float] = {}
+    """Terms of the synonyms of the names in `terms`, each with `WEIGHT`; at most `EXTRA_TERMS`.
+
+    `terms` are in the query's order. The longest name at each position counts.
+    """
+    extra: dict[str, float] = {}
     given, position = set(terms), 0
-    while position < len(terms) and len(found) < EXTRA_TERMS:
+    while position < len(terms) and len(extra) < EXTRA_TERMS:
         length = _match(terms, position)
         for variant in concepts().get(_key(terms[position : position + length]), ()):
-            found.update((term, WEIGHT) for term in variant if term not in given)
+            extra.update((term, WEIGHT) for term in variant if term not in given)
         position += max(1, length)
-    return list(found.items())[:EXTRA_TERMS]
+    return list(extra.items())[:EXTRA_TERMS]
 
 
 def _match(terms: Sequence[str], position: int) -> int:
-    """How many terms from `position` on are a name, 0 if none."""
+    """Length in terms of the longest name at `position`, 0 if there is none."""
     longest = min(_longest_name(), len(terms) - position)
     return next((n for n in range(longest, 0, -1) if _key(terms[position : position + n]) in concepts()), 0)
 
 
 def _key(name: Sequence[str]) -> Variant:
-    """The same for every order of words: "pressure, high blood" is "high blood pressure"."""
+    """A name's key, independent of word order: "pressure, high blood" is "high blood pressure"."""
     return tuple(sorted(name))
 
 
 @cache
 def concepts() -> Mapping[Variant, Sequence[Variant]]:
-    """A name, as sorted terms -> the other names of the same thing. Raises `ValueError` for a table out of date."""
+    """Map a name (its sorted terms) to the other names of the same thing.
+
+    Raises `ValueError` for a table that was built with another analysis.
+    """
     packed = resources.files("bio_mcp.retrieval").joinpath("synonyms.tsv.gz").read_bytes()
     version, *lines = gzip.decompress(packed).decode().split("\n")
     if version != f"#analysis {ANALYSIS_VERSION}":

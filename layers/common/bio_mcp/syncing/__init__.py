@@ -1,1 +1,1 @@
-"""Keeping a corpus equal to what PubMed has for a query. Works over ports only."""
+"""Syncing: bring a corpus up to date with PubMed, from queries and from files. Works over ports only."""

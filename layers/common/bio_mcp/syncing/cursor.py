@@ -1,4 +1,4 @@
-"""Where a sync stands: enough to go on after a kill anywhere, small enough to save after each batch."""
+"""Cursor of a sync: enough state to resume after a kill at any point, small enough to save after each batch."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields
@@ -10,20 +10,21 @@ from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.windows import Segment
 
 BATCH = 200  # records that an EFetch returns reliably
-DAYS = 7  # for which a PMID that PubMed lists but does not return holds the watermark and is asked for again
+MISSING_DAYS = 7  # a PMID that is listed but not returned holds the watermark, and is fetched again, for so long
 LAST_PATIENCE = 12  # requests in a row that may fail on the last try: one bad record among 200 takes nine
-NAMED = 10  # PMIDs that a warning names
+NAMED = 10  # PMIDs at most in a warning
 
 
 @dataclass(slots=True)
 class Cursor:
-    """The state of one run.
+    """The state of one run, saved in its job.
 
-    `queue`: segments still to be listed, oldest days first. `pmids[done:]`: listed, still to be fetched.
-    `partial`: what became of the records of a batch that was left half-way. `expected` and `listed`: records that
-    NCBI counted and listed, by window. `missing`: PMIDs listed but not returned -> the day they were first missed;
-    `absent` are those of this run. `failed`: PMIDs whose fetch failed; they are tried once more at the end
-    (`last_try`), `size` at a time, after so many `failures` in a row; `outages`: how often that was broken off.
+    `end`: the last day of every window. `queue`: segments still to be listed, oldest days first. `pmids[done:]`: listed
+    and still to be fetched. `partial`: PMID -> change, for a batch that stopped half-way. `counts`: settled records by
+    change. `expected` and `listed`: records that NCBI counted and listed, by window. `missing`: PMIDs listed but not
+    returned -> the day they were first missed; `absent` are those of this run. `failed`: PMIDs whose fetch failed; they
+    are tried once more at the end (`last_try`), `size` at a time, and given up after `LAST_PATIENCE` consecutive
+    `failures`. `outages`: how often the last try was broken off.
     """
 
     end: date
@@ -46,29 +47,34 @@ class Cursor:
 
     @property
     def processed(self) -> int:
+        """Records that are settled or failed."""
         return sum(self.counts.values()) + len(self.failed)
 
     @property
     def total(self) -> int:
-        """Records that the run expects to process, as far as it has asked."""
+        """Records that the run expects to process, as far as NCBI has been asked."""
         return max(sum(self.expected.values()), self.processed)
 
     def warn(self, *sentences: str) -> None:
+        """Add warnings to the run's report, each once."""
         self.warnings.extend(sentence for sentence in sentences if sentence not in self.warnings)
 
     def plan(self, queue: list[Segment]) -> None:
-        """Begin anew with these windows; what was settled stays settled."""
+        """Start over with these windows; counts of settled records stay."""
         self.queue, self.expected, self.listed = queue, {}, {}
 
     def ask_again(self, missing: Mapping[str, str]) -> None:
-        """Take over what an earlier run missed: what was not given up is fetched first."""
+        """Take over an earlier run's missing PMIDs; those that are not given up are fetched first."""
         self.missing = dict(missing)
         self.pmids = [pmid for pmid in missing if not self._is_over(pmid)]
 
     def list_segment(
         self, segment: Segment, count: int, pmids: Sequence[str], left_out: Set[str] = frozenset()
     ) -> None:
-        """Take in ESearch's answer for the segment at the head of the queue; those `left_out` count as skipped."""
+        """Record ESearch's answer for the segment at the head of the queue; PMIDs in `left_out` count as skipped.
+
+        A segment of more than `LISTABLE` records is replaced by its two halves, and nothing of it is fetched yet.
+        """
         self.queue.pop(0)
         self.expected.setdefault(segment.window, count)
         if count > LISTABLE:
@@ -79,7 +85,11 @@ class Cursor:
         self.listed[segment.window] = self.listed.get(segment.window, 0) + len(pmids)
 
     def settle(self, batch: Iterable[str], changes: Mapping[str, str], lost: Iterable[str]) -> None:
-        """Count a batch that is done. `lost` could not be fetched; others without a change were not returned."""
+        """Count a finished batch and move past it.
+
+        PMIDs in `lost` could not be fetched. Others without a change were not returned: PubMed lists them and lacks
+        them.
+        """
         failed = set(lost)
         for pmid in batch:
             self.done += 1
@@ -95,7 +105,7 @@ class Cursor:
         self.size = min(BATCH, 2 * self.size)
 
     def halve(self) -> bool:
-        """On the last try, ask for half as many from now on; False when it is one already, or NCBI seems to be down."""
+        """On the last try, halve the batch size. False when it is 1 already, or NCBI seems to be down."""
         size = min(self.size, len(self.pmids) - self.done)
         if not self.last_try or size == 1 or self.ncbi_is_down:
             return False
@@ -103,7 +113,7 @@ class Cursor:
         return True
 
     def break_off(self) -> bool:
-        """Begin the last try anew at the next call, as NCBI seems to be down; False when that was done before."""
+        """Restart the last try at the next call, as NCBI seems to be down. False when that was done before."""
         if not self.ncbi_is_down or self.outages:
             return False
         self.pmids, self.failed = [*self.pmids[self.done :], *self.failed], []
@@ -112,29 +122,33 @@ class Cursor:
 
     @property
     def ncbi_is_down(self) -> bool:
-        """Whether so much failed on the last try that the rest is not asked for."""
+        """Whether `LAST_PATIENCE` requests failed in a row on the last try, so that the rest is not tried."""
         return self.failures >= LAST_PATIENCE
 
     @property
     def given_up(self) -> list[str]:
-        """What was not returned for so many days that the watermark waits no longer, though others were returned."""
+        """PMIDs that were missing for `MISSING_DAYS`, so that the watermark no longer waits for them.
+
+        Empty while the run has settled nothing: then NCBI may be at fault, not the records.
+        """
         if not any(self.counts.values()):
             return []
         return [pmid for pmid in self._outstanding if self._is_over(pmid)]
 
     @property
     def _outstanding(self) -> list[str]:
-        """What was not returned in this run."""
+        """PMIDs that were not returned in this run, in numeric order."""
         return sorted({pmid for pmid in self.absent if pmid in self.missing}, key=int)
 
     def _is_over(self, pmid: str) -> bool:
-        return date.fromisoformat(self.missing[pmid]) <= self.end - timedelta(days=DAYS)
+        return date.fromisoformat(self.missing[pmid]) <= self.end - timedelta(days=MISSING_DAYS)
 
-    def saw_edat(self, edats: Iterable[str]) -> None:
+    def note_edat(self, edats: Iterable[str]) -> None:
+        """Raise `max_edat` to the newest of these entry dates (US Eastern)."""
         self.max_edat = max((*edats, *filter(None, [self.max_edat])), default=None)
 
     def retry_failed(self) -> bool:
-        """Queue what failed for its last try; False when there is nothing to try again."""
+        """Queue the failed PMIDs for their last try. False when there is nothing to retry."""
         if self.last_try or not self.failed:
             return False
         self.pmids, self.done, self.failed, self.last_try = self.failed, 0, [], True
@@ -142,39 +156,42 @@ class Cursor:
         return True
 
     def shortfalls(self) -> list[str]:
-        """Why the watermark must stay where it is, as sentences; empty when everything is settled."""
-        found = [
+        """Reasons why the watermark must not move, as sentences; empty when every counted record is settled."""
+        sentences = [
             f"{self.expected[window] - self.listed.get(window, 0)} records of the {window} window were counted but not "
             "listed; the next run asks again"
             for window in self.expected
             if self.listed.get(window, 0) < self.expected[window]
         ]
         if self.failed:
-            found.append(
-                f"{len(self.failed)} records could not be fetched; the next run asks again: {named(self.failed)}"
+            sentences.append(
+                f"{len(self.failed)} records could not be fetched; the next run asks again: {first_few(self.failed)}"
             )
         if waited_for := [pmid for pmid in self._outstanding if pmid not in self.given_up]:
-            found.append(
+            sentences.append(
                 f"{len(waited_for)} records are listed by PubMed and not delivered; the next run asks again: "
-                f"{named(waited_for)}"
+                f"{first_few(waited_for)}"
             )
-        return found
+        return sentences
 
     def to_json(self) -> dict[str, Any]:
-        """Shares its lists and dictionaries with the cursor: to be written out before the next step."""
+        """The cursor as JSON values. Lists and dictionaries are shared with the cursor: write it at once."""
         shared = {each.name: getattr(self, each.name) for each in fields(self)}
         return {**shared, "end": str(self.end), "queue": [segment.to_json() for segment in self.queue]}
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Self:
-        """Older versions counted the runs that missed a PMID: its first day is then the end of that run."""
-        queue = [Segment.from_json(each) for each in given["queue"]]
-        missing = {pmid: day if isinstance(day, str) else given["end"] for pmid, day in given["missing"].items()}
-        return cls(**{**given, "end": date.fromisoformat(given["end"]), "queue": queue, "missing": missing})
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Restore a stored cursor.
+
+        Cursors of older versions count the runs that missed a PMID; its first day is then the end of that run.
+        """
+        queue = [Segment.from_json(each) for each in stored["queue"]]
+        missing = {pmid: day if isinstance(day, str) else stored["end"] for pmid, day in stored["missing"].items()}
+        return cls(**{**stored, "end": date.fromisoformat(stored["end"]), "queue": queue, "missing": missing})
 
 
-def named(pmids: Iterable[str]) -> str:
-    """The first few PMIDs, and how many more there are."""
-    given = list(pmids)
-    more = f" and {len(given) - NAMED} more" if len(given) > NAMED else ""
-    return ", ".join(given[:NAMED]) + more
+def first_few(pmids: Iterable[str]) -> str:
+    """The first `NAMED` PMIDs as a list in words, and how many more there are."""
+    listed = list(pmids)
+    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return ", ".join(listed[:NAMED]) + more

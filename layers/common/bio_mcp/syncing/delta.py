@@ -1,8 +1,8 @@
-"""pubmed.sync_delta: bring the corpus up to what PubMed has for a query, losing nothing on the way.
+"""The delta sync (`pubmed.sync_delta`): update the corpus to what PubMed has for a query, and lose nothing on the way.
 
-A run is a job with a cursor, saved after each batch has become durable: a run that is killed anywhere is taken up by
-the next one. The checkpoint moves last, and only when every record that NCBI counted has been settled. At most one
-run per query key: it holds a lease and renews it at each step.
+A run is a job with a cursor, saved after each batch has become durable; the next run resumes one that was killed. The
+checkpoint moves last, and only when every record that NCBI counted has been settled. At most one run works on a
+query key: it holds a lease and renews it at each step.
 """
 
 import logging
@@ -20,10 +20,10 @@ from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
 from bio_mcp.query_terms import discard_unknown_words
-from bio_mcp.syncing.cursor import DAYS, named
+from bio_mcp.syncing.cursor import MISSING_DAYS, first_few
 from bio_mcp.syncing.fetching import Fetching
-from bio_mcp.syncing.planning import KIND, plan, take_up
-from bio_mcp.syncing.reports import SyncReport, already_running, ended, history, report_of, unreported
+from bio_mcp.syncing.planning import KIND, plan, resume_or_start
+from bio_mcp.syncing.reports import SyncReport, already_running, history, report_of, result_by_id, unreported
 from bio_mcp.syncing.settling import settle
 from bio_mcp.syncing.time_budget import TimeBudget
 from bio_mcp.syncing.watermarks import draw_back
@@ -33,13 +33,13 @@ log = logging.getLogger(__name__)
 
 TOOL = "pubmed.sync_delta"
 LEASE_S = 300
-SAVE_S = 5.0  # between two looks of others at how far a batch has come
+SAVE_S = 5.0  # between two saves of the progress within a batch
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def lease_name(query_key: str) -> str:
-    """The lease that whoever moves the watermarks of a query holds."""
+    """Name of the lease that a writer of the query's watermarks holds."""
     return f"{KIND}:{query_key}"
 
 
@@ -55,14 +55,15 @@ def sync_delta(
     job_id: str | None = None,
     unattended: bool = False,
 ) -> SyncReport:
-    """Run, or take up, the sync of `query_key` until it is done or the deadline is near.
+    """Run or resume the sync of `query_key` until it is done or the deadline is near.
 
-    With `known_only` nothing is added: of all that matches, whatever the watermark, the papers that the corpus holds
-    are brought up to date, and the others count as skipped. With `job_id` that job goes on, or its result is given,
-    and no other is started. A job that ended `unattended` keeps its result for whoever asks next.
+    With `known_only` nothing is added: papers that match and that the corpus has are updated, whatever the watermark;
+    the others count as skipped. With `job_id` that job continues, or its result is returned, and no other is started. A
+    job that ended `unattended` stores its result for the next caller.
 
-    Raises `InvalidInput` for a term whose brackets do not close, `NcbiQueryRejected` for one that NCBI cannot run,
-    and the kinds of failure of its ports; the job then waits with its cursor for the next call.
+    Raises `InvalidInput` for a term with open brackets, `NcbiQueryRejected` for one that NCBI cannot run, `Conflict`
+    when another term of the key is being synced, and the failures of its ports; the job then waits with its cursor for
+    the next call.
     """
     request: dict[str, Any] = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
     if known_only:
@@ -73,7 +74,7 @@ def sync_delta(
     try:
         last = backends.jobs.latest(KIND, query_key, request["term"])
         if job_id and not (last and last.unfinished and last.job_id == job_id):
-            return ended(job_id, backends, unattended)
+            return result_by_id(job_id, backends, unattended)
         if not unattended and (result := unreported(last, request, backends)):
             return result
         run = _Run(request, holder, backends, deadline, progress, unattended)
@@ -84,11 +85,11 @@ def sync_delta(
 
 
 class _Cancelled(Exception):
-    """Somebody cancelled the job."""
+    """The job was cancelled by another process."""
 
 
 class _Run:
-    """One call's share of a job."""
+    """One call's share of a job: steps until the work or the time ends."""
 
     def __init__(
         self,
@@ -100,10 +101,11 @@ class _Run:
         unattended: bool,
     ) -> None:
         self.request, self.holder, self.backends, self.unattended = request, holder, backends, unattended
-        self.deadline, self.progress, self.pace = deadline, progress, TimeBudget()
-        self.job, self.cursor = take_up(request, backends)
+        self.deadline, self.progress, self.budget = deadline, progress, TimeBudget()
+        self.job, self.cursor = resume_or_start(request, backends)
 
     def run(self) -> SyncReport:
+        """Step until the job is done, the time is over or a port fails; the job is saved in each case."""
         self._save("running")
         try:
             while self._has_work():
@@ -125,7 +127,7 @@ class _Run:
         return cursor.done < len(cursor.pmids) or bool(cursor.queue) or cursor.retry_failed()
 
     def _step(self) -> bool:
-        """List a segment or settle a batch; False when time ran out in the middle of a batch."""
+        """List a segment or settle a batch. False when time ran out in the middle of a batch."""
         cursor = self.cursor
         if cursor.done < len(cursor.pmids):
             return self._settle_batch(cursor.pmids[cursor.done : cursor.done + cursor.size])
@@ -136,7 +138,7 @@ class _Run:
         nothing = "PubMed finds nothing by this term, so nothing was synced; mind its spelling"
         page = discard_unknown_words(page, lambda: self._found_by_term, nothing)
         cursor.warn(*page.warnings)
-        cursor.list_segment(segment, page.count, page.ids, self._left_out(page.ids))
+        cursor.list_segment(segment, page.count, page.ids, self._not_in_corpus(page.ids))
         return True
 
     @cached_property
@@ -148,9 +150,10 @@ class _Run:
         return self.backends.entrez.esearch(self.request["term"], deadline=self.deadline, retmax=1).count
 
     def _ends_at(self, day: date) -> bool:
-        """End the run at NCBI's own day, which the clock here is ahead of; whether its windows had to be planned anew.
+        """End the run at NCBI's own day, behind which the clock here is ahead. True if its windows were planned again.
 
-        They are when the watermark stands after that day: then they hold less than what was never read.
+        That happens when the watermark is later than that day: the windows would then miss records that were never
+        read.
         """
         cursor, ahead = self.cursor, (self.cursor.end - day).days
         cursor.end = day
@@ -162,8 +165,8 @@ class _Run:
             cursor.plan(plan(self.request, self.backends, day).queue)
         return drawn_back is not None
 
-    def _left_out(self, pmids: Sequence[str]) -> set[str]:
-        """Those that are not to be fetched."""
+    def _not_in_corpus(self, pmids: Sequence[str]) -> set[str]:
+        """PMIDs that a `known_only` sync must not fetch; empty for every other sync."""
         if not self.request.get("known_only"):
             return set()
         return set(pmids) - self.backends.documents.heads(pmids).keys()
@@ -180,13 +183,13 @@ class _Run:
             cursor.partial = changes
             return False
         cursor.settle(batch, changes, lost)
-        cursor.saw_edat(edat for edat in returned.values() if edat)
+        cursor.note_edat(edat for edat in returned.values() if edat)
         return True
 
     def _may_go_on(self, in_batch: Mapping[str, str] = NOTHING) -> bool:
-        """Renew the lease, tell who waits, and say whether there is time for one more slice.
+        """Renew the lease, report progress, and return whether there is time for another slice.
 
-        Raises `Conflict` when the lease was lost: somebody else is at work now, and nothing more may be written.
+        Raises `Conflict` when the lease was lost: another run is at work, and nothing more may be written.
         """
         if not self.backends.leases.acquire(lease_name(self.request["query_key"]), self.holder, LEASE_S):
             raise Conflict(f"another run took over the sync of {self.request['query_key']!r}", job_id=self.job.job_id)
@@ -198,7 +201,7 @@ class _Run:
             cursor.partial = {**in_batch, **cursor.partial}
             self._save("running")
         self.progress(done, total, f"{done:,} of {total:,} records")
-        return self.pace.allows(self.deadline)
+        return self.budget.allows(self.deadline)
 
     def _save(self, state: str, error: str | None = None) -> None:
         job, cursor = self.job, self.cursor
@@ -208,6 +211,7 @@ class _Run:
         self.backends.jobs.put(job)
 
     def _continue_later(self) -> SyncReport:
+        """Save the job, queue its continuation, and report how far it is."""
         self._save("waiting")
         arguments = {**self.request, "job_id": self.job.job_id}
         self.backends.continuations.send({"tool": TOOL, "arguments": arguments})
@@ -216,13 +220,20 @@ class _Run:
         )
 
     def _finish(self) -> SyncReport:
+        """Move the watermarks if every record is settled, and report.
+
+        They move to the day before the run's end, since that day is still open. A `known_only` run moves none, as what
+        it skipped was never read.
+        """
         cursor, key = self.cursor, self.request["query_key"]
         shortfalls = cursor.shortfalls()
         cursor.warn(*shortfalls)
         if cursor.given_up:
-            told = f"PubMed lists and has not delivered for {DAYS} days, given up: {named(cursor.given_up)}"
-            cursor.warn(told)
-            log.warning(told, extra={"query_key": key, "job_id": self.job.job_id})
+            sentence = (
+                f"PubMed lists and has not delivered for {MISSING_DAYS} days, given up: {first_few(cursor.given_up)}"
+            )
+            cursor.warn(sentence)
+            log.warning(sentence, extra={"query_key": key, "job_id": self.job.job_id})
         if not shortfalls and not self.request.get("known_only"):  # what that skipped is still to be read
             settled_day = str(cursor.end - timedelta(days=1))  # today is still open
             newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None

@@ -1,4 +1,4 @@
-"""Fetching the records of a run: what fails is halved, and NCBI is left alone when it is down."""
+"""Fetch the records of a run: unreadable answers are halved, and NCBI is left alone when it seems to be down."""
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import NcbiFailed, NcbiQueryRejected, NcbiRateLimited, NcbiUnreadable
@@ -6,15 +6,15 @@ from bio_mcp.literature.records import Article, Deletion
 from bio_mcp.ports.pubmed import Entrez
 from bio_mcp.syncing.cursor import Cursor
 
-SMALLEST = 25  # an unreadable answer is halved to this; what is left of it gets a last try at the end of the run
-PATIENCE = 3  # batches in a row that may fail before NCBI is taken to be down
+SMALLEST = 25  # an unreadable answer is halved down to this; the rest gets a last try at the end of the run
+PATIENCE = 3  # consecutive batches that may fail before NCBI counts as down
 
 Fetched = tuple[list[Article | Deletion], list[str]]
-"""The records, and the PMIDs whose fetch failed; of others without a record, PubMed has none."""
+"""The records, and the PMIDs whose fetch failed. PubMed has no record of the others that are absent."""
 
 
 class Fetching:
-    """EFetch for one call of a run."""
+    """EFetch for one call of a run, with the count of consecutive failures."""
 
     def __init__(self, entrez: Entrez, deadline: Deadline) -> None:
         self._entrez = entrez
@@ -22,7 +22,7 @@ class Fetching:
         self._failed_batches = 0
 
     def batch(self, pmids: list[str]) -> Fetched:
-        """The records of a batch. Raises what NCBI failed with once whole batches fail one after the other."""
+        """Fetch a batch. Raises NCBI's failure after `PATIENCE` consecutive batches without a record."""
         records, lost = self._halved(pmids)
         self._failed_batches = self._failed_batches + 1 if lost == pmids else 0
         if self._failed_batches >= PATIENCE:
@@ -30,9 +30,9 @@ class Fetching:
         return records, lost
 
     def last_try(self, pmids: list[str], cursor: Cursor) -> Fetched:
-        """The records of what failed before, asked for once; an answer without any is taken for what it says.
+        """Fetch PMIDs that failed before, once. An empty answer counts as valid here: PubMed does not have them.
 
-        Raises what NCBI failed with, once in a run, when so much failed in a row that it seems to be down.
+        Raises NCBI's failure once in a run, when `LAST_PATIENCE` requests in a row have failed.
         """
         if cursor.ncbi_is_down:
             return [], pmids
@@ -49,6 +49,7 @@ class Fetching:
         return records, []
 
     def _halved(self, pmids: list[str]) -> Fetched:
+        """Fetch; an answer that cannot be read is fetched again in two halves, down to `SMALLEST`."""
         try:
             return self._some(pmids), []
         except (NcbiRateLimited, NcbiQueryRejected):
@@ -62,6 +63,7 @@ class Fetching:
         return first[0] + second[0], first[1] + second[1]
 
     def _some(self, pmids: list[str]) -> list[Article | Deletion]:
+        """Fetch. Raises `NcbiUnreadable` when NCBI returns none of the PMIDs that it lists."""
         records = list(self._entrez.efetch(pmids, deadline=self._deadline))
         if not records:
             raise NcbiUnreadable(f"NCBI sent none of the {len(pmids)} records that it lists; try again")

@@ -1,4 +1,4 @@
-"""Bringing records from files into the corpus, in batches that stay whatever happens next."""
+"""Import records from files into the corpus, in batches that are durable whatever happens next."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,11 +22,11 @@ MOST_NAMED = 5  # odd records that a report names
 
 @dataclass(slots=True)
 class ImportReport:
-    """What became of the records of one file.
+    """Result of the import of one file.
 
     `read` counts records, deletions and superseded versions included; the others count articles, `deleted` those that
-    had been there. `problem` says why the records ended too early, None when they did not: everything before that is
-    in the corpus. `odd` counts records that were left out, and `reasons` names the first of them.
+    were in the corpus. `problem` says why reading ended early, None when it did not; everything before it is in the
+    corpus. `odd` counts records that were left out, and `reasons` names the first of them.
     """
 
     read: int = 0
@@ -39,7 +39,7 @@ class ImportReport:
     problem: str | None = None
 
     def leave_out(self, position: int, odd: OddRecord) -> None:
-        """Note the record at this position of the file, counted from 1."""
+        """Note an odd record at this position of the file, counted from 1."""
         self.odd += 1
         if len(self.reasons) < MOST_NAMED:
             self.reasons.append(f"record {position}: {odd}")
@@ -47,7 +47,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSize:
-    """`documents` are stored, `indexed` of them can be found, as `chunks` passages."""
+    """Size of the corpus: `documents` are stored, `indexed` of them can be found, as `chunks` passages."""
 
     documents: int
     indexed: int
@@ -55,7 +55,7 @@ class CorpusSize:
 
 
 def corpus_size(backends: Backends) -> CorpusSize:
-    """How much is in the corpus."""
+    """Count documents and passages."""
     return CorpusSize(backends.documents.count(), *backends.passages.count())
 
 
@@ -65,22 +65,22 @@ def import_records(
     progress: Progress = silent,
     batch: int = BATCH,
 ) -> ImportReport:
-    """Bring the corpus to the state that `records` describe, deletions included; doing it again changes nothing.
+    """Bring the corpus to the state that `records` describe, deletions included. Importing twice changes nothing.
 
-    `progress` is told how many records have been dealt with so far. A failure of `records` to be read ends them and
-    is reported; an odd record is left out and reported; a failure of a port is raised, and what was settled before it
+    `progress` is called with the number of records settled so far. A failure to read `records` ends the import and is
+    reported; an odd record is left out and reported; a failure of a port is raised, and what was settled before it
     stays.
     """
     report = ImportReport()
     for part in _batches(records, batch, report):
 
-        def tell(done: Mapping[str, str], before: int = report.read) -> bool:
+        def report_progress(done: Mapping[str, str], before: int = report.read) -> bool:
             progress(before + len(done), None, "")
             return True
 
         withdrawn = [record.pmid for record in part if isinstance(record, Deletion)]
         report.deleted += len(backends.documents.heads(withdrawn)) if withdrawn else 0
-        settled = settle(part, backends, before_slice=tell)
+        settled = settle(part, backends, before_slice=report_progress)
         changes = list(settled.changes.values())
         report.read += len(part)
         report.inserted += changes.count(Change.INSERTED)
@@ -113,7 +113,7 @@ def _batches(
 
 
 def _odd_if_endless(record: Article | Deletion | OddRecord) -> Article | Deletion | OddRecord:
-    """An abstract of so many sentences that embedding it would hold up all others is odd."""
+    """Turn an article into an `OddRecord` if it has so many sentences that embedding it would block all others."""
     if isinstance(record, Article):
         text = abstract_text(record)
         if len(text) > LONG_TEXT and len(sentence_spans(text)) > MOST_SENTENCES:

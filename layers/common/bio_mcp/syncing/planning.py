@@ -1,4 +1,4 @@
-"""What a sync works on: the job that it takes up, and the windows of a new one."""
+"""Plan a sync: the job that it resumes, or the windows of a new one."""
 
 from datetime import date
 from typing import Any
@@ -14,15 +14,18 @@ from bio_mcp.syncing.windows import windows
 KIND = "sync"
 
 
-def take_up(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
-    """The job to work on: the unfinished one of this request, or a new one. Other terms of its key are left alone."""
+def resume_or_start(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
+    """The unfinished job of this very request with its cursor, or a new one. Other terms' jobs are untouched.
+
+    An unfinished job of the same term with other options is abandoned; PMIDs that it missed are fetched first.
+    """
     key, term = request["query_key"], request["term"]
     name_term(key, backends.jobs.latest(KIND, key), backends)
     last = backends.jobs.latest(KIND, key, term)
     if last and last.unfinished and last.request == request:
         return last, Cursor.from_json(last.cursor)
     abandon(last, backends)
-    cursor = _begun(request, backends)
+    cursor = _start(request, backends)
     if last:
         cursor.ask_again(Cursor.from_json(last.cursor).missing)
     now = backends.now()
@@ -30,8 +33,8 @@ def take_up(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
     return job, cursor
 
 
-def _begun(request: dict[str, Any], backends: Backends) -> Cursor:
-    """The plan of a new job, its term noted as the one that is synced."""
+def _start(request: dict[str, Any], backends: Backends) -> Cursor:
+    """Plan a new job, and note its term as the one that is synced."""
     key, term, today = request["query_key"], request["term"], backends.today()
     before = backends.checkpoints.get(key).term
     backends.checkpoints.advance(key, term)
@@ -45,11 +48,11 @@ def _begun(request: dict[str, Any], backends: Backends) -> Cursor:
 
 
 def plan(request: dict[str, Any], backends: Backends, today: date) -> Cursor:
-    """The windows from the term's watermarks until `today`."""
+    """Cut windows from the term's watermarks to `today`; a `known_only` sync reads from the first day."""
     if request.get("known_only"):  # the corpus may know more papers than it did when the watermark moved
         return Cursor(end=today, queue=windows({}, 0, today))
-    stands = backends.checkpoints.get(request["query_key"], request["term"])
-    return Cursor(end=today, queue=windows(watermarks(stands), request["overlap_days"], today))
+    checkpoint = backends.checkpoints.get(request["query_key"], request["term"])
+    return Cursor(end=today, queue=windows(watermarks(checkpoint), request["overlap_days"], today))
 
 
 def abandon_all(query_key: str, backends: Backends) -> None:
@@ -59,7 +62,7 @@ def abandon_all(query_key: str, backends: Backends) -> None:
 
 
 def abandon(job: Job | None, backends: Backends) -> None:
-    """End an unfinished job: its windows no longer hold."""
+    """End an unfinished job, since its windows are no longer valid; None and finished jobs are left."""
     if job and job.unfinished:
         job.state, job.updated = "failed", backends.now()
         backends.jobs.put(job)

@@ -1,4 +1,4 @@
-"""Making the passage index again of the stored papers: after a restore, or for another embedding model."""
+"""Rebuild the passage index from the stored papers: after a restore, or for another embedding model."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,11 +10,11 @@ from bio_mcp.syncing.settling import slices, write_passages
 
 
 def reindex(backends: Backends, progress: Progress = silent) -> bool:
-    """Bring the index to what the stored papers say; True where it had held another model's vectors.
+    """Bring the index to what the stored papers say. True if it had another model's vectors and was rebuilt.
 
-    Texts whose vectors are there are not embedded again, so a second run is quick and a stopped one is repeated. No
-    paper is marked as indexed: what a stopped sync has not told of yet stays for the next one to tell. `progress` is
-    told how many papers have been written, of how many.
+    Texts whose vectors are stored are not embedded again, so a second run is quick and a stopped one can be repeated.
+    No paper is marked as indexed: changes that a stopped sync has not announced are left for the next sync to announce.
+    `progress` is called with the number of papers written and of all papers.
     """
     embeddings, passages, papers = backends.embeddings, backends.passages, backends.documents.count()
     done = 0
@@ -39,13 +39,13 @@ def reindex(backends: Backends, progress: Progress = silent) -> bool:
 
 
 def _withdrawn(pmids: Sequence[str], backends: Backends) -> list[str]:
-    """Those that are gone by now: a sync may have deleted them while they were being written."""
+    """PMIDs that a sync deleted while they were being written."""
     heads = backends.documents.heads(pmids)
     return [pmid for pmid in pmids if pmid not in heads]
 
 
 def _missing(backends: Backends) -> Iterator[str]:
-    """Papers without a place in the index, even an empty one."""
+    """Yield the stored papers that have no entry in the index, not even an empty one."""
     for part in slices(backends.documents.pmids()):
         there = backends.passages.chunk_texts(part)
         yield from (pmid for pmid in part if pmid not in there)

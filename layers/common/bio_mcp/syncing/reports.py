@@ -1,4 +1,4 @@
-"""What a sync answers, also for work that went on by itself and whose result nobody has been given yet."""
+"""Reports of a sync, also of work that continued in the background and whose result nobody has read yet."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,14 +9,17 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import Cursor
 
-FRESH = timedelta(hours=1)  # so long the result of a job that went on by itself is the answer in place of a new sync
+FRESH = timedelta(hours=1)  # age up to which the unread result of a background job is returned instead of a new sync
 STATES = {"succeeded": "complete", "cancelled": "cancelled"}
 
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """Where the job stands. `state`: complete, incomplete (the watermark stays), continues (later, by itself), running
-    (by somebody else), cancelled. `ended`: when the job ended, where the call itself did nothing."""
+    """Result or progress of a job.
+
+    `state`: complete; incomplete (the watermark did not move); continues (later, by itself); running (another call is
+    at work); cancelled. `ended`: when the job ended, ISO 8601, if this call itself did nothing.
+    """
 
     job_id: str
     state: str
@@ -32,7 +35,7 @@ class SyncReport:
 
 
 def report_of(job: Job, cursor: Cursor, state: str, *more: str, ended: str | None = None) -> SyncReport:
-    """The counts hold what became durable of a batch that was left half-way."""
+    """Report on a job; the counts include what became durable of a batch that stopped half-way."""
     counts = dict(cursor.counts)
     for change in cursor.partial.values():
         counts[change] += 1
@@ -50,7 +53,7 @@ def report_of(job: Job, cursor: Cursor, state: str, *more: str, ended: str | Non
 
 
 def already_running(job: Job | None, query_key: str) -> SyncReport:
-    """The job that runs. Raises `Conflict` when it is another term's, or has no job yet: this call must come again."""
+    """Report the job that runs. Raises `Conflict`, retryable, when another term runs or the job is starting."""
     if job is None or job.state != "running":
         message = f"a sync of {query_key!r} is just starting, or runs by another term; ask again later"
         raise Conflict(message, retry_after_s=5)
@@ -66,8 +69,11 @@ def result_of(job: Job, *more: str) -> SyncReport:
     return report_of(job, Cursor.from_json(job.cursor), state, *more, ended=ended)
 
 
-def ended(job_id: str, backends: Backends, unattended: bool) -> SyncReport:
-    """The result of a job that nobody goes on with. Raises `NotFound`, but not in a queue: there it was removed."""
+def result_by_id(job_id: str, backends: Backends, unattended: bool) -> SyncReport:
+    """The result of the job with this id, when nothing is left to do.
+
+    Raises `NotFound` for an unknown id; for a queued call, whose job was removed meanwhile, it is `cancelled` instead.
+    """
     try:
         return result_of(backends.jobs.get(job_id))
     except NotFound:
@@ -77,8 +83,10 @@ def ended(job_id: str, backends: Backends, unattended: bool) -> SyncReport:
 
 
 def unreported(job: Job | None, request: dict[str, object], backends: Backends) -> SyncReport | None:
-    """The result of the newest job, where it is of this very request, went on by itself, has ended a while ago and
-    nobody has been given it; then somebody has."""
+    """The newest job's unread result, if the job is of this very request and ended in the background within `FRESH`.
+
+    Marks the result as read: the next call gets None and starts a new sync.
+    """
     if job is None or job.unfinished or job.progress.get("reported", True) or job.request != request:
         return None
     if backends.now() - job.updated > FRESH:
@@ -91,7 +99,7 @@ def unreported(job: Job | None, request: dict[str, object], backends: Backends) 
 
 
 def history(job: Job | None) -> list[str]:
-    """What whoever asks for a new run should know of the newest job."""
+    """Warnings for a new run about the newest job: that it stalled, or how it ended in the background."""
     if job is None:
         return []
     if job.state == "stalled":

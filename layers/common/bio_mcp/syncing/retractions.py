@@ -1,4 +1,4 @@
-"""The sync that keeps the standing of every paper fresh, also of those that no query of the corpus finds any more."""
+"""The sync that updates the retraction status of every paper, also of papers that no query finds any more."""
 
 QUERY_KEY = "bio-mcp/retractions"  # no query of a stack's may have a stroke in its key
 

@@ -1,4 +1,4 @@
-"""Is a fetched record news?"""
+"""Revisions: whether a fetched record differs from the stored one."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from bio_mcp.literature.records import Article, Document, Head
 
 
 class Change(StrEnum):
-    """What a record did to the corpus."""
+    """Effect of a record on the corpus."""
 
     INSERTED = "inserted"
     UPDATED = "updated"
@@ -17,7 +17,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What to do with a fetched article. `document` is what must be stored and indexed, None when nothing must."""
+    """What to do with a fetched article. `document` is to be stored and indexed; None when nothing is to do."""
 
     change: Change
     document: Document | None = None
@@ -27,33 +27,35 @@ SKIP = Revision(Change.SKIPPED)
 
 
 def revise(article: Article, head: Head | None) -> Revision:
-    """Compare a fetched article with what the corpus holds.
+    """Compare a fetched article with the stored one.
 
-    The version goes up by one when the content differs or the record was revised since (LR). An older PubMed
-    version or an older revision never replaces a newer one. A document whose passages did not become durable is
-    indexed again at its version.
+    The version rises by one when the content differs or the record was revised since (LR). An older PubMed version or
+    an older revision never replaces a newer one. A document whose passages did not become durable is indexed again at
+    its version.
     """
-    fresh = content_hash(article)
+    new_hash = content_hash(article)
     if head is None:
-        return Revision(Change.INSERTED, Document(article, fresh))
+        return Revision(Change.INSERTED, Document(article, new_hash))
     if _older(article, head):
         return SKIP
-    if fresh != head.content_hash or _newer(article, head):
+    if new_hash != head.content_hash or _newer(article, head):
         change = Change.UPDATED if head.indexed_version else Change.INSERTED
-        return Revision(change, Document(article, fresh, head.version + 1, head.indexed_version))
+        return Revision(change, Document(article, new_hash, head.version + 1, head.indexed_version))
     if head.indexed_version < head.version:
         change = Change.UPDATED if head.indexed_version else Change.INSERTED
-        return Revision(change, Document(article, fresh, head.version, head.indexed_version))
+        return Revision(change, Document(article, new_hash, head.version, head.indexed_version))
     return SKIP
 
 
 def _older(article: Article, head: Head) -> bool:
+    """Whether the article is of an older PubMed version, or an older revision, than the stored one."""
     if article.pmid_version != head.pmid_version:
         return article.pmid_version < head.pmid_version
     return bool(article.date_revised and head.date_revised and article.date_revised < head.date_revised)
 
 
 def _newer(article: Article, head: Head) -> bool:
+    """Whether the article is of a newer PubMed version, or a newer revision, than the stored one."""
     if article.pmid_version != head.pmid_version:
         return article.pmid_version > head.pmid_version
     if article.date_revised is None:

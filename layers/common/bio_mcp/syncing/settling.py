@@ -1,4 +1,8 @@
-"""Making fetched records durable: store, index, announce, then mark as done, a slice at a time."""
+"""Settle records: store, index, announce and mark them as done, a slice at a time, so that a kill is healed.
+
+The order decides what a crash can do. Each step is repeatable and precedes the mark that would skip it, so the next
+`settle` of the same record completes what is missing.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,12 +24,12 @@ if TYPE_CHECKING:
     Vectors = dict[str, NDArray[np.float32]]
 
 T = TypeVar("T")
-SLICE = 32  # documents embedded and indexed between two looks at the clock
+SLICE = 32  # documents embedded and indexed between two checks of the time
 
 
 @dataclass(slots=True)
 class Settled:
-    """What became of a batch: PMID -> change, in the order in which it became durable; and who was deleted."""
+    """Result of a batch: PMID -> change, in the order in which it became durable; and the PMIDs deleted."""
 
     changes: dict[str, Change] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
@@ -39,23 +43,23 @@ def settle(
 ) -> Settled:
     """Bring the corpus to the state that `records` describe; of several versions of a PMID the last one wins.
 
-    Stops early, leaving a consistent corpus, when `before_slice` says False: it is told what became of the records so
-    far and asked before each slice of documents that must be embedded. What is stored but not yet indexed is healed by
-    the next `settle` of the record.
+    `before_slice` is called before each slice of documents that must be embedded, with the changes so far. When it
+    returns False, `settle` stops early and leaves a consistent corpus. What is stored but not indexed yet is healed by
+    the next `settle` of the record. Raises the failures of its ports.
     """
-    articles, deletions = _last_word(records)
+    articles, deletions = _latest_by_pmid(records)
     settled = Settled()
     revisions = _revise(articles, backends)
     settled.changes.update((pmid, Change.SKIPPED) for pmid, (_, document) in revisions.items() if document is None)
     changed = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
-    news = _news(changed, backends)
+    pending = _pending_changes(changed, backends)
     if changed:
         backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
         backends.documents.put([document for _, document in changed.values()])
     for part in slices(changed.items()):
         if not before_slice(settled.changes):
             break
-        index([document for _, (_, document) in part], backends, [each for pmid, _ in part for each in news[pmid]])
+        index([document for _, (_, document) in part], backends, [each for pmid, _ in part for each in pending[pmid]])
         settled.changes.update((pmid, change) for pmid, (change, _) in part)
     if deletions:
         _delete(deletions, backends)
@@ -64,39 +68,46 @@ def settle(
 
 
 def _delete(pmids: Sequence[str], backends: Backends) -> None:
-    """Told first: once the documents are gone, nobody could know whether it had been told. They go last, since what is
-    held is deleted when this is repeated, and passages without a document would take places among hits."""
-    held = backends.documents.heads(pmids)
-    if held:
+    """Announce, remove the passages, then delete the documents.
+
+    The announcement comes first, so that a crash in between announces again: once the documents are gone, nothing tells
+    that it is due. The documents go last, since a repetition deletes what is stored, and passages without a document
+    would take places among the hits.
+    """
+    stored = backends.documents.heads(pmids)
+    if stored:
         backends.announcements.publish(
-            [CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in held.items()]
+            [CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in stored.items()]
         )
     backends.passages.delete(pmids)
     backends.documents.delete(pmids)
 
 
-def _news(changed: Mapping[str, tuple[Change, Document]], backends: Backends) -> dict[str, list[CorpusChange]]:
-    """What to tell of each document, asked before it is stored.
+def _pending_changes(
+    changed: Mapping[str, tuple[Change, Document]], backends: Backends
+) -> dict[str, list[CorpusChange]]:
+    """The changes to announce for each document; to be asked before the documents are stored.
 
-    That a paper is retracted is told when what is stored does not say so yet, or when nobody can tell whether it was
-    told, because the run that stored it did not come to its end.
+    A retraction is announced when the stored paper is not marked retracted, and again when the stored one was never
+    marked as indexed: its run ended early, and nobody can tell whether the announcement went out.
     """
     retracted = [pmid for pmid, (_, document) in changed.items() if _is_retracted(document)]
     stored = backends.documents.get_many(retracted) if retracted else {}
-    old_news = {pmid for pmid, was in stored.items() if _is_retracted(was) and was.indexed_version == was.version}
-    news: dict[str, list[CorpusChange]] = {}
+    announced = {pmid for pmid, was in stored.items() if _is_retracted(was) and was.indexed_version == was.version}
+    pending: dict[str, list[CorpusChange]] = {}
     for pmid, (change, document) in changed.items():
         kind = ChangeKind.NEW if change is Change.INSERTED else ChangeKind.CHANGED
-        kinds = [kind, ChangeKind.RETRACTED] if pmid in retracted and pmid not in old_news else [kind]
-        news[pmid] = [CorpusChange(each, pmid, document.version) for each in kinds]
-    return news
+        kinds = [kind, ChangeKind.RETRACTED] if pmid in retracted and pmid not in announced else [kind]
+        pending[pmid] = [CorpusChange(each, pmid, document.version) for each in kinds]
+    return pending
 
 
 def _is_retracted(document: Document) -> bool:
     return document.article.retraction is RetractionStatus.RETRACTED
 
 
-def _last_word(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], list[str]]:
+def _latest_by_pmid(records: Iterable[Article | Deletion]) -> tuple[dict[str, Article], list[str]]:
+    """Reduce records to the newest version of each article, and the PMIDs whose last record is a deletion."""
     articles: dict[str, Article] = {}
     deleted: dict[str, None] = {}
     for record in records:
@@ -116,21 +127,21 @@ def _revise(articles: dict[str, Article], backends: Backends) -> dict[str, tuple
 
 
 def slices(items: Iterable[T]) -> Iterator[list[T]]:
-    """The items, `SLICE` at a time."""
+    """Yield the items, `SLICE` at a time."""
     rest = iter(items)
     while part := list(islice(rest, SLICE)):
         yield part
 
 
-def index(documents: Sequence[Document], backends: Backends, news: Sequence[CorpusChange]) -> None:
-    """Index the passages of stored documents, tell `news`, and mark the documents as done."""
+def index(documents: Sequence[Document], backends: Backends, changes: Sequence[CorpusChange]) -> None:
+    """Index the passages of stored documents, announce `changes`, and mark the documents as indexed."""
     write_passages(documents, backends.embeddings, backends.passages)
-    backends.announcements.publish(news)
+    backends.announcements.publish(changes)
     backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})
 
 
 def write_passages(documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> None:
-    """Replace the documents' passages, embedding only texts whose vector is not there yet."""
+    """Replace the documents' passages; only texts whose vector is not stored yet are embedded."""
     known = passages.chunk_texts([document.article.pmid for document in documents])
     chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
     missing = [

@@ -1,4 +1,4 @@
-"""Syncs that stop before their end: given up by the queue, cancelled or forgotten by hand."""
+"""Stop syncs before their end: stalled by the queue, cancelled or removed by an operator."""
 
 from uuid import uuid4
 
@@ -10,7 +10,7 @@ from bio_mcp.syncing.planning import KIND
 
 
 def stall(query_key: str, job_id: str, reason: str, backends: Backends) -> None:
-    """Note that nothing goes on with the job any more; somebody else's turn with it is left alone."""
+    """Mark the job as stalled: nothing continues it by itself. A job that another run works on is left alone."""
     lease, holder = lease_name(query_key), uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
         return
@@ -24,8 +24,10 @@ def stall(query_key: str, job_id: str, reason: str, backends: Backends) -> None:
 
 
 def stop(query_key: str, backends: Backends) -> list[Job]:
-    """Cancel the unfinished jobs of a query, which are returned: a running one ends at its next slice, and what is
-    queued of them does nothing."""
+    """Cancel the unfinished jobs of a query, and return them.
+
+    A running job ends at its next slice; its queued continuations do nothing.
+    """
     unfinished = [job for job in jobs_of(query_key, backends) if job.unfinished]
     for job in unfinished:
         backends.audit.record("corpus.queries.stop", query_key, {"job_id": job.job_id, "state": job.state}, "cancelled")
@@ -35,7 +37,7 @@ def stop(query_key: str, backends: Backends) -> list[Job]:
 
 
 def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
-    """Forget the watermarks and the jobs of a query; its papers stay. Raises `Conflict` while it is synced."""
+    """Delete the watermarks and jobs of a query; its papers stay. Raises `Conflict` while it is synced."""
     lease, holder = lease_name(query_key), uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
         raise Conflict(f"a sync of {query_key!r} is running; stop it first, with `bio-mcp queries stop`")
@@ -43,17 +45,17 @@ def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
         while jobs := jobs_of(query_key, backends):
             for job in jobs:
                 backends.jobs.remove(job)
-        stood = backends.checkpoints.remove(query_key)
-        if stood:
-            before = [[each.term, each.last_edat] for each in stood]
+        removed = backends.checkpoints.remove(query_key)
+        if removed:
+            before = [[each.term, each.last_edat] for each in removed]
             backends.audit.record("corpus.queries.remove", query_key, before, None)
-        return stood
+        return removed
     finally:
         backends.leases.release(lease, holder)
 
 
 def jobs_of(query_key: str, backends: Backends) -> list[Job]:
-    """The newest job of each term of a query, the newest first."""
+    """The newest job of each term of a query, newest first."""
     terms = (None, *(each.term for each in backends.checkpoints.all(query_key)))
     found = {job.job_id: job for term in terms if (job := backends.jobs.latest(KIND, query_key, term))}
     return sorted(found.values(), key=lambda job: job.created, reverse=True)

@@ -1,15 +1,15 @@
-"""Is there time for one more slice?"""
+"""Time budget of a run: is there time for one more slice?"""
 
 import time
 
 from bio_mcp.deadline import Clock, Deadline
 
-FIRST_S = 6.0  # what a slice is allowed for before one has been timed: 32 abstracts on one slow core
+FIRST_S = 6.0  # assumed time of a slice before one has been timed: 32 abstracts on one slow core
 RESERVE_S = 1.0  # for saving the cursor and answering
 
 
 class TimeBudget:
-    """Times the stretches between two questions and asks for one and a half of the longest."""
+    """Measures the seconds between two calls of `allows`, and requires 1.5 times the longest."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -17,6 +17,7 @@ class TimeBudget:
         self._longest = 0.0
 
     def allows(self, deadline: Deadline) -> bool:
+        """Whether the deadline leaves time for another slice and `RESERVE_S` for saving and answering."""
         now = self._clock()
         if self._last is not None:
             self._longest = max(self._longest, now - self._last)

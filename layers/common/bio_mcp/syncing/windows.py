@@ -1,4 +1,4 @@
-"""Which records a run asks for: date windows, and how they are cut until NCBI can list them whole."""
+"""Date windows: which records a run asks for, cut until NCBI can list them whole."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -25,31 +25,34 @@ class Range:
 
     @property
     def clause(self) -> str:
+        """The range in PubMed's search syntax."""
         return f'("{self.start:%Y/%m/%d}"[{self.field}] : "{self.end:%Y/%m/%d}"[{self.field}])'
 
     def halves(self) -> tuple["Range", "Range"]:
+        """The earlier and the later half of the days."""
         middle = self.start + (self.end - self.start) // 2
         return Range(self.field, self.start, middle), Range(self.field, middle + timedelta(days=1), self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Records whose dates lie in all of `within` and in none of `without`; `window` says for which field it is."""
+    """Records whose dates lie in all of `within` and in none of `without`. `window` is the date field."""
 
     window: str
     within: tuple[Range, ...]
     without: tuple[Range, ...] = ()
 
     def term(self, user_term: str) -> str:
-        found = " AND ".join([f"({user_term})", *(each.clause for each in self.within)])
+        """The user's term restricted to this segment."""
+        inside = " AND ".join([f"({user_term})", *(each.clause for each in self.within)])
         if not self.without:
-            return found
-        return f"({found}) NOT ({' OR '.join(each.clause for each in self.without)})"
+            return inside
+        return f"({inside}) NOT ({' OR '.join(each.clause for each in self.without)})"
 
     def split(self) -> tuple["Segment", "Segment"]:
-        """Two segments that together hold the same records, the earlier days first.
+        """Two segments that together have the same records, the earlier days first.
 
-        Raises `NcbiQueryRejected` when there is no date left to cut along.
+        A segment of a single day is split along another date field. Raises `NcbiQueryRejected` when no field is left.
         """
         *outer, last = self.within
         if last.start == last.end:
@@ -70,6 +73,7 @@ class Segment:
         )
 
     def to_json(self) -> dict[str, Any]:
+        """The segment as JSON values, for a cursor."""
         return {
             "window": self.window,
             "within": [_range_to_json(each) for each in self.within],
@@ -77,41 +81,42 @@ class Segment:
         }
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Self:
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Restore a segment that `to_json` wrote."""
         return cls(
-            given["window"],
-            tuple(_range_from_json(each) for each in given["within"]),
-            tuple(_range_from_json(each) for each in given["without"]),
+            stored["window"],
+            tuple(_range_from_json(each) for each in stored["within"]),
+            tuple(_range_from_json(each) for each in stored["without"]),
         )
 
 
-def _range_to_json(given: Range) -> dict[str, str]:
-    return {key: str(value) for key, value in asdict(given).items()}
+def _range_to_json(days: Range) -> dict[str, str]:
+    return {key: str(value) for key, value in asdict(days).items()}
 
 
-def _range_from_json(given: Mapping[str, str]) -> Range:
-    return Range(given["field"], date.fromisoformat(given["start"]), date.fromisoformat(given["end"]))
+def _range_from_json(stored: Mapping[str, str]) -> Range:
+    return Range(stored["field"], date.fromisoformat(stored["start"]), date.fromisoformat(stored["end"]))
 
 
 def windows(watermarks: Mapping[str, date | None], overlap_days: int, end: date) -> list[Segment]:
-    """One segment per date field, from its own watermark less the overlap to `end`, none holding another's records.
+    """One segment per date field, from its own watermark less `overlap_days` to `end`; no record is in two of them.
 
-    EDAT alone loses records: it is backdated when PubMed creates a record a year after publication, and it never
-    moves when a record is revised.
+    EDAT alone loses records: PubMed backdates it when it creates a record a year after publication, and a revision
+    never moves it.
     """
-    found: list[Segment] = []
+    segments: list[Segment] = []
     seen: list[Range] = []
     for field in FIELDS:
         watermark = watermarks.get(field)
         read = 0 if watermark is None else max(0, (watermark - FIRST_DAY).days - overlap_days)  # days
         asked = Range(field, min(FIRST_DAY + timedelta(days=read), end), end)
-        found.append(Segment(field, (asked,), tuple(seen)))
+        segments.append(Segment(field, (asked,), tuple(seen)))
         seen.append(asked)
-    return found
+    return segments
 
 
 def check_term(term: str) -> str:
-    """The term, trimmed. Raises `InvalidInput` when its brackets or quotes would swallow the clauses added to it."""
+    """Return the term, trimmed. Raises `InvalidInput` for an empty one, and for open brackets or quotes."""
     if not term.strip() or unbalanced(term):
         raise InvalidInput(f"term: {'has unbalanced brackets or quotes' if term.strip() else 'is blank'}", term=term)
     return term.strip()

@@ -1,8 +1,8 @@
-"""Papers that PubMed withdrew: which of those that the corpus holds are gone, looked for in batches.
+"""Withdrawals: find papers of the corpus that PubMed has withdrawn.
 
-No search tells of a withdrawal, and an outage looks like one. A paper goes when, on two different days of NCBI's, no
-search found its PMID, ESummary said of that PMID by name that there is none, and EFetch returned another paper
-beside which it was asked for, but not this one.
+No search reports a withdrawal, and an outage looks like one. So a paper is deleted only when, on two different days
+of NCBI's, ESearch did not find its PMID, ESummary denied that PMID by name, and EFetch returned a control paper asked
+for in the same request, but not this one.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from bio_mcp.literature.records import Deletion
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.progress import Progress
-from bio_mcp.syncing.cursor import named
+from bio_mcp.syncing.cursor import first_few
 from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.reports import SyncReport
 from bio_mcp.syncing.settling import settle
@@ -27,15 +27,19 @@ from bio_mcp.syncing.time_budget import TimeBudget
 KIND = "withdrawals"
 QUERY_KEY = "bio-mcp/withdrawals"  # no query of a stack's may have a stroke in its key
 TERM = "papers of the corpus"
-BATCH = 199  # and one that is there, make what an EFetch takes
-BELIEVED = 10  # papers of a batch that may be gone; more, and another NCBI is asked than the corpus came from
-SHARES = 7  # of the corpus, one of which is looked at each night
+BATCH = 199  # with the control paper, what an EFetch takes
+MOST_GONE = 10  # papers of a batch; more mean that this NCBI is another than the corpus came from
+SHARES = 7  # of the corpus, one of which is checked each night
 LEASE_S = 300
 
 
 @dataclass(slots=True)
-class Look:
-    """Where a look stands. `pmids[done:]` are to be looked at; `suspects`: PMIDs that were gone -> the first day."""
+class WithdrawalCheck:
+    """State of a check, saved in its job.
+
+    `pmids[done:]` are to be checked. `suspects` maps PMIDs that were gone to the first such day at NCBI. `doubts` are
+    warnings.
+    """
 
     share: int
     pmids: list[str]
@@ -45,24 +49,26 @@ class Look:
     doubts: list[str] = field(default_factory=list)
 
     def warn(self, sentence: str) -> None:
+        """Add a warning, once."""
         self.doubts = list(dict.fromkeys([*self.doubts, sentence]))
 
     def warnings(self) -> list[str]:
+        """Warnings for the report: doubts, deleted papers and suspects."""
         found = list(self.doubts)
         if self.deleted:
-            found.append(f"PubMed withdrew {len(self.deleted)} papers, which were deleted: {named(self.deleted)}")
+            found.append(f"PubMed withdrew {len(self.deleted)} papers, which were deleted: {first_few(self.deleted)}")
         if self.suspects:
             found.append(
                 f"PubMed has {len(self.suspects)} papers no more; they go when a look on another day says so too: "
-                f"{named(self.suspects)}"
+                f"{first_few(self.suspects)}"
             )
         return found
 
 
-def look_for_withdrawn(backends: Backends, deadline: Deadline, progress: Progress, *, whole: bool) -> SyncReport:
-    """Look, or take up a look, at the whole corpus or at its next seventh, until it is done or the deadline is near.
+def check_withdrawals(backends: Backends, deadline: Deadline, progress: Progress, *, whole: bool) -> SyncReport:
+    """Run or resume a check of the whole corpus, or of its next seventh, until it is done or the deadline is near.
 
-    Raises the kinds of failure of its ports; the job then waits for the next call.
+    Raises `Conflict` while another check runs, and the failures of its ports; the job then waits for the next call.
     """
     lease, holder = f"{KIND}:{QUERY_KEY}", uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
@@ -78,29 +84,30 @@ def look_for_withdrawn(backends: Backends, deadline: Deadline, progress: Progres
 
 
 def queue(backends: Backends) -> None:
-    """Have the next share looked at, or the look that waits gone on with."""
+    """Queue a check of the next share, or the continuation of one that waits."""
     backends.continuations.send({"tool": TOOL, "arguments": {"query_key": QUERY_KEY, "term": TERM}})
 
 
 class _Run:
-    """One call's share of a look."""
+    """One call's share of a check."""
 
     def __init__(
         self, backends: Backends, deadline: Deadline, progress: Progress, may_go_on: Callable[[], bool], whole: bool
     ) -> None:
         self.backends, self.deadline, self.progress, self.may_go_on = backends, deadline, progress, may_go_on
-        self.pace = TimeBudget()
-        self.job, self.look = _take_up(backends, whole)
+        self.budget = TimeBudget()
+        self.job, self.check = _take_up(backends, whole)
 
     def run(self) -> SyncReport:
-        look = self.look
+        """Check batches until the share or the time ends; the job is saved in each case."""
+        check = self.check
         try:
-            while look.done < len(look.pmids):
+            while check.done < len(check.pmids):
                 self._save("running")
-                self.progress(look.done, len(look.pmids), f"{look.done:,} of {len(look.pmids):,} papers")
-                if not self.pace.allows(self.deadline):
+                self.progress(check.done, len(check.pmids), f"{check.done:,} of {len(check.pmids):,} papers")
+                if not self.budget.allows(self.deadline):
                     return self._continue_later()
-                self._batch(look.pmids[look.done : look.done + BATCH])
+                self._batch(check.pmids[check.done : check.done + BATCH])
         except DeadlineExceeded:
             return self._continue_later()
         except Failure:
@@ -117,73 +124,77 @@ class _Run:
         gone, day = self._gone(pmids)
         if not self.may_go_on():
             raise Conflict("another run took over the look for papers that were withdrawn")
-        suspects = self.look.suspects
-        over = [pmid for pmid in gone if suspects.get(pmid, str(day)) < str(day)]
-        settle([Deletion(pmid) for pmid in over], self.backends)
-        self.look.deleted += over
+        suspects = self.check.suspects
+        confirmed = [pmid for pmid in gone if suspects.get(pmid, str(day)) < str(day)]
+        settle([Deletion(pmid) for pmid in confirmed], self.backends)
+        self.check.deleted += confirmed
         for pmid in pmids:
-            if pmid in over or pmid not in gone:
+            if pmid in confirmed or pmid not in gone:
                 suspects.pop(pmid, None)
             else:
                 suspects.setdefault(pmid, str(day))
-        self.look.done += len(pmids)
+        self.check.done += len(pmids)
 
     def _gone(self, pmids: Sequence[str]) -> tuple[set[str], date]:
-        """Those of `pmids` that PubMed says by all its utilities to have no more, and the day it said so."""
+        """Those of `pmids` that all three utilities deny, and NCBI's day of the answer.
+
+        Raises `NcbiUnreadable` when NCBI does not return the control paper, which it has just found. More than
+        `MOST_GONE` are not believed: none is returned, and a warning is added.
+        """
         entrez, deadline = self.backends.entrez, self.deadline
         page = entrez.esearch(" OR ".join(f"{pmid}[uid]" for pmid in pmids), deadline=deadline)
         day = page.day or self.backends.today()
-        if not (unfound := [pmid for pmid in pmids if pmid not in page.ids]):
+        if not (unlisted := [pmid for pmid in pmids if pmid not in page.ids]):
             return set(), day
-        there = next(iter(page.ids or entrez.esearch("all[sb]", retmax=1, deadline=deadline).ids), None)
-        if there is None:
+        control = next(iter(page.ids or entrez.esearch("all[sb]", retmax=1, deadline=deadline).ids), None)
+        if control is None:
             raise NcbiUnreadable("NCBI finds no paper at all; try again")
-        summaries = entrez.esummary([there, *unfound], deadline=deadline)
-        denied = set(unfound) & summaries.denied
-        if there in summaries.missing:
+        summaries = entrez.esummary([control, *unlisted], deadline=deadline)
+        denied = set(unlisted) & summaries.denied
+        if control in summaries.missing:
             raise NcbiUnreadable("NCBI does not know a paper that it has just found; try again")
-        returned = {record.pmid for record in entrez.efetch([there, *sorted(denied)], deadline=deadline)}
-        if there not in returned:
+        returned = {record.pmid for record in entrez.efetch([control, *sorted(denied)], deadline=deadline)}
+        if control not in returned:
             raise NcbiUnreadable("NCBI did not return a paper that it has just found; try again")
         gone = denied - returned
-        if len(gone) > BELIEVED:
-            self.look.warn(f"PubMed knows none of {len(gone)} papers of {len(pmids)}: too many to believe, all stay")
+        if len(gone) > MOST_GONE:
+            self.check.warn(f"PubMed knows none of {len(gone)} papers of {len(pmids)}: too many to believe, all stay")
             return set(), day
         return gone, day
 
     def _save(self, state: str) -> None:
-        self.job.state, self.job.updated, self.job.cursor = state, self.backends.now(), asdict(self.look)
-        self.job.progress = {"processed": self.look.done, "expected": len(self.look.pmids)}
+        self.job.state, self.job.updated, self.job.cursor = state, self.backends.now(), asdict(self.check)
+        self.job.progress = {"processed": self.check.done, "expected": len(self.check.pmids)}
         self.backends.jobs.put(self.job)
 
     def _report(self, state: str) -> SyncReport:
-        look = self.look
+        check = self.check
         self._save("succeeded" if state == "complete" else "waiting")
         return SyncReport(
             job_id=self.job.job_id,
             state=state,
             inserted=0,
             updated=0,
-            skipped=look.done - len(look.deleted),
+            skipped=check.done - len(check.deleted),
             failed=0,
-            processed=look.done,
-            expected=len(look.pmids),
+            processed=check.done,
+            expected=len(check.pmids),
             max_edat=None,
-            warnings=tuple(look.warnings()),
+            warnings=tuple(check.warnings()),
         )
 
 
-def _take_up(backends: Backends, whole: bool) -> tuple[Job, Look]:
-    """The unfinished look, or the next one, which begins with what was suspected before."""
+def _take_up(backends: Backends, whole: bool) -> tuple[Job, WithdrawalCheck]:
+    """The unfinished check, or the next one; it begins with the suspects of the last."""
     last = backends.jobs.latest(KIND, QUERY_KEY)
-    before = Look(**last.cursor) if last else Look(SHARES - 1, [])
+    before = WithdrawalCheck(**last.cursor) if last else WithdrawalCheck(SHARES - 1, [])
     if last and last.unfinished:
         return last, before
     share = (before.share + 1) % SHARES
-    held = sorted((pmid for pmid in backends.documents.pmids() if whole or int(pmid) % SHARES == share), key=int)
+    stored = sorted((pmid for pmid in backends.documents.pmids() if whole or int(pmid) % SHARES == share), key=int)
     known = backends.documents.heads(list(before.suspects))
     suspects = {pmid: day for pmid, day in before.suspects.items() if pmid in known}
-    look = Look(share, list(dict.fromkeys([*suspects, *held])), suspects=suspects)
+    check = WithdrawalCheck(share, list(dict.fromkeys([*suspects, *stored])), suspects=suspects)
     now: Any = backends.now()
     job = Job(f"{KIND}_{instant(now)}_{uuid4().hex[:6]}", KIND, "running", now, now, {"query_key": QUERY_KEY})
-    return job, look
+    return job, check

@@ -12,8 +12,9 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.delta import LEASE_S, lease_name
 from bio_mcp.syncing.planning import abandon_all
-from bio_mcp.syncing.queries import followed, report_on
-from bio_mcp.syncing.watermarks import doubt
+from bio_mcp.syncing.queries import list_queries as followed_queries
+from bio_mcp.syncing.queries import report_on
+from bio_mcp.syncing.watermarks import future_warning
 from bio_mcp.syncing.windows import FIELDS
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
@@ -83,12 +84,16 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
     Each term of a key has a watermark of its own; this is the one of the term that was synced last.
     """
     checkpoint = backends.checkpoints.get(request.query_key)
-    doubts = [found for each in backends.checkpoints.all(request.query_key) if (found := doubt(each, backends.today()))]
+    warnings = [
+        found
+        for each in backends.checkpoints.all(request.query_key)
+        if (found := future_warning(each, backends.today()))
+    ]
     return CheckpointState(
         query_key=request.query_key,
         last_edat=checkpoint.last_edat,
         term=checkpoint.term,
-        warnings=list(dict.fromkeys(doubts)),
+        warnings=list(dict.fromkeys(warnings)),
     )
 
 
@@ -122,7 +127,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
 )
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
-    found, left_out = followed(request.query_key, MOST_QUERIES, backends)
+    found, left_out = followed_queries(request.query_key, MOST_QUERIES, backends)
     now = backends.now()
     queries = [
         Query(

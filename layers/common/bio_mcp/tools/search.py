@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from bio_mcp.answering.retrieving import Found, Question, absent, called, find
+from bio_mcp.answering.retrieving import Question, Retrieved, find, journal_keys, unknown_journals
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.quality import DESIGNS
 from bio_mcp.literature.records import Document, RetractionStatus
@@ -24,7 +24,7 @@ from bio_mcp.tools.families import BIO_MCP
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 _TYPES = {name: ui for ui, (_, name) in DESIGNS.items()}
 JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
-STANDINGS = "notice: retracts another; concern: expression of concern; clear: none; unknown: not told"
+RETRACTION_MEANINGS = "notice: retracts another; concern: expression of concern; clear: none; unknown: not stated"
 
 
 Journal = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
@@ -65,7 +65,7 @@ class SearchHit(Response):
     snippet: str | None = Field(default=None, description="of the passage")
     year: int | None = Field(default=None, description="of publication")
     journal: str | None = Field(default=None, description="its title")
-    retraction: RetractionStatus = Field(default=RetractionStatus.UNKNOWN, description=STANDINGS)
+    retraction: RetractionStatus = Field(default=RetractionStatus.UNKNOWN, description=RETRACTION_MEANINGS)
     chunk_id: str | None = Field(default=None, description="the passage")
     section: str | None = Field(default=None, description="of the abstract")
     explanation: str | None = Field(default=None, description="of the score")
@@ -109,14 +109,14 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     return budget.within(answer, "results", request.max_characters, lambda rest: budget.partial(gone, rest, more))
 
 
-def _unknown(request: RagSearch, documents: Mapping[str, Document], found: Found, backends: Backends) -> list[str]:
+def _unknown(request: RagSearch, documents: Mapping[str, Document], found: Retrieved, backends: Backends) -> list[str]:
     """The warning that names journals of which the corpus has no paper."""
     named = request.filters.journals[:JOURNALS_LOOKED_UP] if request.filters else []
     journals = [each.article.journal for each in documents.values() if each.article.journal]
     seen = {(name or "").lower() for each in journals for name in (each.title, each.nlm_id)}
-    lacking = absent([each for each in named if each.strip().lower() not in seen], found.vector, backends)
-    said = "The corpus has no paper of the journal {}: give its NLM id or its full title, as rag_get shows it."
-    return [said.format(" or ".join(map(repr, lacking)))] if lacking else []
+    unknown = unknown_journals([each for each in named if each.strip().lower() not in seen], found.vector, backends)
+    sentence = "The corpus has no paper of the journal {}: give its NLM id or its full title, as rag_get shows it."
+    return [sentence.format(" or ".join(map(repr, unknown)))] if unknown else []
 
 
 def _poor(request: RagSearch, hits: Sequence[SearchHit], backends: Backends) -> list[str]:
@@ -140,7 +140,7 @@ def _filters(given: SearchFilters | None) -> Filters:
     return Filters(
         year_from=given.year_from,
         year_to=given.year_to,
-        journals=frozenset(name for each in given.journals for name in called(each)),
+        journals=frozenset(name for each in given.journals for name in journal_keys(each)),
         publication_types=frozenset(_publication_type(each) for each in given.publication_types),
     )
 
@@ -157,7 +157,7 @@ def _publication_type(named: str) -> str:
 class _View:
     """How ranked papers are shown."""
 
-    found: Found
+    found: Retrieved
     namespace: UUID
     one_per_paper: bool
 

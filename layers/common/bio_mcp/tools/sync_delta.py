@@ -80,7 +80,7 @@ def _run(request: SyncDelta, backends: Backends, context: Context) -> SyncReport
     """The sync, or the look for what PubMed withdrew: the nightly look for retractions queues that."""
     if request.query_key == withdrawals.QUERY_KEY:
         whole = not context.unattended
-        return withdrawals.look_for_withdrawn(backends, context.deadline, context.progress, whole=whole)
+        return withdrawals.check_withdrawals(backends, context.deadline, context.progress, whole=whole)
     report = sync(
         request.query_key,
         request.term,

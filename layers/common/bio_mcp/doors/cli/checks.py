@@ -17,7 +17,7 @@ from bio_mcp.errors import Failure, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
-from bio_mcp.syncing.watermarks import doubt
+from bio_mcp.syncing.watermarks import future_warning
 from bio_mcp.tool import Request, Response, Tool, tool
 from bio_mcp.tools.families import BIO_MCP
 
@@ -170,7 +170,7 @@ def index(_settings: Settings, backends: Backends) -> Finding:
 
 def queries(_settings: Settings, backends: Backends) -> Finding:
     found, today = backends.checkpoints.all(), backends.today()
-    doubts = {f"{each.query_key}: {reason}": None for each in found if (reason := doubt(each, today))}
+    doubts = {f"{each.query_key}: {reason}": None for each in found if (reason := future_warning(each, today))}
     if doubts:
         return Finding(WARN, "; ".join(doubts), "Set the clock right and run the sync once more.")
     return Finding(OK, f"{len({each.query_key for each in found})} followed")

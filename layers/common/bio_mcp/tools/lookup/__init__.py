@@ -167,15 +167,15 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
 def get_full_text(request: FullTextQuestion, backends: Backends, context: Context) -> FullArticle:
     """Read an open-access article of PubMed Central by sections, with tables and licence, within a length."""
     found = reading.full_text(request.id, backends.lookup, backends.pubmed, context.deadline)
-    wanted = reading.chosen(found.sections, request.sections)
+    wanted = reading.choose(found.sections, request.sections)
     if request.sections and not wanted and found.sections:
         titles = "; ".join(each.title for each in found.sections if each.level == 1)
         raise NotFound(f"no section is called so; there are: {titles}", pmcid=found.pmcid)
-    shown = reading.fitting(wanted, request.maxCharacters, request.includeTables)
+    shown = reading.fit(wanted, request.maxCharacters, request.includeTables)
     withheld = ["the publisher does not let PubMed Central give this text away; read it at the publisher's"]
     left = ["not everything had room; ask for leftOutSections by name, or raise maxCharacters"]
     reasons = (withheld if found.withheld else []) + (left if shown.cut or shown.left_out else [])
-    retraction = reading.standing(found, backends.pubmed, context.deadline, reasons)
+    retraction = reading.retraction_status(found, backends.pubmed, context.deadline, reasons)
     licence = {"name": found.licence.name, "url": found.licence.url, "text": found.licence.text[:600]}
     return FullArticle(
         pmcid=found.pmcid,

@@ -81,7 +81,7 @@ class IdsToConvert(Request):
 
 class ConvertedId(Response):
     requested: str
-    found: converting.Found
+    found: converting.IdState
     pmid: str | None = None
     pmcid: str | None = None
     doi: str | None = None

@@ -16,7 +16,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.pubmed import CITED_IN, REFERENCES, SIMILAR
 from bio_mcp.querying import fetching, relating, searching
 from bio_mcp.querying.partial import required
-from bio_mcp.querying.terms import DateRange, DateType, cleaned, effective_term, unfiltered
+from bio_mcp.querying.terms import DateRange, DateType, clean, effective_term, unknown_type_reasons
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import PUBMED
@@ -101,10 +101,10 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     """
     term = _term(request)
     many = min(request.fetchBriefSummaries, request.maxResults)
-    asked = searching.Search(term, cleaned(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
+    asked = searching.Search(term, clean(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
     found = searching.search(asked, backends.pubmed, context.deadline)
     page = found.page
-    reasons = [*found.reasons, *unfiltered(request.filterByPublicationTypes or (), page.dropped)]
+    reasons = [*found.reasons, *unknown_type_reasons(request.filterByPublicationTypes or (), page.dropped)]
     answer = PubmedHits(
         searchParameters=request.model_dump(exclude_unset=True) | _chosen(request),
         effectiveESearchTerm=term,

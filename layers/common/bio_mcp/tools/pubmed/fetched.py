@@ -87,7 +87,7 @@ def _printed(pmids: list[str], found: fetching.Raw) -> FetchedArticles:
     return FetchedArticles(
         requestedPmids=pmids,
         articles=[
-            ArticleDetails(pmid=pmid, title=title, retraction=found.standings[pmid])
+            ArticleDetails(pmid=pmid, title=title, retraction=found.retractions[pmid])
             for pmid, title in found.titles.items()
         ],
         notFoundPmids=[pmid for pmid in pmids if pmid not in found.titles],
