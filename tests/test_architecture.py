@@ -170,6 +170,19 @@ def broad_excepts(name: str, source: str) -> list[str]:
     return broad[1:] if name in ("call", "doors.cli.checks") else broad
 
 
+RETRY = "adapters.retry"
+TURNS = {"adapters.rate_limit", "adapters.aws.rate_limit", "adapters.embedded.rate_limit"}  # they sleep until a turn
+
+
+def retries_of_its_own(name: str, source: str) -> list[str]:
+    """Sleeping between two tries, but in the one place that does it for all, with the call's deadline."""
+    if name in TURNS | {RETRY, "adapters.embedded.database"}:  # the latter waits for SQLite's lock, as SQLite does
+        return []
+    calls = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    names = [each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in calls]
+    return [each for each in names if each.lstrip("_") == "sleep"]
+
+
 def unfinished(name: str, source: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if any(word in line for word in ("TODO", "FIXME", "XXX"))]
 
@@ -220,6 +233,11 @@ RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
         ("tools.search", "try:\n    f()\nexcept:\n    pass"),
         ("tools.search", "try:\n    f()\nexcept (ValueError, BaseException):\n    pass"),
         ("call", "try:\n    f()\nexcept Exception:\n    pass\ntry:\n    g()\nexcept Exception:\n    pass"),
+    ],
+    retries_of_its_own: [
+        ("adapters.aws.jobs", "import time\nfor n in range(3):\n    time.sleep(2**n)"),
+        ("adapters.opensearch.bulk", "def f(self):\n    self._backoff.sleep(1)"),
+        ("syncing.delta", "from time import sleep\nsleep(1)"),
     ],
     unfinished: [("tools.search", "x = 1  # TODO finish")],
 }

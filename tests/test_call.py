@@ -8,7 +8,7 @@ import pytest
 
 from bio_mcp.call import call, read
 from bio_mcp.catalog import TOOLS
-from bio_mcp.deadline import Deadline
+from bio_mcp.deadline import Deadline, call_deadline
 from bio_mcp.errors import NcbiRateLimited, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Context, Request, Response, resource, tool
@@ -216,6 +216,18 @@ def test_a_deadline_that_has_passed_is_a_failure_to_be_tried_again():
     error = ask(sample.wait, {}, deadline=Deadline(0)).body["error"]
     assert error["details"]["retryable"] is True
     assert "out of time" in error["message"]
+
+
+def test_a_calls_deadline_reaches_what_no_deadline_is_handed_to():
+    class Deadlines(Response):
+        same: bool
+
+    @tool("sample.deadline", family=PLAIN, timeout=1)
+    def deadlines(request: sample.Wait, backends: Backends, context: Context) -> Deadlines:
+        """Compare the two."""
+        return Deadlines(same=call_deadline() is context.deadline)
+
+    assert ask(deadlines, {}).body == {"same": True}
 
 
 def test_a_deadline_can_be_ended_from_outside():

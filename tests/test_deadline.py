@@ -1,6 +1,6 @@
 import pytest
 
-from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.deadline import NEVER, Deadline, bounded_by, call_deadline
 from bio_mcp.errors import DeadlineExceeded
 from tests.adapters.clocks import Clock
 
@@ -28,3 +28,12 @@ def test_a_share_never_outlasts_the_whole():
 
 def test_a_share_of_unending_time_ends():
     assert 0 < NEVER.share(8).remaining <= 8
+
+
+def test_the_innermost_call_bounds_what_runs_in_it():
+    outer, inner = Deadline(20), Deadline(10)
+    with bounded_by(outer):
+        with bounded_by(inner):
+            assert call_deadline() is inner
+        assert call_deadline() is outer
+    assert call_deadline() is NEVER

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bio_mcp.adapters.retry import Backoff, retry
-from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.deadline import NEVER, Deadline, bounded_by
 from bio_mcp.errors import (
     DeadlineExceeded,
     Failure,
@@ -118,3 +118,22 @@ def test_a_deadline_that_ends_the_tries_says_how_many_there_were():
     with pytest.raises(DeadlineExceeded) as late:
         retry(attempts, worth=WORTH, deadline=NEVER, backoff=steady(Clock()))
     assert late.value.details["tries"] == 2
+
+
+def test_a_kind_by_itself_is_worth_every_try():
+    attempts = Attempts(*[NcbiUnreadable("cut")] * 9)
+    with pytest.raises(NcbiUnreadable):
+        retry(attempts, worth=NcbiFailed, backoff=steady(Clock(), tries=4))
+    assert attempts.tried == 4
+
+
+def test_the_call_that_runs_bounds_the_tries_where_no_deadline_is_given():
+    clock = Clock()
+    attempts = Attempts(*[NcbiFailed("down")] * 9)
+    with bounded_by(Deadline(5, clock)), pytest.raises(NcbiFailed):
+        retry(attempts, worth=NcbiFailed, backoff=steady(clock))
+    assert clock.pauses == [1, 2]
+
+
+def test_the_first_try_is_made_whatever_the_time_is():
+    assert retry(Attempts(), worth=NcbiFailed, deadline=Deadline(0), backoff=steady(Clock())) == "done"

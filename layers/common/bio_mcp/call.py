@@ -13,7 +13,7 @@ import rfc8785
 from pydantic import BaseModel, ValidationError
 
 from bio_mcp.cache_use import CacheUse, counting
-from bio_mcp.deadline import Deadline
+from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.ports import Backends
@@ -106,7 +106,7 @@ def _account(
 ) -> Outcome:
     started = time.perf_counter() if started is None else started
     failed: Failure | None = None
-    with counting() as cache_use:
+    with counting() as cache_use, bounded_by(context.deadline):
         try:
             body = run().model_dump(mode="json", exclude_unset=True)
         except Failure as failure:

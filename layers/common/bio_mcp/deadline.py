@@ -1,7 +1,9 @@
 """Time that runs out."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from bio_mcp.errors import DeadlineExceeded
 
@@ -40,3 +42,24 @@ class Deadline:
 
 
 NEVER = Deadline()
+
+_OF_THIS_CALL: ContextVar[Deadline] = ContextVar("deadline", default=NEVER)
+
+
+def call_deadline() -> Deadline:
+    """The deadline of the call that runs in this thread; `NEVER` where none does, as in an import.
+
+    It reaches what no deadline is handed to: the adapters of stores, whose ports have none. A thread that a call
+    starts has it only if it runs in a copy of the call's context.
+    """
+    return _OF_THIS_CALL.get()
+
+
+@contextmanager
+def bounded_by(deadline: Deadline) -> Iterator[None]:
+    """Make `deadline` the `call_deadline` of the block."""
+    token = _OF_THIS_CALL.set(deadline)
+    try:
+        yield
+    finally:
+        _OF_THIS_CALL.reset(token)

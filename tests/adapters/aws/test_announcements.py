@@ -1,11 +1,12 @@
 """What is put on the bus, and what becomes of entries that the bus does not take."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from bio_mcp.adapters.aws.announcements import AT_ONCE, TRIES, EventBridgeAnnouncements
+from bio_mcp.adapters.aws.announcements import AT_ONCE, BACKOFF, EventBridgeAnnouncements
 from bio_mcp.errors import UpstreamFailed
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
 
@@ -34,7 +35,7 @@ class Bus:
 
 def publish(bus, *pmids):
     pauses = []
-    EventBridgeAnnouncements(bus, "corpus-bus", pauses.append).publish(
+    EventBridgeAnnouncements(bus, "corpus-bus", replace(BACKOFF, sleep=pauses.append)).publish(
         [CorpusChange(ChangeKind.NEW, str(n), 2) for n in pmids]
     )
     return pauses
@@ -72,7 +73,7 @@ def test_what_is_never_taken_is_a_failure_and_names_no_address():
         publish(bus, 1, 2)
     assert caught.value.retryable
     assert "secret" not in str(caught.value)
-    assert len(bus.calls) == TRIES
+    assert len(bus.calls) == BACKOFF.tries
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_what_stays_refused_is_counted():
     with pytest.raises(IndexUnavailable, match=r"1 of 2 documents .*rejected_execution_exception") as raised:
         server.bulk().write("/x/_bulk", ["1", "2"], lines)
     assert raised.value.retryable
-    assert raised.value.details == {"unwritten": 1}
+    assert raised.value.details == {"unwritten": 1, "tries": 3}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Trying again, within bounds."""
+"""Trying again, within bounds. Every adapter that tries anything twice does it with `retry`."""
 
 import random
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bio_mcp.deadline import Deadline
+from bio_mcp.deadline import Deadline, call_deadline
 from bio_mcp.errors import DeadlineExceeded, Failure
 
 T = TypeVar("T")
@@ -16,10 +16,13 @@ Worth = Mapping[type[Failure], int]
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Pause after try n (from 1): min(cap_s, first_s * 2**(n-1)), give or take the share `jitter`.
+    """How often something is tried, and how long the pauses are.
 
-    `tries` bounds every failure's worth. A failure that asks for a longer pause (`retry_after_s`) gets it;
-    one that asks for more than `patience_s` is raised instead. `rng` gives numbers in [0, 1).
+    Seconds after try n, from 1: min(cap_s, first_s * 2**(n - 1)), give or take the share `jitter`, at random. A
+    failure that asks for a longer pause (`retry_after_s`) gets it, unless that is more than `patience_s`: then nothing
+    is tried again. Six tries with the defaults pause 1, 2, 4, 8 and 16 s, 31 s in all give or take 8.
+
+    `rng` gives numbers in [0, 1); tests give their own, and their own `sleep`.
     """
 
     tries: int = 6
@@ -36,24 +39,32 @@ class Backoff:
         return max(steady * (1 + self.jitter * (2 * self.rng() - 1)), asked_s or 0.0)
 
 
-def _silent(_attempt: int, _of: int) -> None:
-    """Nobody wants to know."""
+def _silent(_next_try: int, _of: int) -> None:
+    """Tell nobody."""
 
 
 def retry(
     attempt: Callable[[], T],
     *,
-    worth: Worth,
-    deadline: Deadline,
+    worth: Worth | type[Failure],
     backoff: Backoff,
+    deadline: Deadline | None = None,
     waiting: Callable[[int, int], None] = _silent,
 ) -> T:
-    """The first success of `attempt`; there is no default for what is worth a second try. Before each pause `waiting`
-    is told which try comes next, and how many there may be.
+    """Call `attempt` until it succeeds, and return what it returns.
 
-    The last failure is raised as it came, its `details` saying after how many tries, when it is worth no more,
-    when the pause would outlast the deadline, or when what is raised is not in `worth` at all.
+    `worth` names the failures that may pass, and how many tries each is worth, never more than `backoff.tries`; a kind
+    by itself is worth all of them. Whatever else is raised ends it at once: there is no default. An answer that says
+    "not yet" is raised by `attempt` as one of those failures. `deadline` is by default that of the call that runs.
+
+    The last failure is raised as it came, with the number of tries in its `details`. No pause is begun that would
+    outlast the deadline: a call gives up before its time is over, often long before, and by the failure's own
+    sentence, not by `DeadlineExceeded`. The first try is made whatever the time is.
+
+    `waiting(next_try, of)` is told before each pause.
     """
+    worth = {worth: backoff.tries} if isinstance(worth, type) else worth
+    deadline = deadline or call_deadline()
     tried = 0
     while True:
         tried += 1

@@ -1,13 +1,13 @@
 """How far each query has been synced, in a DynamoDB table."""
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from bio_mcp.adapters.aws.dynamodb import Item, Sleep, pause
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item
 from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.errors import Conflict
 from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 WHAT = "checkpoints"
-TRIES = 12
+
+
+class _Outrun(Conflict):
+    """Another writer changed the checkpoint after it was read."""
 
 
 class DynamoCheckpoints:
@@ -27,10 +30,10 @@ class DynamoCheckpoints:
     `terms`, and is a checkpoint without one.
     """
 
-    def __init__(self, client: "DynamoDBClient", table: str, sleep: Sleep = time.sleep) -> None:
+    def __init__(self, client: "DynamoDBClient", table: str, backoff: Backoff = BACKOFF) -> None:
         self._client = client
         self._table = table
-        self._sleep = sleep
+        self._backoff = backoff
 
     def get(self, query_key: str, term: str | None = None) -> Checkpoint:
         return self._read(query_key)[0].of(term)
@@ -64,13 +67,15 @@ class DynamoCheckpoints:
         self, query_key: str, change: Callable[[KeyCheckpoints], KeyCheckpoints]
     ) -> tuple[KeyCheckpoints, KeyCheckpoints]:
         """What stood before and what stands now."""
-        for attempt in range(TRIES):
+
+        def move() -> tuple[KeyCheckpoints, KeyCheckpoints]:
             stood, seen = self._read(query_key)
             stands = change(stood)
-            if stands == stood or self._write(stands, seen):
-                return stood, stands
-            pause(attempt, self._sleep)
-        raise Conflict(f"the checkpoint of {query_key!r} is being moved by many at once; try again")
+            if stands != stood and not self._write(stands, seen):
+                raise _Outrun(f"the checkpoint of {query_key!r} is being moved by many at once; try again")
+            return stood, stands
+
+        return retry(move, worth=_Outrun, backoff=self._backoff)
 
     def _read(self, query_key: str) -> tuple[KeyCheckpoints, str | None]:
         """The checkpoints and their revision; None when there are none."""

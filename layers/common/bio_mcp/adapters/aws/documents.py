@@ -6,20 +6,21 @@ does, since DynamoDB bills 4 KB at least for each; but it moves and unpacks no a
 How many there are stands in counters of the same table (see `counting`).
 """
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import TRIES, Item, Sleep, batch_get, pause
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get
 from bio_mcp.adapters.aws.exact_count import CountedItems
-from bio_mcp.adapters.aws.failures import BUSY, reaching
+from bio_mcp.adapters.aws.failures import Contended, reaching
 from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
 from bio_mcp.adapters.papers import Codec, unknown_paper
 from bio_mcp.adapters.pmids import key, numbers
-from bio_mcp.errors import StoreFailed
+from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports.stores import Blobs
 
@@ -38,14 +39,14 @@ class DynamoDocuments:
     """The port `Documents` over one table (key: pmid) and, for articles that it cannot hold, a bucket."""
 
     def __init__(
-        self, client: "DynamoDBClient", table: str, blobs: Blobs, codec: Codec, sleep: Sleep = time.sleep
+        self, client: "DynamoDBClient", table: str, blobs: Blobs, codec: Codec, backoff: Backoff = BACKOFF
     ) -> None:
         self._client = client
         self._table = table
         self._bodies = LargeValues(blobs, FOLDER)
         self._codec = codec
-        self._sleep = sleep
-        self._tally = CountedItems(client, table, "pmid", sleep)
+        self._backoff = backoff
+        self._tally = CountedItems(client, table, "pmid", backoff)
 
     def get(self, pmid: str) -> Document:
         found = self.get_many([pmid])
@@ -88,7 +89,8 @@ class DynamoDocuments:
     def _items(self, pmids: Sequence[str], attributes: Sequence[str]) -> dict[str, Item]:
         keys = [{"pmid": {"S": str(n)}} for n in numbers(pmids)]
         with reaching(WHAT):
-            return {item["pmid"]["S"]: item for item in batch_get(self._client, self._table, keys, attributes)}
+            found = batch_get(self._client, self._table, keys, attributes, self._backoff)
+            return {item["pmid"]["S"]: item for item in found}
 
     def _item(self, pmid: str, document: Document) -> Item:
         revised = document.article.date_revised
@@ -125,16 +127,12 @@ class DynamoDocuments:
             "ExpressionAttributeNames": {f"#{name}": name for name in values},
             "ExpressionAttributeValues": {f":{name}": value for name, value in values.items()},
         }
-        with reaching(WHAT):
-            for attempt in range(TRIES):
-                try:
-                    self._client.update_item(**wanted)
-                    return
-                except self._client.exceptions.ConditionalCheckFailedException:
-                    return
-                except self._client.exceptions.TransactionConflictException:
-                    pause(attempt, self._sleep)
-        raise StoreFailed(BUSY.format(what=WHAT))
+
+        def update() -> None:
+            with reaching(WHAT), suppress(self._client.exceptions.ConditionalCheckFailedException):
+                self._client.update_item(**wanted)
+
+        retry(update, worth=Contended, backoff=self._backoff)
 
     def _document(self, item: Item) -> Document:
         head = _head(item)
@@ -154,7 +152,7 @@ def _head(item: Item) -> Head:
 
 
 def _in_parallel(calls: Sequence[Callable[[], None]]) -> None:
-    """Make the calls, a few at once. Raises the first failure, after every call that began has ended."""
+    """Make the calls, a few at once, each with this call's deadline. Raises the first failure, after all have ended."""
     with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(call) for call in calls]:
+        for done in [pool.submit(copy_context().run, call) for call in calls]:
             done.result()

@@ -5,14 +5,13 @@ also moves one of a few counters, chosen at random so that writers seldom meet a
 counter: a transaction that is repeated after its answer was lost finds its items there (or gone), and is cancelled.
 """
 
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from random import randrange
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import TRIES, Item, Sleep, batch_get, pause
-from bio_mcp.adapters.aws.failures import BUSY
-from bio_mcp.errors import StoreFailed
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get
+from bio_mcp.adapters.aws.failures import BUSY, Contended
+from bio_mcp.adapters.retry import Backoff, retry
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -27,11 +26,11 @@ PASSING = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExcee
 class CountedItems:
     """The items of a table (key: `attribute`, a string that never starts with #) and how many there are."""
 
-    def __init__(self, client: "DynamoDBClient", table: str, attribute: str, sleep: Sleep = time.sleep) -> None:
+    def __init__(self, client: "DynamoDBClient", table: str, attribute: str, backoff: Backoff = BACKOFF) -> None:
         self._client = client
         self._table = table
         self._attribute = attribute
-        self._sleep = sleep
+        self._backoff = backoff
 
     def add(self, items: Mapping[str, Item]) -> list[str]:
         """Store those that are not there yet, by key; returns the keys of those that are, which are left alone."""
@@ -53,7 +52,7 @@ class CountedItems:
     def total(self) -> int:
         """How many items there are: the sum of the counters, each as it stands after every finished write."""
         keys = [self._key(f"#{shard}") for shard in range(SHARDS)]
-        items = batch_get(self._client, self._table, keys, ["items"], self._sleep)
+        items = batch_get(self._client, self._table, keys, ["items"], self._backoff)
         return sum(int(item["items"]["N"]) for item in items)
 
     def names(self) -> Iterator[str]:
@@ -72,31 +71,38 @@ class CountedItems:
 
     def _existing(self, names: Collection[str]) -> set[str]:
         keys = [self._key(name) for name in names]
-        items = batch_get(self._client, self._table, keys, [self._attribute], self._sleep)
+        items = batch_get(self._client, self._table, keys, [self._attribute], self._backoff)
         return {item[self._attribute]["S"] for item in items}
 
     def _transact(self, actions: dict[str, Any], step: int) -> set[str]:
         """Carry out all actions whose condition holds, and count them, in one step; returns whose those were."""
         left = dict(actions)
-        for attempt in range(TRIES):
-            if not left:
-                break
-            items: list[Any] = [*left.values(), self._count(step * len(left))]
-            try:
-                self._client.transact_write_items(TransactItems=items)
-                break
-            except self._client.exceptions.TransactionCanceledException as error:
-                codes = [reason.get("Code") for reason in _reasons(error)]
-                refused = [name for name, code in zip(left, codes, strict=False) if code == "ConditionalCheckFailed"]
-                if not refused and not PASSING & set(codes):
-                    raise
+
+        def write() -> None:
+            while left and (refused := self._refused(left, step)):
                 for name in refused:
                     del left[name]
-                if not refused:
-                    pause(attempt, self._sleep)
-        else:
-            raise StoreFailed(BUSY.format(what="papers"))
+
+        retry(write, worth=Contended, backoff=self._backoff)
         return set(left)
+
+    def _refused(self, actions: Mapping[str, Any], step: int) -> list[str]:
+        """Whose conditions kept the transaction from being carried out; none when it was.
+
+        Raises `Contended` where another transaction was in the way.
+        """
+        items: list[Any] = [*actions.values(), self._count(step * len(actions))]
+        try:
+            self._client.transact_write_items(TransactItems=items)
+        except self._client.exceptions.TransactionCanceledException as error:
+            codes = [reason.get("Code") for reason in _reasons(error)]
+            refused = [name for name, code in zip(actions, codes, strict=False) if code == "ConditionalCheckFailed"]
+            if not refused and PASSING & set(codes):
+                raise Contended(BUSY.format(what="papers")) from error
+            if not refused:
+                raise
+            return refused
+        return []
 
     def _key(self, name: str) -> dict[str, Any]:
         return {self._attribute: {"S": name}}

@@ -14,6 +14,11 @@ from botocore.exceptions import (
 
 from bio_mcp.errors import StoreFailed
 
+
+class Contended(StoreFailed):
+    """Others are using the same items at this moment; the same request may succeed in another."""
+
+
 BUSY = "The store of {what} is asked too much at the moment. Nothing is lost; try again."
 FORBIDDEN = "This process may not use the store of {what}: check its AWS credentials and the policy of its role."
 ABSENT = "The store of {what} does not exist: deploy the stack, or check the settings that name it."
@@ -28,7 +33,6 @@ SENTENCES: dict[str, tuple[str, bool]] = {
     "RequestThrottled": (BUSY, True),
     "SlowDown": (BUSY, True),
     "TransactionInProgressException": (BUSY, True),
-    "TransactionConflictException": (BUSY, True),
     "AccessDeniedException": (FORBIDDEN, False),
     "AccessDenied": (FORBIDDEN, False),
     "403": (FORBIDDEN, False),
@@ -44,6 +48,7 @@ SENTENCES: dict[str, tuple[str, bool]] = {
     "AWS.SimpleQueueService.NonExistentQueue": (ABSENT, False),
     "QueueDoesNotExist": (ABSENT, False),
 }
+CONFLICTS = {"TransactionConflictException"}  # of two writers; botocore does not send the request again
 OURS = {"ValidationException", "SerializationException", "InvalidParameterValue"}  # a request that we got wrong
 TOO_LARGE_SAYS = "size"  # what DynamoDB's message says of an item over 400 KB
 
@@ -73,5 +78,7 @@ def _translated(error: ClientError, what: str) -> Exception:
     if code in OURS:
         message = str(error.response.get("Error", {}).get("Message", ""))
         return StoreFailed(TOO_LARGE.format(what=what), retryable=False) if TOO_LARGE_SAYS in message else error
+    if code in CONFLICTS:
+        return Contended(BUSY.format(what=what))
     sentence, retryable = SENTENCES.get(code, (AWAY, True))
     return StoreFailed(sentence.format(what=what), retryable=retryable)

@@ -19,6 +19,7 @@ from botocore.exceptions import (
 
 from bio_mcp.adapters.aws.clients import Clients
 from bio_mcp.adapters.aws.failures import code_of
+from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import DeadlineExceeded, Failure, FunctionBroke, InvalidInput, UpstreamFailed
 
@@ -30,7 +31,9 @@ LONGEST_S = 28.0  # that an answer is waited for: the front door itself is given
 GRACE_S = 2.0  # that an answer may be later than its deadline: a cold start, and the way
 CONNECT_S = 2.0
 NEVER_SENT = (EndpointConnectionError, ConnectTimeoutError)
+ONCE_MORE = Backoff(tries=2, first_s=0.0)  # over a new connection, at once
 UNKNOWN_END = "The answer did not come in time. What was to be written may have been; the same call is safe to repeat"
+UNREACHABLE = "the function of this tool could not be reached; try again in a moment"
 
 REFUSALS: dict[str, tuple[str, bool]] = {
     "TooManyRequestsException": ("too many calls are being made at once; try again in a moment", True),
@@ -41,6 +44,14 @@ REFUSALS: dict[str, tuple[str, bool]] = {
     ),
     "ResourceNotFoundException": ("the function of this tool does not exist: check BIO_MCP_FUNCTIONS", False),
 }
+
+
+class _Unsent(UpstreamFailed):
+    """The event never left this process: the function has not run."""
+
+
+class _Disconnected(UpstreamFailed):
+    """The connection broke before the answer: the function may have run."""
 
 
 def _connecting() -> "Callable[[float], LambdaClient]":
@@ -73,31 +84,25 @@ class LambdaFunctions:
         payload = json.dumps(event).encode()
         if len(payload) > LARGEST:
             raise InvalidInput(f"the arguments are {len(payload) / 2**20:.1f} MB long; at most 6 MB can be sent")
-        try:
-            return self._answer(function, payload, deadline)
-        except NEVER_SENT:
-            deadline.check("the call was sent")
-        except ConnectionClosedError:
-            if not repeatable:
-                raise UpstreamFailed(f"The connection broke. {UNKNOWN_END}") from None
-        return self._again(function, payload, deadline)
+        return retry(
+            lambda: self._answer(function, payload, deadline, repeatable),
+            worth={_Unsent: 2, _Disconnected: 2 if repeatable else 1},
+            backoff=ONCE_MORE,
+            deadline=deadline,
+        )
 
     def prepare(self, patience_s: float) -> None:
         """Make the client for calls with so many seconds' time, before the first one comes."""
         self._client(patience_s)
 
-    def _again(self, function: str, payload: bytes, deadline: Deadline) -> Any:
-        try:
-            return self._answer(function, payload, deadline)
-        except (*NEVER_SENT, ConnectionClosedError):
-            raise UpstreamFailed("the function of this tool could not be reached; try again in a moment") from None
-
-    def _answer(self, function: str, payload: bytes, deadline: Deadline) -> Any:
+    def _answer(self, function: str, payload: bytes, deadline: Deadline, repeatable: bool) -> Any:
         try:
             answer = self._client(deadline.remaining).invoke(FunctionName=function, Payload=payload)
             content = answer["Payload"].read()
-        except (*NEVER_SENT, ConnectionClosedError):
-            raise
+        except NEVER_SENT:
+            raise _Unsent(UNREACHABLE) from None
+        except ConnectionClosedError:
+            raise _Disconnected(UNREACHABLE if repeatable else f"The connection broke. {UNKNOWN_END}") from None
         except ReadTimeoutError:
             raise DeadlineExceeded(UNKNOWN_END) from None
         except NoCredentialsError:

@@ -13,14 +13,14 @@ another one. So no second holds more than 10 (or 3) starts: those of a window of
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import Item, pause
-from bio_mcp.adapters.aws.failures import BUSY, reaching
+from bio_mcp.adapters.aws.dynamodb import Item
+from bio_mcp.adapters.aws.failures import BUSY, Contended, reaching
 from bio_mcp.adapters.rate_limit import LATE_S, too_late
+from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Clock, Deadline
-from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited, StoreFailed
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -29,7 +29,7 @@ WHAT = "turns at NCBI"
 LATE = int(LATE_S * 1_000_000)  # microseconds
 LONGEST_TRIP = 500_000
 NEVER = 10**18
-TRIES = 20
+BACKOFF = Backoff(tries=20, first_s=0.05, cap_s=0.1, jitter=0.5)  # of a cool-down that others' turns overtake
 MICRO = 1_000_000
 
 
@@ -64,6 +64,7 @@ class DynamoRateLimiter:
         self._gap = int(gap * MICRO)
         self._clock = clock
         self._sleep = sleep
+        self._backoff = replace(BACKOFF, sleep=sleep)
         self._turn = threading.Lock()
         self._counting = threading.Lock()
         self._asking = 0
@@ -85,15 +86,15 @@ class DynamoRateLimiter:
 
     def cool_down(self, seconds: float) -> None:
         """Let no process start for `seconds` from now; the turns of those who wait are all moved by as much."""
-        for attempt in range(TRIES):
-            now = self._now()
-            until = now + int(seconds * MICRO)
-            seen = self._read()
-            by = until - max(now, seen.cool)
-            if by <= 0 or self._push(seen, by, until):
-                return
-            pause(attempt % 2, self._sleep)
-        raise StoreFailed(BUSY.format(what=WHAT))
+        retry(lambda: self._extend(seconds), worth=Contended, backoff=self._backoff)
+
+    def _extend(self, seconds: float) -> None:
+        now = self._now()
+        until = now + int(seconds * MICRO)
+        seen = self._read()
+        by = until - max(now, seen.cool)
+        if by > 0 and not self._push(seen, by, until):
+            raise Contended(BUSY.format(what=WHAT))
 
     def _queue_up(self, deadline: Deadline) -> None:
         """Wait until no other thread of this process has a turn."""
@@ -118,7 +119,7 @@ class DynamoRateLimiter:
             if taken:
                 return item.tat - self._gap, item.pushed
             if max(item.tat, soonest) >= latest:
-                raise _too_late(item, now)
+                raise too_late(_until(item, now), cooling=now < item.cool)
             taken, item = self._update(
                 "SET tat = :free",
                 "attribute_not_exists(tat) OR tat < :soonest",
@@ -137,8 +138,8 @@ class DynamoRateLimiter:
                 self._rest(turn - self._now())
                 break
             turn, pushed = turn + item.pushed - pushed, item.pushed
-            if turn - self._now() >= deadline.remaining * MICRO:
-                raise _too_late(item, self._now())
+            if (now := self._now()) + deadline.remaining * MICRO <= turn:
+                raise too_late(_until(item, now), cooling=now < item.cool)
         return self._now() - turn <= LATE
 
     def _rest(self, micros: int) -> None:
@@ -190,5 +191,6 @@ def _item(attributes: Item) -> _Item:
     return _Item(**{name: int(attributes[name]["N"]) for name in ("tat", "pushed", "cool") if name in attributes})
 
 
-def _too_late(item: _Item, now: int) -> DeadlineExceeded | NcbiRateLimited:
-    return too_late(max(0, item.tat - now) / MICRO, cooling=now < item.cool)
+def _until(item: _Item, now: int) -> float:
+    """Seconds from `now` to the next free turn."""
+    return max(0, item.tat - now) / MICRO

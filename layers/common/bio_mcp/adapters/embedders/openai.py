@@ -10,7 +10,6 @@ import numpy as np
 from bio_mcp.adapters.http import http_client
 from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.adapters.retry import Backoff, retry
-from bio_mcp.deadline import NEVER
 from bio_mcp.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class OpenAiEmbeddings:
         return vectors
 
     def _request(self, texts: list[str]) -> "Vectors":
-        answer = retry(lambda: self._post(texts), worth={_Unsettled: 99}, deadline=NEVER, backoff=self._backoff)
+        answer = retry(lambda: self._post(texts), worth=_Unsettled, backoff=self._backoff)
         rows = _in_order(answer, len(texts))
         if any(len(row) != self._dim for row in rows):
             message = f"The embedding endpoint returned {len(rows[0])} dimensions where {self._dim} are configured."

@@ -4,13 +4,18 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from bio_mcp.adapters.opensearch.transport import BUSY, Busy, IndexRefused, OpenSearchTransport, kind_of
-from bio_mcp.adapters.retry import Backoff
-from bio_mcp.deadline import Deadline
+from bio_mcp.adapters.retry import Backoff, retry
+from bio_mcp.deadline import Deadline, call_deadline
 from bio_mcp.errors import IndexUnavailable
 
 REQUEST_BYTES = 4 << 20  # small domains refuse more than 10 MiB
 BACKOFF = Backoff(tries=6, first_s=0.25, cap_s=8.0)
 CONFLICT, NOT_FOUND, NO_ANSWER = 409, 404, 0
+
+
+class _Pending(IndexUnavailable):
+    """Some documents were not written this time, and none was refused."""
+
 
 Actions = Callable[[Collection[str]], Mapping[str, bytes]]
 """Ids that are still to be written -> the lines that write those which still need it."""
@@ -29,18 +34,18 @@ class Bulk:
         Raises `IndexUnavailable`, naming how many documents were not written, and what `actions` raises. What was
         written stays written.
         """
-        pending, deadline, tried = list(ids), Deadline(self._transport.write_s), 0
-        while due := actions(pending) if pending else {}:
-            tried += 1
-            answers = self._send(path, due, deadline)
-            pending = [key for key in due if answers[key][0] in (*BUSY, CONFLICT, NO_ANSWER)]
+        pending, deadline = list(ids), call_deadline().share(self._transport.write_s)
+
+        def write() -> None:
+            due = actions(pending) if pending else {}
+            answers = self._send(path, due, deadline) if due else {}
+            pending[:] = [key for key in due if answers[key][0] in (*BUSY, CONFLICT, NO_ANSWER)]
             if refused := [answer for answer in answers.values() if not _settled(answer[0])]:
                 raise _unwritten(len(refused) + len(pending), len(ids), refused[0][1], retryable=False)
-            pause = self._backoff.pause_s(tried)
-            if pending and (tried >= self._backoff.tries or pause >= deadline.remaining):
-                raise _unwritten(len(pending), len(ids), answers[pending[0]][1], retryable=True)
             if pending:
-                self._backoff.sleep(pause)
+                raise _unwritten(len(pending), len(ids), answers[pending[0]][1], retryable=True)
+
+        retry(write, worth=_Pending, backoff=self._backoff, deadline=deadline)
 
     def _send(self, path: str, due: Mapping[str, bytes], deadline: Deadline) -> dict[str, tuple[int, str]]:
         """Status and reason for each id; `NO_ANSWER` where there was none."""
@@ -82,7 +87,8 @@ def _states(answer: Any) -> Iterator[tuple[str, tuple[int, str]]]:
 
 
 def _unwritten(count: int, of: int, why: str, *, retryable: bool) -> IndexUnavailable:
-    return IndexUnavailable(
+    kind = _Pending if retryable else IndexUnavailable
+    return kind(
         f"{count} of {of} documents could not be written to the passage index ({why}). The others are safe; "
         f"{'try again in a minute' if retryable else 'look at its log'}.",
         retryable=retryable,

@@ -1,0 +1,132 @@
+"""What others hold for ever: how often it is tried, and that no try comes after the call's deadline."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from bio_mcp.adapters.aws import announcements, dynamodb, rate_limit
+from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
+from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
+from bio_mcp.adapters.aws.clients import client
+from bio_mcp.adapters.aws.documents import DynamoDocuments
+from bio_mcp.adapters.aws.dynamodb import batch_get
+from bio_mcp.adapters.aws.exact_count import CountedItems
+from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
+from bio_mcp.adapters.opensearch import bulk
+from bio_mcp.adapters.opensearch.bulk import Bulk
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, Reply
+from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.errors import Failure
+from bio_mcp.literature.changes import ChangeKind, CorpusChange
+from tests.adapters.clocks import Clock
+
+pytestmark = pytest.mark.usefixtures("nobody")
+CONFLICT = {"CancellationReasons": [{"Code": "TransactionConflict"}]}
+ANSWERS = {
+    "GetItem": {},
+    "PutItem": "ConditionalCheckFailedException",
+    "UpdateItem": "TransactionConflictException",
+    "TransactWriteItems": "TransactionCanceledException",
+}
+
+
+class Contention:
+    """AWS where every write is overtaken. `tried` are the operations, `clock` moves by the pauses only."""
+
+    def __init__(self, **answers):
+        self.answers = ANSWERS | answers
+        self.tried, self.clock = [], Clock()
+        self.dynamodb = client("dynamodb", "http://127.0.0.1:9")
+        self.dynamodb.meta.events.register("before-call.dynamodb", self._answer)
+
+    def backoff(self, of):
+        return replace(of, rng=lambda: 0.5, sleep=self.clock.sleep)
+
+    def put_events(self, Entries):  # noqa: N803  the name is AWS's
+        self.tried.append("PutEvents")
+        return {"Entries": [{"ErrorCode": "ThrottlingException"} for _ in Entries]}
+
+    def send(self, *_request):
+        self.tried.append("POST")
+        return Reply(503, b"{}")
+
+    def _answer(self, model, **_):
+        self.tried.append(model.name)
+        answer = self.answers[model.name]
+        if isinstance(answer, dict):
+            return SimpleNamespace(status_code=200), answer
+        return SimpleNamespace(status_code=400), {"Error": {"Code": answer, "Message": ""}, **CONFLICT}
+
+
+def marking():
+    aws = Contention()
+    documents = DynamoDocuments(aws.dynamodb, "t", None, None, aws.backoff(dynamodb.BACKOFF))
+    return aws, lambda: documents.mark_indexed({"1": 2})
+
+
+def counting():
+    aws = Contention(BatchGetItem={"Responses": {}, "UnprocessedKeys": {}})
+    counted = CountedItems(aws.dynamodb, "t", "pmid", aws.backoff(dynamodb.BACKOFF))
+    return aws, lambda: counted.add({"1": {"pmid": {"S": "1"}}})
+
+
+def reading():
+    key = {"pmid": {"S": "1"}}
+    aws = Contention(BatchGetItem={"Responses": {}, "UnprocessedKeys": {"t": {"Keys": [key]}}})
+    return aws, lambda: list(batch_get(aws.dynamodb, "t", [key], ["pmid"], aws.backoff(dynamodb.BACKOFF)))
+
+
+def advancing():
+    aws = Contention()
+    checkpoints = DynamoCheckpoints(aws.dynamodb, "t", aws.backoff(dynamodb.BACKOFF))
+    return aws, lambda: checkpoints.advance("q", "term", "2024-05-01")
+
+
+def cooling():
+    aws = Contention(UpdateItem="ConditionalCheckFailedException")
+    limiter = DynamoRateLimiter(aws.dynamodb, "t", "budget", 1.0, aws.clock, aws.clock.sleep)
+    return aws, lambda: limiter.cool_down(60)
+
+
+def announcing():
+    aws = Contention()
+    bus = EventBridgeAnnouncements(aws, "bus", aws.backoff(announcements.BACKOFF))
+    return aws, lambda: bus.publish([CorpusChange(ChangeKind.NEW, "1", 1)])
+
+
+def indexing():
+    aws = Contention()
+    writer = Bulk(OpenSearchTransport(aws.send), aws.backoff(bulk.BACKOFF))
+    return aws, lambda: writer.write("/i/_bulk", ["1"], lambda ids: dict.fromkeys(ids, b"{}\n"))
+
+
+LOOPS = {
+    marking: dynamodb.BACKOFF,
+    counting: dynamodb.BACKOFF,
+    reading: dynamodb.BACKOFF,
+    advancing: dynamodb.BACKOFF,
+    cooling: rate_limit.BACKOFF,
+    announcing: announcements.BACKOFF,
+    indexing: bulk.BACKOFF,
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
+def test_what_is_overtaken_each_time_is_given_up_after_its_tries(loop):
+    aws, run = loop()
+    with pytest.raises(Failure) as failed:
+        run()
+    assert failed.value.retryable
+    assert len(aws.clock.pauses) == LOOPS[loop].tries - 1
+    assert failed.value.details["tries"] == LOOPS[loop].tries
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
+def test_no_pause_outlasts_the_call(loop):
+    aws, run = loop()
+    short = LOOPS[loop].first_s * 4
+    with bounded_by(Deadline(short, aws.clock)), pytest.raises(Failure):
+        run()
+    assert len(aws.tried) > 1
+    assert 0 < aws.clock.now < short
