@@ -1,10 +1,10 @@
-"""Keys are read when it takes it, kept while they are good, and never asked for as often as strangers knock."""
+"""A refreshing value is read on demand, reused while it is fresh, and not read as often as strangers ask."""
 
 from threading import Barrier, Thread
 
 import pytest
 
-from bio_mcp.adapters.refreshing import GUARD_S, KEEP_S, OUTAGE_S, STALE_S, RefreshingValue
+from bio_mcp.adapters.refreshing import FRESH_S, GUARD_S, OUTAGE_S, STALE_S, RefreshingValue
 from bio_mcp.errors import UpstreamFailed
 
 
@@ -30,65 +30,65 @@ def source():
 
 
 @pytest.fixture
-def kept(source):
+def value(source):
     return RefreshingValue(source.read, source.clock)
 
 
-def test_nothing_is_read_before_it_is_needed(kept, source):
+def test_nothing_is_read_before_it_is_needed(value, source):
     assert source.reads == 0
-    assert kept.now() == "first"
+    assert value.get() == "first"
 
 
-def test_it_is_read_again_when_it_is_old(kept, source):
-    kept.now()
-    source.value, source.time = "second", source.time + KEEP_S - 1
-    assert kept.now() == "first"
+def test_it_is_read_again_when_it_is_old(value, source):
+    value.get()
+    source.value, source.time = "second", source.time + FRESH_S - 1
+    assert value.get() == "first"
     source.time += 1
-    assert kept.now() == "second"
+    assert value.get() == "second"
     assert source.reads == 2
 
 
-def test_what_does_not_fit_is_read_anew_at_once_but_not_again_and_again(kept, source):
-    kept.now()
+def test_what_does_not_fit_is_read_anew_at_once_but_not_again_and_again(value, source):
+    value.get()
     source.value = "second"
-    assert kept.anew() == "second"
-    assert [kept.anew() for _ in range(100)] == [None] * 100
+    assert value.refresh() == "second"
+    assert [value.refresh() for _ in range(100)] == [None] * 100
     source.time += GUARD_S
-    assert kept.anew() == "second"
+    assert value.refresh() == "second"
     assert source.reads == 3
 
 
-def test_an_outage_is_outlived_for_an_hour(kept, source):
-    kept.now()
+def test_an_outage_is_outlived_for_an_hour(value, source):
+    value.get()
     source.down, source.time = True, source.time + STALE_S - 1
-    assert kept.now() == "first"
+    assert value.get() == "first"
     source.time += 1
     with pytest.raises(UpstreamFailed):
-        kept.now()
+        value.get()
 
 
-def test_an_outage_is_not_asked_about_at_every_call(kept, source):
+def test_an_outage_is_not_asked_about_at_every_call(value, source):
     source.down = True
     for _ in range(20):
         with pytest.raises(UpstreamFailed):
-            kept.now()
+            value.get()
     assert source.reads == 1
     source.down, source.time = False, source.time + OUTAGE_S
-    assert kept.now() == "first"
+    assert value.get() == "first"
 
 
-def test_a_clock_that_was_set_back_makes_nothing_last_for_ever(kept, source):
-    kept.now()
+def test_a_clock_that_was_set_back_makes_nothing_last_for_ever(value, source):
+    value.get()
     source.value, source.time = "second", source.time - 10_000
-    assert kept.now() == "second"
+    assert value.get() == "second"
 
 
-def test_of_many_threads_one_reads(kept, source):
+def test_of_many_threads_one_reads(value, source):
     together, seen = Barrier(8), []
 
     def ask():
         together.wait()
-        seen.append(kept.now())
+        seen.append(value.get())
 
     threads = [Thread(target=ask) for _ in range(8)]
     for each in threads:

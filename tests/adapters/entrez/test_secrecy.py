@@ -60,7 +60,7 @@ def test_a_failure_carries_no_exception_of_the_http_client(leak):
 
 def test_a_client_shows_no_secret_of_its_own():
     client, _ = eutils()
-    assert KEY not in f"{client!r} {client._wire!r} {vars(client)}"
+    assert KEY not in f"{client!r} {client._transport!r} {vars(client)}"
 
 
 def test_warnings_from_ncbi_are_redacted():

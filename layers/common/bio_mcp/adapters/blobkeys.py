@@ -1,4 +1,4 @@
-"""The keys of blobs: named for what they hold, so that a key cannot lie, collide or climb out of its store."""
+"""Keys of blobs, derived from their content, so that a key cannot lie, collide or escape its directory."""
 
 import re
 from hashlib import sha256
@@ -13,7 +13,7 @@ LONGEST = 512  # characters; S3 ends at 1,024 bytes
 
 
 def key_of(folder: str, content: bytes, suffix: str = "") -> str:
-    """`folder/<SHA-256 in hex><suffix>`. Raises `InvalidInput` where folder or suffix have other characters."""
+    """Return `folder/<SHA-256 in hex><suffix>`. Raises `InvalidInput` for a folder or suffix with other characters."""
     key = f"{folder}/{sha256(content).hexdigest()}{suffix}"
     if not (_FOLDER.fullmatch(folder) and _SUFFIX.fullmatch(suffix) and len(key) <= LONGEST):
         raise InvalidInput("a blob's folder is words of a-z, 0-9 and - joined by /, its suffix like .pdf")
@@ -21,12 +21,12 @@ def key_of(folder: str, content: bytes, suffix: str = "") -> str:
 
 
 def is_key(key: str) -> bool:
-    """Whether `key_of` may have made it."""
+    """Whether `key_of` can have returned `key`."""
     return len(key) <= LONGEST and _KEY.fullmatch(key) is not None
 
 
 def checked(key: str, content: bytes) -> bytes:
-    """`content`. Raises `StoreFailed` when it is not what the key was made for."""
+    """Return `content`. Raises `StoreFailed` if it does not match the hash in `key`."""
     digest = _KEY.fullmatch(key)
     if digest is None or sha256(content).hexdigest() != digest[1]:
         raise StoreFailed("A stored file is damaged; import or fetch it again.", retryable=False)
@@ -34,5 +34,5 @@ def checked(key: str, content: bytes) -> bytes:
 
 
 def missing() -> NotFound:
-    """The failure of asking for what was never kept. The key itself is not repeated: anybody may have written it."""
+    """The failure for an unknown key. It does not quote the key, which may be anybody's text."""
     return NotFound("There is no stored file of this key")

@@ -1,4 +1,4 @@
-"""HTTP clients, which say in plain words what is wrong with the environment that httpx is configured by."""
+"""HTTP clients whose errors explain what is wrong with the proxy and certificate variables that httpx reads."""
 
 from typing import Any
 
@@ -8,7 +8,8 @@ from bio_mcp.errors import InvalidInput
 
 
 def http_client(**options: Any) -> httpx.Client:
-    """httpx's client, with the proxies and certificates that the environment names. Raises `InvalidInput`."""
+    """An httpx client with the proxies and certificates of the environment. Raises `InvalidInput` if those are
+    unusable."""
     try:
         return httpx.Client(**options)
     except ImportError:

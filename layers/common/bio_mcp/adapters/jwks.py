@@ -1,4 +1,4 @@
-"""The public keys that an issuer of access tokens publishes."""
+"""The public keys (JSON Web Key Set) that an issuer of access tokens publishes."""
 
 import httpx
 
@@ -8,17 +8,17 @@ from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
 
 TIMEOUT_S = 3.0  # for the whole answer
 MAX_BYTES = 256 * 1024
-ASKING = {"accept": "application/json", "accept-encoding": "identity"}
+HEADERS = {"accept": "application/json", "accept-encoding": "identity"}
 
 
 def fetch(url: str, *, timeout_s: float = TIMEOUT_S, max_bytes: int = MAX_BYTES) -> bytes:
-    """The JSON Web Key Set at `url`, as sent. Redirects are not followed: they could lead from https to http.
+    """Fetch the key set at `url` as bytes. Redirects are not followed, as they could lead from https to http.
 
-    Raises `UpstreamFailed`, whose message tells neither the address nor what was answered.
+    Raises `UpstreamFailed`, whose message contains neither the address nor the answer.
     """
     deadline = Deadline(timeout_s)
     try:
-        with http_client(timeout=timeout_s) as client, client.stream("GET", url, headers=ASKING) as response:
+        with http_client(timeout=timeout_s) as client, client.stream("GET", url, headers=HEADERS) as response:
             if response.status_code == httpx.codes.OK:
                 return _body(response, deadline, max_bytes)
             problem = f"status {response.status_code}"

@@ -1,24 +1,25 @@
-"""A thing made on first use, by one thread, for all."""
+"""A value made on first use, by one thread, for all."""
 
 from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
-Made = TypeVar("Made")
+T = TypeVar("T")
 
 
-class Lazy(Generic[Made]):
-    """Calls `make` on the first call and gives what it made on every call; a failure is not remembered.
+class Lazy(Generic[T]):
+    """Calls `make` on the first call and returns its result on every call. A failure is not remembered: the next call
+    retries.
 
     `functools.cached_property` would let two threads load the same 90 MB.
     """
 
-    def __init__(self, make: Callable[[], Made]) -> None:
+    def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
         self._lock = Lock()
-        self._made: list[Made] = []
+        self._made: list[T] = []
 
-    def __call__(self) -> Made:
+    def __call__(self) -> T:
         if not self._made:
             with self._lock:
                 if not self._made:

@@ -1,4 +1,4 @@
-"""What the stores of papers have in common."""
+"""What the article stores of every mode share."""
 
 from typing import Protocol
 
@@ -7,12 +7,17 @@ from bio_mcp.literature.records import Article
 
 
 class Codec(Protocol):
-    """How an article becomes bytes and comes back equal."""
+    """Converts an article to bytes and back; the result equals the original."""
 
-    def dumps(self, article: Article, /) -> bytes: ...
-    def loads(self, blob: bytes, /) -> Article: ...
+    def dumps(self, article: Article, /) -> bytes:
+        """The article as bytes."""
+        ...
+
+    def loads(self, blob: bytes, /) -> Article:
+        """The article that `dumps` encoded. Raises `StoreFailed` for other bytes."""
+        ...
 
 
 def unknown_paper(pmid: str) -> NotFound:
-    """The failure that says how to come by it."""
+    """The failure for a PMID that is not in the corpus; it says how to add it."""
     return NotFound(f"PMID {pmid} is not in the corpus; sync or import it first")

@@ -1,17 +1,17 @@
-"""What the projects of every store have in common."""
+"""What the project stores of every mode share."""
 
 from collections.abc import Iterable
 
 from bio_mcp.errors import NotFound
 
-NAMED = 20  # projects that a message lists
+MAX_LISTED = 20
 
 
-def unknown_project(project_id: str, there_are: Iterable[str]) -> NotFound:
-    """The failure that says which projects can be asked for instead."""
-    names = sorted(there_are)
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    listed = ", ".join(names[:NAMED]) or "none yet"
+def unknown_project(project_id: str, existing: Iterable[str]) -> NotFound:
+    """The failure for an unknown project; it lists up to `MAX_LISTED` others."""
+    names = sorted(existing)
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    listed = ", ".join(names[:MAX_LISTED]) or "none yet"
     return NotFound(
-        f"Project {project_id!r} not found. Available projects: {listed}{more}", available_projects=names[:NAMED]
+        f"Project {project_id!r} not found. Available projects: {listed}{more}", available_projects=names[:MAX_LISTED]
     )

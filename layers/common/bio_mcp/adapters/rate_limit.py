@@ -1,4 +1,4 @@
-"""When the next request to NCBI may start."""
+"""Rate limiting of requests to NCBI."""
 
 import threading
 import time
@@ -19,23 +19,23 @@ LATE_S = 0.1
 
 
 def gap_s(keyed: bool, delay_ms: int | None = None) -> float:
-    """Seconds between two starts; `delay_ms` can widen what NCBI allows, never narrow it."""
+    """Seconds between two starts in one process; `delay_ms` can lengthen NCBI's minimum, never shorten it."""
     allowed = GAP_WITH_KEY_S if keyed else GAP_S
     return max(allowed, (delay_ms or 0) / 1000)
 
 
 def fleet_gap_s(keyed: bool, delay_ms: int | None = None) -> float:
-    """Seconds between two turns of processes that share a budget; `delay_ms` can widen them, never narrow them."""
+    """Seconds between two starts of processes that share a budget; `delay_ms` can lengthen it, never shorten it."""
     return max(1 / (SHARE * (PER_SECOND_WITH_KEY if keyed else PER_SECOND)), (delay_ms or 0) / 1000)
 
 
 def budget_of(api_key: str | None) -> str:
-    """Whose turns they are, without naming the key."""
+    """The name of the budget that an API key draws on; a hash, so that it does not reveal the key."""
     return sha256(api_key.encode()).hexdigest()[:32] if api_key else "keyless"
 
 
 def too_late(wait_s: float, cooling: bool) -> DeadlineExceeded | NcbiRateLimited:
-    """Why a request does not start: its turn, `wait_s` from now, comes after its deadline."""
+    """The failure for a request whose turn, `wait_s` seconds from now, comes after its deadline."""
     wait_s = round(wait_s, 3)
     if cooling:
         return NcbiRateLimited(
@@ -48,9 +48,9 @@ def too_late(wait_s: float, cooling: bool) -> DeadlineExceeded | NcbiRateLimited
 
 
 class LocalRateLimiter:
-    """The pacer of one process: starts in the order of asking, never closer than `gap` seconds.
+    """The rate limiter of one process: first come, first served, with starts at least `gap` seconds apart.
 
-    A start that comes late (a slow wake-up) pushes the following ones, so no window holds more than its share.
+    A late start (a slow wake-up) delays the following ones, so no time window exceeds its share.
     """
 
     def __init__(self, gap: float, clock: Clock = time.monotonic, sleep: Callable[[float], None] = time.sleep) -> None:
@@ -64,7 +64,7 @@ class LocalRateLimiter:
 
     @property
     def waiting(self) -> int:
-        """How many requests have not started yet."""
+        """The number of requests waiting for their turn."""
         return len(self._queue)
 
     def wait(self, deadline: Deadline) -> None:
@@ -83,7 +83,7 @@ class LocalRateLimiter:
             self._free_at = max(self._free_at, self._cool_until)
 
     def _until_turn(self, ticket: object, deadline: Deadline) -> float:
-        """Seconds until this ticket's turn; takes the turn when it has come (0)."""
+        """Seconds until this ticket's turn; 0 takes the turn."""
         with self._lock:
             now = self._clock()
             place = self._queue.index(ticket)

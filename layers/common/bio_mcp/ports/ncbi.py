@@ -97,11 +97,11 @@ class RateLimiter(Protocol):
     def wait(self, deadline: Deadline) -> None:
         """Return when the caller may start one request.
 
-        Raises `DeadlineExceeded`, or `NcbiRateLimited` during a cool-down, at once when the turn would come
-        after the deadline; no turn is used up then.
+        Raises at once, using no turn, if the turn would come after the deadline: `DeadlineExceeded`, or
+        `NcbiRateLimited` during a cool-down.
         """
         ...
 
     def cool_down(self, seconds: float) -> None:
-        """Let nobody start for `seconds` from now; the order of those who wait stays."""
+        """Let no request start for `seconds` from now. Waiting requests keep their order."""
         ...

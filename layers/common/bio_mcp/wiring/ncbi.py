@@ -47,6 +47,6 @@ def ncbi_key(settings: Settings) -> Callable[[], str] | None:
     """Gives the NCBI API key, the newest version where AWS keeps it; None where there is no key."""
     given = settings.ncbi_api_key
     if given.startswith(STORED):
-        kept = RefreshingValue(stored_secret(given))
-        return lambda: kept.now()[0]
+        value = RefreshingValue(stored_secret(given))
+        return lambda: value.get()[0]
     return (lambda: given) if given else None

@@ -23,7 +23,8 @@ _HTML = re.compile(rb"\s*(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Answer:
-    """`endpoint` is "esearch", "efetch", ...; header names are in lower case; `body` is decompressed."""
+    """An answer of one utility (`endpoint`: "esearch", "efetch", ...). Header names are in lower case; `body` is
+    decompressed."""
 
     status: int
     headers: Mapping[str, str]
@@ -32,19 +33,23 @@ class Answer:
 
     @property
     def is_html(self) -> bool:
+        """Whether the body is a web page, as load balancers and maintenance pages send."""
         return _HTML.match(self.body) is not None
 
     @property
     def is_json(self) -> bool:
+        """Whether the body starts like JSON."""
         return self.body.lstrip()[:1] in (b"{", b"[")
 
     @property
     def is_xml(self) -> bool:
+        """Whether the body starts like XML that is not HTML."""
         return self.body.lstrip()[:1] == b"<" and not self.is_html
 
     @cached_property
     def json(self) -> dict[str, Any]:
-        """The JSON object. NCBI leaves raw newlines in its messages. Raises `NcbiUnreadable`."""
+        """The JSON object; raw newlines in strings, which NCBI's messages contain, are accepted. Raises
+        `NcbiUnreadable`."""
         try:
             value = json.loads(self.body, strict=False)
         except ValueError:
@@ -66,36 +71,36 @@ class Answer:
 
     @property
     def root(self) -> str | None:
-        """The XML root's name; None where there is none, as when the answer ends after its DOCTYPE."""
-        found = _ROOT.match(self.body)
-        return found[1].decode() if found else None
+        """The name of the XML root; None if there is none, for example if the answer ends after its DOCTYPE."""
+        match = _ROOT.match(self.body)
+        return match[1].decode() if match else None
 
     @property
     def is_whole_xml(self) -> bool:
-        """Whether the root is closed at the end; what lies between is the parser's to judge."""
-        found = _ROOT.match(self.body)
-        if not found:
+        """Whether the root element is closed at the end of the body; what is between is left to the parser."""
+        match = _ROOT.match(self.body)
+        if not match:
             return False
         tail = self.body[-200:].rstrip()
-        if self.body.find(b"<", found.end()) < 0:
+        if self.body.find(b"<", match.end()) < 0:
             return tail.endswith(b"/>")
-        return re.search(rb"</" + re.escape(found[1]) + rb"\s*>$", tail) is not None
+        return re.search(rb"</" + re.escape(match[1]) + rb"\s*>$", tail) is not None
 
     @property
     def xml_errors(self) -> list[str]:
-        """The texts of the ERROR elements; character data cannot hold a raw `<`, so an abstract never matches."""
+        """The texts of the ERROR elements. An abstract never matches: character data cannot contain a raw `<`."""
         if b"<ERROR>" not in self.body:
             return []
         return [text.decode("utf-8", "replace") for text in _ERROR.findall(self.body) if text]
 
     @property
     def day(self) -> date | None:
-        """The day it was at NCBI (US Eastern) when it answered, by the Date header; None without one."""
+        """The date at NCBI (US Eastern) when it answered, by the Date header; None without one."""
         sent = _moment(self.headers.get("date", ""))
         return sent.astimezone(EASTERN).date() if sent else None
 
     def retry_after_s(self, now: datetime | None = None) -> float | None:
-        """Seconds that `Retry-After` asks for, as a number or a date (by the answer's own Date, else `now`)."""
+        """Seconds that `Retry-After` asks for. A date counts from the answer's own Date, else from `now`."""
         value = self.headers.get("retry-after", "").strip()
         if re.fullmatch(r"\d{1,9}(?:\.\d+)?", value):
             return float(value)
@@ -115,9 +120,9 @@ def _moment(value: str) -> datetime | None:
 
 
 def well_formed(read: Callable[[], T], otherwise: str) -> T:
-    """`read()`; `NcbiUnreadable(otherwise)` when it stumbles over members that are not there or of another type.
+    """Return `read()`. Raises `NcbiUnreadable(otherwise)` if it fails on a missing member or a member of another type.
 
-    The stumble is not chained: it would quote the answer.
+    The error is not chained, as it would quote the answer.
     """
     try:
         return read()

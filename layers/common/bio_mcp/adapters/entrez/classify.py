@@ -1,6 +1,6 @@
-"""Whether an answer of the E-utilities is a success: HTTP 200 does not say so, and 400 is not always final.
+"""Decides whether an answer of the E-utilities is a success. HTTP 200 does not imply one, and 400 is not always final.
 
-Each phrase and status stands for a recorded or documented answer; the recordings are in tests/data/eutils.
+Each phrase and status comes from a recorded or documented answer; the recordings are in tests/data/eutils.
 """
 
 import re
@@ -22,15 +22,15 @@ SHAPES = {
     "espell": ("espellresult", "eSpellResult"),
 }
 _PLAIN_TEXT = ("efetch", "ecitmatch")
-_HARMLESS = "Some IDs have invalid value and were omitted"  # when EPost kept the other ids
+_HARMLESS = "Some IDs have invalid value and were omitted"  # EPost stored the other ids
 _REST = "PubMed gives the first 9,999 records of a search only; narrow it, for example by date, and ask in parts"
 
 
 def failure_in(answer: Answer, now: datetime | None = None) -> Failure | None:
-    """What went wrong, ready to be raised; None when the answer is what was asked for, "nothing found" included.
+    """The failure that the answer represents, ready to be raised; None for a success, "nothing found" included.
 
-    No failure quotes the answer, except for the reason why a query cannot be run, which is redacted. `now` dates
-    the answer where it has no Date of its own.
+    No failure quotes the answer, except the reason why a query cannot be run, which is redacted. `now` dates an answer
+    without a Date header.
     """
     try:
         errors = _errors(answer)
@@ -38,20 +38,20 @@ def failure_in(answer: Answer, now: datetime | None = None) -> Failure | None:
     except NcbiUnreadable as broken:
         failure = _by_status(answer) or broken
     if failure is not None:
-        asked = answer.retry_after_s(now)
-        failure.retry_after_s = asked if asked is not None else failure.retry_after_s
+        retry_after_s = answer.retry_after_s(now)
+        failure.retry_after_s = retry_after_s if retry_after_s is not None else failure.retry_after_s
         failure.details.setdefault("endpoint", answer.endpoint)
         failure.details.setdefault("http_status", answer.status)
     return failure
 
 
 def _errors(answer: Answer) -> list[str]:
-    """The messages by which the answer says that it is none. Raises `NcbiUnreadable`."""
+    """The error messages in the answer. Raises `NcbiUnreadable`."""
     if answer.is_json:
         return _json_errors(answer)
     if answer.is_xml:
-        kept = b"<WebEnv>" in answer.body
-        return [error for error in answer.xml_errors if not (kept and error.startswith(_HARMLESS))]
+        posted = b"<WebEnv>" in answer.body
+        return [error for error in answer.xml_errors if not (posted and error.startswith(_HARMLESS))]
     if answer.status != 200 or answer.endpoint not in _PLAIN_TEXT or _ROUTING.match(answer.body):
         return [answer.body[:4096].decode("utf-8", "replace")]
     return []
@@ -103,7 +103,7 @@ def _backend(error: str) -> Failure:
     return SearchBackendFailed(f"PubMed could not run the query{quoted}. Check brackets, quotes and field tags")
 
 
-def _said(sentence: str) -> Maker:
+def _invalid(sentence: str) -> Maker:
     return lambda _: InvalidInput(sentence)
 
 
@@ -115,11 +115,14 @@ _PHRASES: tuple[tuple[str, Maker], ...] = (
     (r"Search Backend failed", _backend),
     (r"NCBI C\+\+ Exception|External viewer error|TXCLIENT|address table is empty", _troubled),
     (r"error forwarding request|Unable to route request|/lbsm/eutils_lb", _troubled),
-    (r"Empty term and query_key", _said("the search term is empty; give at least one word")),
-    (r"Empty id list|id parameter is empty|Neither query_key nor id", _said("no PMIDs were given; give at least one")),
-    (r"Invalid uid|IDs have invalid value", _said("some ids are not PMIDs; a PMID is a number such as 30833575")),
-    (r"Too many UIDs", _said("too many ids for one request; ask for at most 500")),
-    (r"Invalid db name|Can ?not retrieve DbInfo", _said("NCBI has no such database; 'pubmed' is one")),
+    (r"Empty term and query_key", _invalid("the search term is empty; give at least one word")),
+    (
+        r"Empty id list|id parameter is empty|Neither query_key nor id",
+        _invalid("no PMIDs were given; give at least one"),
+    ),
+    (r"Invalid uid|IDs have invalid value", _invalid("some ids are not PMIDs; a PMID is a number such as 30833575")),
+    (r"Too many UIDs", _invalid("too many ids for one request; ask for at most 500")),
+    (r"Invalid db name|Can ?not retrieve DbInfo", _invalid("NCBI has no such database; 'pubmed' is one")),
 )
 
 
@@ -150,7 +153,7 @@ def _by_status(answer: Answer) -> Failure | None:
 
 
 def _by_shape(answer: Answer, has_errors: bool) -> Failure | None:
-    """A failure unless the body has the form that this utility's answers have, from beginning to end."""
+    """A failure unless the body is complete and has the form of this utility's answers."""
     if answer.is_html:
         return NcbiFailed("NCBI sent a web page in place of an answer; it may be down for maintenance, try again later")
     if not has_errors and _is_whole(answer):

@@ -1,4 +1,4 @@
-"""PubMed by NCBI's E-utilities."""
+"""A client of NCBI's E-utilities for PubMed."""
 
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -50,8 +50,8 @@ WORTH: Worth = {
     ClientRejected: 1,
     AnswerTooLarge: 1,
 }
-HISTORY_WORTH: Worth = {**WORTH, HistoryLost: 2}  # seen now and then for a history that is still there
-TEXT_WORTH: Worth = {**WORTH, NcbiUnreadable: 1}  # no text may mean no records: XML tells
+HISTORY_WORTH: Worth = {**WORTH, HistoryLost: 2}  # sometimes reported although the history still exists
+TEXT_WORTH: Worth = {**WORTH, NcbiUnreadable: 1}  # an empty text may mean no records: the XML decides
 COOL_DOWN_S = 1.0
 STYLES = {
     "medline": {"rettype": "medline", "retmode": "text"},
@@ -64,22 +64,27 @@ POST_BATCH = 10_000
 
 
 class Eutils:
-    """The ports `Entrez` and `Pubmed`, and the other utilities: one `HttpTransport`, one `RateLimiter`, one `Backoff`.
+    """The ports `Entrez` and `Pubmed`, and the other utilities, over one transport, one rate limiter and one backoff.
 
-    Every request is paced, retried as `WORTH` says and bounded by its deadline, the queue and the pauses included.
-    An answer that is not whole is never a shorter result. Raises, from every method: `InvalidInput`, `NcbiFailed`
-    and its kinds, `DeadlineExceeded`. May be used by several threads.
+    Every request is paced, retried as `WORTH` says, and bounded by its deadline, which includes waiting and pauses. An
+    incomplete answer is an error, never a shorter result. Every method may raise `InvalidInput`, `NcbiFailed` and its
+    kinds, and `DeadlineExceeded`. Threads may share a client.
     """
 
     def __init__(
-        self, wire: HttpTransport, *, pacer: RateLimiter, backoff: Backoff | None = None, parse: Parse = medline.parse
+        self,
+        transport: HttpTransport,
+        *,
+        pacer: RateLimiter,
+        backoff: Backoff | None = None,
+        parse: Parse = medline.parse,
     ) -> None:
-        """`parse` reads a PubmedArticleSet; for another root and whatever is broken it raises `NcbiUnreadable`."""
-        self._wire = wire
+        """`parse` reads a PubmedArticleSet and raises `NcbiUnreadable` for another root and for broken XML."""
+        self._transport = transport
         self._pacer = pacer
         self._parse = parse
         self._backoff = backoff or Backoff()
-        self._remembered = StatusTracker(wire.contact)
+        self._status = StatusTracker(transport.initial_status)
 
     def esearch(
         self,
@@ -92,9 +97,9 @@ class Eutils:
         history: bool = False,
         dates: tuple[str, str, str] | None = None,
     ) -> SearchPage:
-        """PMIDs that match `term`; `dates` is (pdat | edat | mdat, first, last), both ends included, YYYY/MM/DD.
+        """Search PubMed. `dates` is (pdat | edat | mdat, first, last), both inclusive, as YYYY/MM/DD.
 
-        The page holds every PMID that its count promises. What PubMed left out of the query stands in `warnings`.
+        The page has every PMID that its count promises. `warnings` says what PubMed left out of the query.
         """
         form = search_form(term, retstart=retstart, retmax=retmax, sort=sort, history=history, dates=dates)
         return self.ask(
@@ -104,7 +109,7 @@ class Eutils:
     def esearch_delta(
         self, term: str, mindate: str, maxdate: str, datetype: str = "edat", *, deadline: Deadline = NEVER
     ) -> list[str]:
-        """All PMIDs of a window of days. Raises `BeyondReach` when it holds more than can be read: halve it."""
+        """All PMIDs of a date window. Raises `BeyondReach` if it has more than can be listed; halve the window then."""
         page = self.esearch(term, dates=(datetype, mindate, maxdate), deadline=deadline)
         if page.count > LISTABLE:
             raise BeyondReach(
@@ -114,10 +119,10 @@ class Eutils:
         return list(page.ids)
 
     def efetch(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> Iterator[Article | Deletion]:
-        """The records of at most 200 PMIDs; those that PubMed does not have are absent, and the order is PubMed's.
+        """Fetch the records of at most 200 PMIDs, in PubMed's order. PMIDs that PubMed does not have are absent.
 
-        The request is made at once, and the whole answer parsed before the first record is given out. An answer
-        that is too large is asked for again in halves.
+        The request is made at once, and the whole answer is parsed before the first record is returned. An answer that
+        is too large is requested again in halves.
         """
         ids = checked(pmids, at_most=FETCH_BATCH)
         try:
@@ -130,9 +135,9 @@ class Eutils:
         )
 
     def efetch_text(self, pmids: Sequence[str], *, style: str = "medline", deadline: Deadline = NEVER) -> str:
-        """The records of at most 200 PMIDs as NCBI prints them; style: medline, abstract, uilist or xml.
+        """Fetch the records of at most 200 PMIDs as text that NCBI formats; style: medline, abstract, uilist or xml.
 
-        Text without a word counts only where the XML has no record either.
+        An empty text is accepted only if the XML has no record either.
         """
         if style not in STYLES:
             raise InvalidInput(f"unknown style '{style}'; choose one of {', '.join(STYLES)}")
@@ -148,18 +153,19 @@ class Eutils:
         return ""
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> Summaries:
-        """Summaries in the order of `pmids`, and what PubMed has none of; any number of PMIDs."""
+        """Fetch summaries in the order of `pmids`, and which PMIDs have none. Any number of PMIDs."""
         summaries = Summaries((), {})
         for batch in batches(checked(pmids), BATCH):
             summaries += self._summaries(batch, deadline)
         return summaries
 
     def esummary_batch(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> list[DocSummary]:
-        """Summaries in the order of `pmids`; those that PubMed does not have are absent."""
+        """Fetch summaries in the order of `pmids`; PMIDs that PubMed does not have are absent."""
         return list(self.esummary(pmids, deadline=deadline).found)
 
     def summaries_of(self, page: SearchPage, many: int, *, deadline: Deadline = NEVER) -> Summaries:
-        """Summaries of the first hits (at most 500) of a search that was kept; by PMID where NCBI has lost it."""
+        """Fetch the summaries of a search's first `many` (1 to 500) hits, by PMID if the history server lost the
+        search."""
         if not 0 < many <= 500:
             raise InvalidInput("between 1 and 500 summaries can be asked for")
         ids = page.ids[:many]
@@ -179,10 +185,8 @@ class Eutils:
         db: str = "pubmed",
         deadline: Deadline = NEVER,
     ) -> tuple[LinkSet, ...]:
-        """What each PMID is linked with, in the order of `pmids`, uncapped (a paper may have 13,000 citing it).
-
-        `command` neighbor_score adds scores, but NCBI fails at it for much-cited papers: fall back to neighbor.
-        """
+        """List what each PMID is linked with, in order and without a limit: a paper may have 13,000 citing it.
+        Scores, by the command neighbor_score, fail at NCBI for much-cited papers; fall back to neighbor then."""
         if command not in links.COMMANDS:
             raise InvalidInput(f"unknown command '{command}'; choose one of {', '.join(links.COMMANDS)}")
         ids = checked(pmids, at_most=FETCH_BATCH)
@@ -191,75 +195,76 @@ class Eutils:
         return self.ask("elink", form, deadline, lambda answer: links.read_links(answer, ids, link_name))
 
     def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> EntrezDatabase:
-        """Size, last update, fields and link names of a database; also the cheapest health check."""
+        """Describe a database: size, last update, fields and link names. The cheapest health check, too."""
         return self.ask("einfo", {"db": db, "retmode": "json"}, deadline, small_utilities.read_info)
 
     def check(self, *, deadline: Deadline = NEVER) -> None:
-        """Ask NCBI for as little as there is: raises unless it answers."""
+        """Send NCBI the cheapest request; raises unless it answers."""
         self.einfo(deadline=deadline)
 
     def databases(self, *, deadline: Deadline = NEVER) -> tuple[str, ...]:
-        """The names of NCBI's databases."""
+        """List the names of NCBI's databases."""
         return self.ask("einfo", {"retmode": "json"}, deadline, small_utilities.read_databases)
 
     def epost(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> small_utilities.History:
-        """Keep at most 10,000 PMIDs on NCBI's history server."""
+        """Store at most 10,000 PMIDs on NCBI's history server."""
         form = {"db": "pubmed", "id": ",".join(checked(pmids, at_most=POST_BATCH))}
         return self.ask("epost", form, deadline, small_utilities.read_history)
 
     def espell(self, term: str, *, deadline: Deadline = NEVER) -> Spelling:
-        """How PubMed would spell a query."""
+        """Ask PubMed for a spelling correction of a query."""
         if not term.strip():
             raise InvalidInput("the search term is empty; give at least one word")
         return self.ask("espell", {"db": "pubmed", "term": term}, deadline, small_utilities.read_spelling)
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
-        """The PMID of each citation, in order, or why there is none."""
+        """Find the PMID of each citation, in order, or the reason why there is none."""
         form = {"db": "pubmed", "retmode": "xml", "bdata": small_utilities.citation_lines(citations)}
         return self.ask("ecitmatch", form, deadline, lambda answer: small_utilities.read_matches(answer, citations))
 
     @property
     def pacer(self) -> RateLimiter:
-        """Whose turns the requests take."""
+        """The rate limiter of the requests."""
         return self._pacer
 
     def contact(self) -> ConnectionStatus:
-        """How this process stands with NCBI."""
-        return self._remembered.contact
+        """The status of this process's connection to NCBI."""
+        return self._status.current
 
     def close(self) -> None:
-        """Close the connections that are kept open; the client cannot be used afterwards."""
-        self._wire.close()
+        """Close the pooled connections; the client cannot be used afterwards."""
+        self._transport.close()
 
     def ask(
         self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T], worth: Worth = WORTH
     ) -> T:
-        """What `read` makes of the first good answer of a utility; what it cannot read is asked for again."""
+        """Return `read(answer)` of a utility's first good answer; failures, unreadable answers too, are retried by
+        `worth`."""
 
         def attempt() -> T:
-            with self._remembered.waiting():
+            with self._status.waiting():
                 self._pacer.wait(deadline)
             return self._read(endpoint, form, deadline, read)
 
-        return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff, waiting=self._wire.log_wait)
+        return retry(attempt, worth=worth, deadline=deadline, backoff=self._backoff, waiting=self._transport.log_wait)
 
     def _read(self, endpoint: str, form: Form, deadline: Deadline, read: Callable[[Answer], T]) -> T:
-        """What `read` makes of one answer, remembered as good or bad."""
+        """Send one request and `read` its answer, recording success or failure."""
         answer = None
         try:
-            answer = self._wire.send(endpoint, form, deadline)
+            answer = self._transport.send(endpoint, form, deadline)
             if (failure := failure_in(answer)) is not None:
                 raise failure
-            made = read(answer)
+            result = read(answer)
         except NcbiRateLimited as limited:
             self._pacer.cool_down(limited.retry_after_s or COOL_DOWN_S)
-            self._remembered.failed(answer)
+            self._status.failed(answer)
             raise
         except (UpstreamFailed, DeadlineExceeded):
-            self._remembered.failed(answer)
+            self._status.failed(answer)
             raise
-        self._remembered.answered(answer)
-        return made
+        self._status.answered(answer)
+        return result
 
     def _records(self, ids: Sequence[str], deadline: Deadline) -> list[Article | Deletion]:
         form = {"db": "pubmed", "id": ",".join(ids), "retmode": "xml"}

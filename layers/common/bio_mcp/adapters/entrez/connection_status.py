@@ -1,4 +1,4 @@
-"""What a process remembers of its dealings with NCBI."""
+"""Tracks how this process's requests to NCBI go."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,25 +11,26 @@ from bio_mcp.ports.pubmed import ConnectionStatus
 
 
 def utc_now() -> datetime:
-    """The time it is."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
 class StatusTracker:
-    """The `ConnectionStatus` of one process, kept up by those who ask NCBI; threads may share it."""
+    """The `ConnectionStatus` of one process, updated by every request. Threads may share it."""
 
-    def __init__(self, contact: ConnectionStatus, now: Callable[[], datetime] = utc_now) -> None:
-        self._contact = contact
+    def __init__(self, current: ConnectionStatus, now: Callable[[], datetime] = utc_now) -> None:
+        self._current = current
         self._now = now
         self._lock = threading.Lock()
 
     @property
-    def contact(self) -> ConnectionStatus:
-        return self._contact
+    def current(self) -> ConnectionStatus:
+        """The current status."""
+        return self._current
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """One request more waits for its turn while the block runs."""
+        """Count one more waiting request while the block runs."""
         self._wait(1)
         try:
             yield
@@ -37,20 +38,20 @@ class StatusTracker:
             self._wait(-1)
 
     def answered(self, answer: Answer) -> None:
-        """NCBI gave what it was asked for."""
+        """Record a good answer."""
         with self._lock:
-            self._contact = replace(self._told(answer), answered=self._now())
+            self._current = replace(self._with_remaining(answer), answered=self._now())
 
     def failed(self, answer: Answer | None = None) -> None:
-        """NCBI did not answer, or not with what it was asked for."""
+        """Record a failure; `answer` is None if none came."""
         with self._lock:
-            self._contact = replace(self._told(answer), failed=self._now())
+            self._current = replace(self._with_remaining(answer), failed=self._now())
 
     def _wait(self, change: int) -> None:
         with self._lock:
-            self._contact = replace(self._contact, waiting=self._contact.waiting + change)
+            self._current = replace(self._current, waiting=self._current.waiting + change)
 
-    def _told(self, answer: Answer | None) -> ConnectionStatus:
-        """With what NCBI says is left of this second, where it says so."""
+    def _with_remaining(self, answer: Answer | None) -> ConnectionStatus:
+        """The status with the number of requests left in this second, if the answer's headers say."""
         left = answer.headers.get("x-ratelimit-remaining", "") if answer else ""
-        return replace(self._contact, left=int(left)) if left.isdecimal() else self._contact
+        return replace(self._current, left=int(left)) if left.isdecimal() else self._current

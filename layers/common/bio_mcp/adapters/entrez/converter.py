@@ -7,11 +7,11 @@ from bio_mcp.adapters.entrez.transport import Form, HttpTransport, timeout_of
 from bio_mcp.deadline import Deadline
 from bio_mcp.ports.ncbi import ArticleIds, IdKind
 
-BATCH = 50  # ids of one request: a DOI may take 100 characters of its address
+BATCH = 50  # ids per request: a DOI may take 100 characters of the URL
 
 
 class ConverterTransport(HttpTransport):
-    """The converter takes GET only, and no API key: none stands in its address."""
+    """A transport for the converter, which takes GET only; the API key is not sent, so that it is in no URL."""
 
     def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:  # noqa: ARG002  one address
         named = {key: value for key, value in self._identity.items() if key != "api_key"}
@@ -21,20 +21,20 @@ class ConverterTransport(HttpTransport):
             return Answer(response.status_code, headers, self._body(response, deadline), endpoint)
 
 
-def read_ids(answer: Answer, asked: Sequence[str], kind: IdKind) -> dict[str, ArticleIds]:
-    """What the answer says of each id that was asked for; ids that PMC does not have are absent.
+def read_ids(answer: Answer, requested: Sequence[str], kind: IdKind) -> dict[str, ArticleIds]:
+    """The ids of each article in `requested`; ids that PMC does not have are absent.
 
-    Raises `NcbiUnreadable`, also for an answer that leaves one of them out.
+    Raises `NcbiUnreadable`, also if the answer omits one of them.
     """
     rows = well_formed(lambda: list(answer.json["records"]), "NCBI's converter sent no records; try again")
-    by_id = {_asked(row, kind): row for row in rows if isinstance(row, dict)}
+    by_id = {_requested_id(row, kind): row for row in rows if isinstance(row, dict)}
     return well_formed(
-        lambda: {each: _ids(row) for each in asked if (row := by_id[each.casefold()]).get("status") != "error"},
+        lambda: {id_: _ids(row) for id_ in requested if (row := by_id[id_.casefold()]).get("status") != "error"},
         "NCBI's converter did not answer for every id; try again",
     )
 
 
-def _asked(row: dict[str, object], kind: IdKind) -> str:
+def _requested_id(row: dict[str, object], kind: IdKind) -> str:
     return str(row.get("requested-id") or row.get(kind) or "").casefold()
 
 

@@ -1,12 +1,12 @@
-"""The ways in which NCBI fails that need an answer of their own.
+"""NCBI failures that are handled in a way of their own.
 
 * NcbiFailed
   + HistoryLost           the history server forgot the search: search again
-  + AnswerTooLarge        more bytes than we are ready to hold: ask for fewer records
-  + ClientRejected               NCBI will not serve this client until its configuration changes
+  + AnswerTooLarge        the answer exceeds the client's limit: ask for fewer records
+  + ClientRejected        NCBI will not serve this client until its configuration changes
     - KeyRejected         ...because the API key is not valid
 * NcbiQueryRejected
-  + SearchBackendFailed   a query that cannot be run, or a short trouble of the search engine: both look the same
+  + SearchBackendFailed   the query cannot be run, or the search engine failed for a moment: both look the same
   + BeyondReach           past the 9,999th record of a search
 """
 
@@ -14,17 +14,17 @@ from bio_mcp.errors import NcbiFailed, NcbiQueryRejected
 
 
 class HistoryLost(NcbiFailed):
-    """The history server does not know the search (any more)."""
+    """The history server no longer knows the search."""
 
 
 class AnswerTooLarge(NcbiFailed):
-    """The answer is longer than the client accepts."""
+    """The answer is larger than the client accepts."""
 
     retryable = False
 
 
 class ClientRejected(NcbiFailed):
-    """The same request will be refused again, whatever it asks."""
+    """NCBI rejects every request of this client."""
 
     retryable = False
 
@@ -34,8 +34,8 @@ class KeyRejected(ClientRejected):
 
 
 class SearchBackendFailed(NcbiQueryRejected):
-    """The search engine failed; after a second and third time, the query is to blame."""
+    """The search engine failed; after the third time the query is to blame."""
 
 
 class BeyondReach(NcbiQueryRejected):
-    """PubMed gives the first 9,999 records of a search only."""
+    """PubMed lists only the first 9,999 records of a search."""

@@ -1,4 +1,4 @@
-"""ELink: which articles PubMed relates to an article."""
+"""ELink: which articles PubMed links to an article."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,22 +12,24 @@ IN_PMC = "pubmed_pmc"
 COMMANDS = ("neighbor", "neighbor_score")
 
 
-def read_links(answer: Answer, asked: Sequence[str], link_name: str) -> tuple[LinkSet, ...]:
-    """One set for each PMID asked for, empty where nothing is linked. Raises `NcbiUnreadable` for a missing set."""
+def read_links(answer: Answer, requested: Sequence[str], link_name: str) -> tuple[LinkSet, ...]:
+    """One set per requested PMID, empty if nothing is linked. Raises `NcbiUnreadable` for a missing set."""
     sets = well_formed(
         lambda: dict(_json_sets(answer, link_name) if answer.is_json else _xml_sets(answer, link_name)),
         "NCBI's links are not in their known form; try again",
     )
-    missing = [pmid for pmid in asked if pmid not in sets]
+    missing = [pmid for pmid in requested if pmid not in sets]
     if missing:
-        raise NcbiUnreadable(f"NCBI sent the links of {len(asked) - len(missing)} of {len(asked)} PMIDs; try again")
-    return tuple(LinkSet(pmid, sets[pmid]) for pmid in asked)
+        raise NcbiUnreadable(
+            f"NCBI sent the links of {len(requested) - len(missing)} of {len(requested)} PMIDs; try again"
+        )
+    return tuple(LinkSet(pmid, sets[pmid]) for pmid in requested)
 
 
 def _json_sets(answer: Answer, link_name: str) -> Iterable[tuple[str, tuple[Link, ...]]]:
     for linkset in answer.json["linksets"]:
-        lists = [found for found in linkset.get("linksetdbs", ()) if found["linkname"] == link_name]
-        yield _owner(linkset["ids"]), tuple(_json_link(link) for found in lists for link in found["links"])
+        lists = [linksetdb for linksetdb in linkset.get("linksetdbs", ()) if linksetdb["linkname"] == link_name]
+        yield _owner(linkset["ids"]), tuple(_json_link(link) for linksetdb in lists for link in linksetdb["links"])
 
 
 def _json_link(link: Any) -> Link:
@@ -39,8 +41,10 @@ def _json_link(link: Any) -> Link:
 def _xml_sets(answer: Answer, link_name: str) -> Iterable[tuple[str, tuple[Link, ...]]]:
     for linkset in answer.xml().iterfind("LinkSet"):
         owner = _owner([uid.text for uid in linkset.iterfind("IdList/Id")])
-        lists = [found for found in linkset.iterfind("LinkSetDb") if found.findtext("LinkName") == link_name]
-        yield owner, tuple(_xml_link(link) for found in lists for link in found.iterfind("Link"))
+        lists = [
+            linksetdb for linksetdb in linkset.iterfind("LinkSetDb") if linksetdb.findtext("LinkName") == link_name
+        ]
+        yield owner, tuple(_xml_link(link) for linksetdb in lists for link in linksetdb.iterfind("Link"))
 
 
 def _xml_link(link: Any) -> Link:
@@ -49,7 +53,7 @@ def _xml_link(link: Any) -> Link:
 
 
 def _owner(ids: Sequence[Any]) -> str:
-    """Ids are sent one by one, so that NCBI keeps their links apart."""
+    """The PMID of a link set. Ids are sent one by one, so that NCBI keeps their links apart."""
     if len(ids) != 1:
         raise NcbiUnreadable("NCBI joined the links of several PMIDs; try again")
     return str(ids[0])

@@ -1,4 +1,5 @@
-"""NCBI's other services: MeSH and PubMed Central by the E-utilities, ids by the PMC ID Converter."""
+"""NCBI's lookup services: MeSH, citation matching and PubMed Central by the E-utilities, ids by the PMC ID
+Converter."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,50 +16,51 @@ from bio_mcp.literature.jats import FullText
 from bio_mcp.literature.jats.article import parse
 from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, IdKind, MeshPage, MeshRecord
 
-MOST_HEADINGS = 50
+MAX_HEADINGS = 50
 
 
 class EntrezLookup:
-    """The port `NcbiLookup` over the process's `Eutils`, and a second one for the ID converter, at one pace."""
+    """The port `NcbiLookup` over two clients with one rate limiter: one for the E-utilities, one for the ID
+    converter."""
 
     def __init__(self, eutils: Eutils, converter: Eutils) -> None:
         self._eutils = eutils
         self._converter = converter
 
     def mesh(self, term: str, most: int, *, deadline: Deadline = NEVER) -> MeshPage:
-        """MeSH records that match `term`, at most 50."""
-        if not term.strip() or not 0 < most <= MOST_HEADINGS:
-            raise InvalidInput(f"give at least one word, and ask for 1 to {MOST_HEADINGS} headings")
+        """Find at most `most` (up to 50) MeSH records that match `term`."""
+        if not term.strip() or not 0 < most <= MAX_HEADINGS:
+            raise InvalidInput(f"give at least one word, and ask for 1 to {MAX_HEADINGS} headings")
         form = {"db": "mesh", "term": term, "retmax": str(most), "retmode": "json"}
         page = self._eutils.ask("esearch", form, deadline, lambda answer: read_search(answer, 0, most))
         if not page.ids:
             return MeshPage(page.count, (), page.translation)
-        wanted = {"db": "mesh", "id": ",".join(page.ids), "retmode": "json"}
-        found = self._eutils.ask("esummary", wanted, deadline, lambda answer: read_headings(answer, page.ids))
-        return MeshPage(page.count, found, page.translation)
+        summary_form = {"db": "mesh", "id": ",".join(page.ids), "retmode": "json"}
+        records = self._eutils.ask("esummary", summary_form, deadline, lambda answer: read_headings(answer, page.ids))
+        return MeshPage(page.count, records, page.translation)
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline = NEVER) -> list[CitationMatch]:
-        """The PMID of each citation, in order, or why there is none."""
+        """Find the PMID of each citation, in order, or the reason why there is none."""
         return self._eutils.ecitmatch(citations, deadline=deadline)
 
     def convert(self, ids: Sequence[str], kind: IdKind, *, deadline: Deadline = NEVER) -> dict[str, ArticleIds]:
-        """What PubMed Central knows of each of these ids; those of articles not in it are absent."""
-        found: dict[str, ArticleIds] = {}
+        """The ids that PubMed Central has for each of `ids`; those of articles not in it are absent."""
+        known: dict[str, ArticleIds] = {}
         for batch in batches(list(ids), BATCH):
             form = {"ids": ",".join(batch), "idtype": kind, "format": "json", "versions": "no"}
-            found |= self._converter.ask("idconv", form, deadline, _reader(batch, kind))
-        return found
+            known |= self._converter.ask("idconv", form, deadline, _reader(batch, kind))
+        return known
 
     def full_text(self, pmcid: str, *, deadline: Deadline = NEVER) -> FullText:
-        """An article of PubMed Central. Raises `NotFound`."""
+        """Fetch an article from PubMed Central. Raises `NotFound`."""
         number = identifiers.pmcid(pmcid).removeprefix("PMC")
         form = {"db": "pmc", "id": number, "retmode": "xml"}
-        found = self._eutils.ask("efetch", form, deadline, lambda answer: parse(answer.body))
-        if found is None:
+        article = self._eutils.ask("efetch", form, deadline, lambda answer: parse(answer.body))
+        if article is None:
             raise NotFound(f"PubMed Central has no article PMC{number}", pmcid=f"PMC{number}")
-        if found.pmcid not in (None, f"PMC{number}"):
+        if article.pmcid not in (None, f"PMC{number}"):
             raise NcbiUnreadable("PubMed Central sent another article than was asked for; try again")
-        return found
+        return article
 
 
 def _reader(batch: Sequence[str], kind: IdKind) -> Any:
@@ -66,7 +68,7 @@ def _reader(batch: Sequence[str], kind: IdKind) -> Any:
 
 
 def read_headings(answer: Answer, uids: Sequence[str]) -> tuple[MeshRecord, ...]:
-    """The record of each uid, in order. Raises `NcbiUnreadable` when one is missing or has no name."""
+    """The record of each uid, in order. Raises `NcbiUnreadable` if one is missing or has no name."""
     return well_formed(
         lambda: tuple(_heading(answer.json["result"][uid]) for uid in uids),
         "NCBI's MeSH answer lacks a record that its search named; try again",

@@ -1,4 +1,4 @@
-"""PMIDs as a request carries them."""
+"""PMIDs as request parameters."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -6,7 +6,7 @@ from bio_mcp.errors import InvalidInput
 
 
 def checked(pmids: Iterable[str], at_most: int | None = None) -> list[str]:
-    """`pmids` without repetition, in order. Raises `InvalidInput` for none, too many, and what is not a number."""
+    """`pmids` without duplicates, in order. Raises `InvalidInput` for none, too many, and what is not a PMID."""
     ids = list(dict.fromkeys(pmid.strip() for pmid in pmids))
     if not ids:
         raise InvalidInput("no PMIDs were given; give at least one")
@@ -19,5 +19,5 @@ def checked(pmids: Iterable[str], at_most: int | None = None) -> list[str]:
 
 
 def batches(ids: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    """`ids` in runs of at most `size`."""
+    """Split `ids` into runs of at most `size`."""
     return (ids[start : start + size] for start in range(0, len(ids), size))

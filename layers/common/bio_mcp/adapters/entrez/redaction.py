@@ -1,4 +1,4 @@
-"""What NCBI writes into its messages and nobody else may read."""
+"""Removes secrets and internals from NCBI's messages."""
 
 import re
 
@@ -10,10 +10,10 @@ _SECRETS = re.compile(
     r"|\b(?=\w*\d)[0-9A-Za-z_-]{25,}\b"  # API keys and WebEnvs
     r"|(?<![\w])/[\w.+-]+(?:/+[\w.+-]*)+"  # paths inside NCBI
 )
-_LONGEST = 200
+_MAX_CHARS = 200
 
 
 def redacted(text: str) -> str:
-    """`text` on one line, at most 200 characters, without addresses, keys, e-mail and paths."""
+    """`text` on one line, at most 200 characters, without URLs, keys, e-mail and IP addresses, and paths."""
     line = _SECRETS.sub("[removed]", " ".join(text.split()))
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
+    return line if len(line) <= _MAX_CHARS else line[: _MAX_CHARS - 1].rstrip() + "…"

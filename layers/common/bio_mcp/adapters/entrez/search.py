@@ -1,4 +1,4 @@
-"""ESearch: what is asked and what comes back."""
+"""ESearch: building the request and reading the answer."""
 
 import re
 from collections.abc import Sequence
@@ -10,12 +10,11 @@ from bio_mcp.adapters.entrez.redaction import redacted
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.ports.pubmed import LISTABLE, SearchPage
 
-"""How many records of one PubMed search can be read."""
 SORTS = ("relevance", "pub_date", "Author", "JournalName")
 DATE_TYPES = ("pdat", "edat", "mdat")
 
 _DAY = re.compile(r"\d{4}(/\d{2}(/\d{2})?)?")
-_NOTHING = "No items found."  # the count says so already
+_NO_ITEMS = "No items found."  # the count says so already
 _DROPPED = {
     "phrasesnotfound": "PubMed does not know '{}' and left it out of the search",
     "fieldsnotfound": "PubMed has no search field '{}' and searched without it",
@@ -53,7 +52,7 @@ def search_form(
 
 
 def _date_fields(dates: tuple[str, str, str] | None) -> dict[str, str]:
-    """A misspelt date type would silently widen the search, so it never leaves the house."""
+    """Validated here because PubMed ignores a misspelt date type, which silently widens the search."""
     if dates is None:
         return {}
     kind, first, last = dates
@@ -65,7 +64,7 @@ def _date_fields(dates: tuple[str, str, str] | None) -> dict[str, str]:
 
 
 def read_search(answer: Answer, retstart: int, retmax: int) -> SearchPage:
-    """The page, with every id that the count promises. Raises `NcbiUnreadable` when some are missing."""
+    """The page, with every id that its count promises. Raises `NcbiUnreadable` if some are missing."""
     page = well_formed(
         lambda: _page(answer.json["esearchresult"], answer.day),
         "NCBI's search answer lacks its count or its list of PMIDs; try again",
@@ -95,6 +94,6 @@ def _warnings(result: Any) -> list[str]:
         dropped: dict[str, Sequence[str]] = result.get(name) or {}
         for kind, terms in dropped.items():
             sentence = _DROPPED.get(kind.lower())
-            said = [term for term in terms if term != _NOTHING]
-            warnings += [sentence.format(term) if sentence else f"PubMed: {redacted(term)}" for term in said]
+            unknown = [term for term in terms if term != _NO_ITEMS]
+            warnings += [sentence.format(term) if sentence else f"PubMed: {redacted(term)}" for term in unknown]
     return warnings

@@ -13,7 +13,7 @@ from bio_mcp.ports.pubmed import EntrezDatabase, LinkName, SearchField, Spelling
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Where NCBI's history server keeps a list of ids, for some hours. `warnings`: ids that it left out."""
+    """A list of ids on NCBI's history server, which keeps it for some hours. `warnings` names ids that it left out."""
 
     web_env: str
     query_key: str
@@ -21,7 +21,7 @@ class History:
 
 
 def read_info(answer: Answer) -> EntrezDatabase:
-    """Raises `NcbiUnreadable`."""
+    """Read EInfo's description of a database. Raises `NcbiUnreadable`."""
     return well_formed(
         lambda: _info(answer.json["einforesult"]["dbinfo"]),
         "NCBI's description of the database is not in its known form; try again",
@@ -29,15 +29,15 @@ def read_info(answer: Answer) -> EntrezDatabase:
 
 
 def _info(dbinfo: Any) -> EntrezDatabase:
-    found = dbinfo[0] if isinstance(dbinfo, list) else dbinfo
+    info = dbinfo[0] if isinstance(dbinfo, list) else dbinfo
     return EntrezDatabase(
-        name=found["dbname"],
-        menu_name=found["menuname"],
-        description=found["description"],
-        count=int(found["count"]),
-        last_update=found["lastupdate"],
-        fields=tuple(_field(field) for field in found["fieldlist"]),
-        links=tuple(LinkName(link["name"], link["description"], link["dbto"]) for link in found.get("linklist") or ()),
+        name=info["dbname"],
+        menu_name=info["menuname"],
+        description=info["description"],
+        count=int(info["count"]),
+        last_update=info["lastupdate"],
+        fields=tuple(_field(field) for field in info["fieldlist"]),
+        links=tuple(LinkName(link["name"], link["description"], link["dbto"]) for link in info.get("linklist") or ()),
     )
 
 
@@ -55,7 +55,7 @@ def _field(field: Any) -> SearchField:
 
 
 def read_databases(answer: Answer) -> tuple[str, ...]:
-    """Raises `NcbiUnreadable`."""
+    """Read EInfo's list of databases. Raises `NcbiUnreadable`."""
     names = answer.json["einforesult"].get("dblist")
     if not names:
         raise NcbiUnreadable("NCBI's list of databases is empty; try again")
@@ -63,7 +63,7 @@ def read_databases(answer: Answer) -> tuple[str, ...]:
 
 
 def read_history(answer: Answer) -> History:
-    """Raises `NcbiUnreadable`."""
+    """Read EPost's answer. Raises `NcbiUnreadable`."""
     root = answer.xml()
     web_env, query_key = root.findtext("WebEnv"), root.findtext("QueryKey")
     if not (web_env and query_key):
@@ -73,7 +73,7 @@ def read_history(answer: Answer) -> History:
 
 
 def read_spelling(answer: Answer) -> Spelling:
-    """Raises `NcbiUnreadable`."""
+    """Read ESpell's answer; a correction equal to the query is None. Raises `NcbiUnreadable`."""
     root = answer.xml()
     query = root.findtext("Query")
     if query is None:
@@ -83,7 +83,7 @@ def read_spelling(answer: Answer) -> Spelling:
 
 
 def citation_lines(citations: Sequence[Citation]) -> str:
-    """ECitMatch's `bdata`: one line per citation, its number as key. Raises `InvalidInput`."""
+    """ECitMatch's `bdata`: one line per citation, with its number as key. Raises `InvalidInput`."""
     if not citations:
         raise InvalidInput("no citations were given; give at least one")
     return "\r".join(_line(number, citation) for number, citation in enumerate(citations))
@@ -97,7 +97,7 @@ def _line(number: int, citation: Citation) -> str:
 
 
 def read_matches(answer: Answer, citations: Sequence[Citation]) -> list[CitationMatch]:
-    """One match per citation, in order. Raises `NcbiUnreadable` when one was not answered."""
+    """One match per citation, in order. Raises `NcbiUnreadable` if one was not answered."""
     lines = answer.body.decode("utf-8", "replace").splitlines()
     verdicts = {parts[5].strip(): parts[6].strip() for line in lines if len(parts := line.split("|")) >= 7}
     if any(f"c{number}" not in verdicts for number in range(len(citations))):

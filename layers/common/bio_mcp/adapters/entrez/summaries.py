@@ -20,17 +20,17 @@ _LOWERED = re.compile(r"<sub>([^<>]*)</sub>", re.IGNORECASE)
 _MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|mml:[\w]+)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 
 
-def read_summaries(answer: Answer, asked: Sequence[str] | None = None) -> Summaries:
-    """The summaries of `asked`, or all in the answer's order; with a bad id among them the good ones still come.
+def read_summaries(answer: Answer, requested: Sequence[str] | None = None) -> Summaries:
+    """The summaries of `requested`, or all in the answer's order. One bad id does not affect the others.
 
-    Raises `NcbiUnreadable` when an id is passed over in silence: that is an answer cut short, not "not found".
+    Raises `NcbiUnreadable` if an id is silently absent: the answer is truncated then, which is not "not found".
     """
     result = answer.json.get("result")
     if not isinstance(result, dict) or not isinstance(result.get("uids"), list):
         raise NcbiUnreadable("NCBI's summaries lack their list of PMIDs; try again")
     found: list[DocSummary] = []
     missing: dict[str, str] = {}
-    for pmid in asked if asked is not None else [str(uid) for uid in result["uids"]]:
+    for pmid in requested if requested is not None else [str(uid) for uid in result["uids"]]:
         entry = result.get(pmid)
         if isinstance(entry, dict) and "error" not in entry:
             found.append(_summary(pmid, entry))
@@ -68,12 +68,12 @@ def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
         languages=_texts(entry.get("lang")),
         has_abstract="Has Abstract" in (entry.get("attributes") or ()),
         cited_in_pmc=_count(entry.get("pmcrefcount")),
-        retraction=_standing(entry),
+        retraction=_retraction_status(entry),
     )
 
 
-def _standing(entry: dict[str, Any]) -> RetractionStatus:
-    """As the record itself says, in ESummary's words for it: "Retraction in" is the DTD's RetractionIn."""
+def _retraction_status(entry: dict[str, Any]) -> RetractionStatus:
+    """The retraction status by ESummary's own terms: its "Retraction in" is the DTD's RetractionIn."""
     types = [PublicationType("", name) for name in _texts(entry.get("pubtype"))]
     kinds = [str(reference.get("reftype")).replace(" ", "").lower() for reference in _objects(entry.get("references"))]
     return retraction_status(types, [Correction(_REF_TYPES[kind]) for kind in kinds if kind in _REF_TYPES])
@@ -84,12 +84,12 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _text(value: Any) -> str | None:
-    """Plain text of a fragment of XML that NCBI escaped as a whole ("H&lt;sub&gt;2&lt;/sub&gt;O" -> "H₂O")."""
+    """Plain text of an XML fragment that NCBI escaped as a whole ("H&lt;sub&gt;2&lt;/sub&gt;O" -> "H₂O")."""
     if not isinstance(value, str):
         return None
     fragment = html.unescape(value)
-    fragment = _RAISED.sub(lambda found: superscript(found[1]), fragment)
-    fragment = _LOWERED.sub(lambda found: subscript(found[1]), fragment)
+    fragment = _RAISED.sub(lambda match: superscript(match[1]), fragment)
+    fragment = _LOWERED.sub(lambda match: subscript(match[1]), fragment)
     return html.unescape(_MARKUP.sub("", fragment)).strip() or None
 
 
@@ -98,17 +98,17 @@ def _texts(values: Iterable[Any] | None) -> tuple[str, ...]:
 
 
 def _instant(value: Any) -> str | None:
-    """ "2021/09/28 06:00" -> "2021-09-28T06:00"; None for what is no date."""
-    found = re.match(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", value) if isinstance(value, str) else None
-    if not found:
+    """Convert "2021/09/28 06:00" to "2021-09-28T06:00"; None if it is not a date."""
+    match = re.match(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", value) if isinstance(value, str) else None
+    if not match:
         return None
-    day = "-".join(found.groups()[:3])
-    return f"{day}T{found[4]}" if found[4] else day
+    day = "-".join(match.groups()[:3])
+    return f"{day}T{match[4]}" if match[4] else day
 
 
 def _pmcid(ids: dict[Any, Any]) -> str | None:
-    found = re.search(r"PMC\d+", f"{ids.get('pmc') or ''} {ids.get('pmcid') or ''}")
-    return found[0] if found else None
+    match = re.search(r"PMC\d+", f"{ids.get('pmc') or ''} {ids.get('pmcid') or ''}")
+    return match[0] if match else None
 
 
 def _count(value: Any) -> int | None:

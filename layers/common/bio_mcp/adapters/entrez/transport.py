@@ -1,4 +1,4 @@
-"""Sending one request to the E-utilities."""
+"""Sends requests to the E-utilities over HTTP."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -21,15 +21,15 @@ Form = Mapping[str, str | Sequence[str]]
 
 CONNECT_S = 10.0
 READ_S = 30.0
-KEEP_S = 3.0  # NCBI closes an idle connection after 4 s, as its Keep-Alive header says
+KEEP_ALIVE_S = 3.0  # NCBI closes an idle connection after 4 s, as its Keep-Alive header says
 MAX_BYTES = 64 * 2**20
 
 
 class HttpTransport:
-    """HTTP/1.1 to one base URL: connections are kept, redirects are not followed (they would resend the key).
+    """HTTP/1.1 to one base URL with pooled connections. Redirects are not followed, as they would resend the key.
 
-    Every request is a POST with a form, whatever its size: nothing secret ever stands in a URL, where loggers,
-    proxies and exceptions would pick it up, and no list of ids is too long. Several threads may send at once.
+    Every request is a POST with a form, whatever its size: no secret is ever in a URL, where loggers, proxies and
+    exceptions would pick it up, and no list of ids is too long. Threads may share a transport.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class HttpTransport:
         transport: httpx.BaseTransport | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        """`identity` is read for every request and sent with it: tool, email and, where there is one, api_key."""
+        """`identity` is read and sent with every request: tool and, if given, email and api_key."""
         self._base_url = base_url.rstrip("/") + "/"
         self._identity = identity
         self._max_bytes = max_bytes
@@ -48,27 +48,27 @@ class HttpTransport:
             transport=transport,
             follow_redirects=False,
             headers={"User-Agent": identity.get("tool", "")},
-            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_S),
+            limits=httpx.Limits(max_connections=16, max_keepalive_connections=8, keepalive_expiry=KEEP_ALIVE_S),
         )
 
     def log_wait(self, attempt: int, of: int) -> None:
-        """Log that `attempt` comes after a pause; `address` is host and port, without what else an address may hold."""
+        """Log that `attempt` follows after a pause, with the server's host and port."""
         address = urlsplit(self._base_url).netloc.rpartition("@")[2]
         log.info("waiting for NCBI at %s, try %d of %d", address, attempt, of, extra={"address": address})
 
     @property
-    def contact(self) -> ConnectionStatus:
-        """Whom NCBI sees in us, and how many requests a second it allows that one."""
-        us, keyed = self._identity, "api_key" in list(self._identity)  # a key is read when it is sent, not before
+    def initial_status(self) -> ConnectionStatus:
+        """How NCBI sees this client, and the number of requests per second that it allows."""
+        us, keyed = self._identity, "api_key" in list(self._identity)  # a key is read only when it is sent
         return ConnectionStatus(
             us.get("tool", ""), us.get("email") or None, keyed, PER_SECOND_WITH_KEY if keyed else PER_SECOND
         )
 
     def send(self, endpoint: str, form: Form, deadline: Deadline) -> Answer:
-        """The answer, whole or refused; its meaning is for `failure_in` to say.
+        """Send one request and return the complete answer; `failure_in` decides what it means.
 
-        A silent server is given up at the deadline, one that dribbles at the first pause after it. Raises
-        `NcbiFailed` when there is no answer, `AnswerTooLarge`, `DeadlineExceeded`, `InvalidInput`.
+        A silent server is given up at the deadline, a slow one at the first pause after it. Raises `NcbiFailed` if
+        there is no answer, `AnswerTooLarge`, `DeadlineExceeded` and `InvalidInput`.
         """
         deadline.check("asking NCBI")
         url = f"{self._base_url}{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
@@ -78,7 +78,7 @@ class HttpTransport:
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
             failure = ClientRejected("NCBI_BASE_URL is not an http address; correct it")
         except UnicodeEncodeError:
-            failure = InvalidInput("the request holds half a character (a lone surrogate); remove it")
+            failure = InvalidInput("the request contains an unpaired surrogate; remove it")
         except httpx.HTTPError as error:
             failure = NcbiFailed(f"NCBI could not be reached ({type(error).__name__}); try again in a minute")
         # Raised here and not in the handler: httpx's exception holds the request, and so the key.
@@ -87,7 +87,7 @@ class HttpTransport:
         raise failure
 
     def close(self) -> None:
-        """Close the kept connections."""
+        """Close the pooled connections."""
         self._client.close()
 
     def _exchange(self, url: str, endpoint: str, form: Form, deadline: Deadline) -> Answer:
@@ -111,6 +111,6 @@ class HttpTransport:
 
 
 def timeout_of(deadline: Deadline) -> httpx.Timeout:
-    """How long a connection and a pause within an answer may take, with so much time left."""
+    """Time-outs for connecting and for pauses in an answer, within what is left of the deadline."""
     left = deadline.remaining
     return httpx.Timeout(min(READ_S, left), connect=min(CONNECT_S, left))

@@ -42,9 +42,9 @@ class Tokens:
     def check(self, token: str) -> Caller:
         """Raises `TokenRejected`; or a `Failure` when the keys cannot be read, so that nobody can tell."""
         kid = self._kid(token)
-        claims = self._claims(token, fitting(self.keys.now(), kid))
+        claims = self._claims(token, fitting(self.keys.get(), kid))
         if claims is None:
-            claims = self._claims(token, fitting(self.keys.anew() or (), kid))
+            claims = self._claims(token, fitting(self.keys.refresh() or (), kid))
         if claims is None:
             raise TokenRejected("the token is not signed by a known key")
         if not claims["sub"].strip():
