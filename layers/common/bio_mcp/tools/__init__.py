@@ -1,1 +1,1 @@
-"""The public operations, one module per Lambda function. Gathered in bio_mcp.catalog."""
+"""The public tools and resources, one module per Lambda function; `bio_mcp.catalog` collects them."""

@@ -1,7 +1,7 @@
-"""How long an answer may be: what a model reads, it pays for.
+"""Length of an answer. A model reads every character, and its user pays for it.
 
-An answer holds whole records, its first ones, and says how to get at the rest. The first is given however long it is:
-whoever asks again for what was left out comes to an end.
+An answer has whole records, the first ones, and says how to get the rest. The first record is returned at any length,
+so that a client that asks again for what was left out makes progress.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,14 +16,14 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 def length(answer: BaseModel) -> int:
-    """Characters of the JSON that a client is sent."""
+    """Characters of the JSON that a client receives."""
     return len(answer.model_dump_json(exclude_unset=True))
 
 
 def within(answer: Answer, field: str, most: int, without: Callable[[Sequence[Any]], dict[str, Any]]) -> Answer:
-    """`answer` with the first records of its list `field` that have room in `most` characters.
+    """Cut the list `field` of `answer` to the first records that fit in `most` characters.
 
-    `without` gives the fields that change when the records that it is given are left out.
+    `without` is called with the records left out, and returns the fields that change when they are.
     """
     records: list[BaseModel] = getattr(answer, field)
     if length(answer) <= most or not records:
@@ -36,13 +36,13 @@ def within(answer: Answer, field: str, most: int, without: Callable[[Sequence[An
 
 
 def partial(reasons: Sequence[str], left_out: Sequence[Any], advice: str) -> dict[str, Any]:
-    """The fields of an answer that is not whole: why, and what to do."""
+    """The fields of a shortened answer: its status, why it is partial, and what to do."""
     what = f"{len(left_out)} more had no room, since an answer should not be too long to read"
     return {"status": "partial", "reasons": [*reasons, f"{what}; {advice}"]}
 
 
 def fitting(lengths: Sequence[int], room: int) -> int:
-    """How many of the first have room; one at least."""
+    """The number of leading `lengths` that fit in `room`; the first always counts as fitting."""
     for place, each in enumerate(lengths):
         room -= each
         if room < 0 and place:

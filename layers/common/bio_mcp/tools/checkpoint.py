@@ -1,4 +1,4 @@
-"""Read and move the watermark of a named query, and list what is followed."""
+"""Read and move the watermark of a named query, and list the queries that the corpus follows."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.delta import LEASE_S, lease_name
 from bio_mcp.syncing.planning import abandon_all
-from bio_mcp.syncing.queries import list_queries as followed_queries
+from bio_mcp.syncing.queries import list_queries as list_followed
 from bio_mcp.syncing.queries import report_on
 from bio_mcp.syncing.watermarks import future_warning
 from bio_mcp.syncing.windows import FIELDS
@@ -25,10 +25,14 @@ _ABSENT: Any = None  # an optional input is absent, never null, so its type is t
 
 
 class CheckpointGet(Request):
+    """The query to read."""
+
     query_key: QueryKey
 
 
 class CheckpointState(Response):
+    """The watermark of the term synced last; `last_edat` is null before the first sync."""
+
     query_key: str
     last_edat: str | None = Field(description="ISO8601 UTC or null")
     term: str | None = Field(default=None, description="the term synced last")
@@ -36,19 +40,27 @@ class CheckpointState(Response):
 
 
 class CheckpointSet(Request):
+    """The query and its new watermark."""
+
     query_key: QueryKey
     last_edat: str = Field(description="ISO8601 UTC")
 
 
 class Done(Response):
+    """The answer of a change that has nothing to report."""
+
     ok: bool
 
 
 class Queries(Request):
+    """Which queries to list: all, or one."""
+
     query_key: QueryKey = Field(default=_ABSENT, description="only this one")
 
 
 class LastSync(Response):
+    """The newest job of a query; counts are records."""
+
     job_id: str
     state: str = Field(description="complete, incomplete, running, waiting, stalled, interrupted or cancelled")
     started_at: str
@@ -64,6 +76,8 @@ class LastSync(Response):
 
 
 class Query(Response):
+    """A followed query: a key with one of its terms."""
+
     query_key: str
     term: str | None
     last_edat: str | None
@@ -72,6 +86,8 @@ class Query(Response):
 
 
 class QueryList(Response):
+    """The followed queries, sorted by key; `left_out` counts those beyond the length of an answer."""
+
     queries: list[Query]
     left_out: int
     papers: int | None = Field(description="in the corpus; null: unknown")
@@ -79,9 +95,9 @@ class QueryList(Response):
 
 @tool("corpus.checkpoint.get", family=BIO_MCP, timeout=5)
 def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
-    """Tell how far a named query has been synced: the newest entry date that is in the corpus.
+    """Read how far a named query has been synced: the newest entry date in the corpus.
 
-    Each term of a key has a watermark of its own; this is the one of the term that was synced last.
+    Each term of a key has its own watermark; this is that of the term synced last.
     """
     checkpoint = backends.checkpoints.get(request.query_key)
     warnings = [
@@ -99,7 +115,7 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
 
 @tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False, destructive=True, also_uses=("jobs.put",))
 def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context) -> Done:
-    """Move the watermark of a named query, backwards too: the next sync reads everything since then again."""
+    """Move the watermark of a named query, also backwards: the next sync reads everything since then again."""
     last_edat, day = instant(moment(request.last_edat)), eastern_day(request.last_edat)
     if day > backends.today():
         raise InvalidInput(f"last_edat: {request.last_edat} is in the future; records until then would be lost")
@@ -127,7 +143,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
 )
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
-    found, left_out = followed_queries(request.query_key, MOST_QUERIES, backends)
+    found, left_out = list_followed(request.query_key, MOST_QUERIES, backends)
     now = backends.now()
     queries = [
         Query(
@@ -162,7 +178,7 @@ def _last_sync(job: Job, now: datetime) -> LastSync:
 
 
 def _papers(backends: Backends) -> int | None:
-    """How many there are, where this process may know."""
+    """The number of papers; None where this process may not read it."""
     try:
         return backends.documents.count()
     except Failure:

@@ -1,4 +1,4 @@
-"""The contract families, and what inputs of several modules share."""
+"""Contract families, and fields that inputs of several modules share."""
 
 from typing import Annotated
 

@@ -19,6 +19,8 @@ DOC_ID = r"^pmid:[0-9]+$"
 
 
 class RagGet(Request):
+    """The paper to read."""
+
     doc_id: str = Field(
         pattern=DOC_ID,
         max_length=40,
@@ -28,6 +30,8 @@ class RagGet(Request):
 
 
 class PaperQuality(Response):
+    """Evidence quality, 0 to 9; a component is null where the record does not say."""
+
     design: int | None = None
     recency: int | None = None
     journal: int | None = None
@@ -38,6 +42,8 @@ class PaperQuality(Response):
 
 
 class Paper(Response):
+    """A paper in the terms of the `rag` contract. `pdat` is as precise as printed; `edat` and `lr` are ISO 8601 UTC."""
+
     doc_id: str = Field(pattern=DOC_ID)
     title: str | None
     abstract: str | None = None
@@ -56,6 +62,8 @@ class Paper(Response):
 
 
 class Study(Response):
+    """A paper in the terms of the `ttm` contract."""
+
     pmid: str = Field(pattern=r"^\d+$")
     title: str
     abstract: str | None
@@ -74,7 +82,7 @@ def rag_get(request: RagGet, backends: Backends) -> Paper:
 
 @resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, timeout=5)
 def pubmed_paper(backends: Backends, pmid: str) -> Paper:
-    """One paper of the corpus, as rag_get gives it."""
+    """One paper of the corpus, as rag_get returns it."""
     return _paper(_document(pmid, backends), backends)
 
 
@@ -146,7 +154,7 @@ def _source(article: Article) -> str | None:
 
 
 def _instant(eastern: str | None) -> str | None:
-    """As the contract prints it: a time of day is turned into UTC, a bare day stands at midnight."""
+    """The contract's form: a time of day in UTC; a bare day at midnight, not shifted."""
     if eastern is None:
         return None
     return utc(eastern) if "T" in eastern else f"{eastern}T00:00:00Z"

@@ -31,7 +31,7 @@ Journal = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
 
 
 class SearchFilters(Request):
-    """Which papers may be returned; all that is given must hold."""
+    """Conditions on papers, joined by AND."""
 
     year_from: int = Field(default=_ABSENT, ge=1, description="first year of publication")
     year_to: int = Field(default=_ABSENT, ge=1, description="last year of publication")
@@ -43,6 +43,8 @@ class SearchFilters(Request):
 
 
 class RagSearch(Request):
+    """A search of the corpus."""
+
     query: str = Field(min_length=1)
     top_k: int = Field(default=20, ge=1, le=100)
     quality_bias: bool = True
@@ -55,6 +57,8 @@ class RagSearch(Request):
 
 
 class SearchHit(Response):
+    """A passage that was found, with its paper. `sim` and `bm25` are raw; only `score` orders."""
+
     doc_id: str = Field(pattern=r"^pmid:[0-9]+$", description="for rag_get")
     uuid: str = Field(min_length=10, description="of the passage")
     sim: float | None = Field(default=None, description="cosine to the query")
@@ -73,6 +77,8 @@ class SearchHit(Response):
 
 
 class RagResults(Response):
+    """Hits, best first, and warnings for the user."""
+
     results: list[SearchHit] = Field(description="best first")
     status: Literal["complete", "partial"] = Field(default="complete", description="partial: hits are missing")
     reasons: list[str] = Field(default_factory=list, description="why partial")
@@ -120,7 +126,7 @@ def _unknown(request: RagSearch, documents: Mapping[str, Document], found: Retri
 
 
 def _poor(request: RagSearch, hits: Sequence[SearchHit], backends: Backends) -> list[str]:
-    """The warning that nothing fits, whatever the scores look like."""
+    """The warning that no hit fits the query, whatever the scores look like."""
     if not hits or not all(hit.match for hit in hits):
         return []
     best = max((hit.sim for hit in hits if hit.sim is not None), default=0.0)
@@ -155,7 +161,7 @@ def _publication_type(named: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """How ranked papers are shown."""
+    """Turns ranked papers into hits."""
 
     found: Retrieved
     namespace: UUID
@@ -164,7 +170,7 @@ class _View:
     def hits(
         self, place: Ranked, documents: Mapping[str, Document], chunks: Mapping[str, list[StoredChunk]]
     ) -> list[SearchHit]:
-        """The paper's best passage, or each with the share of the score that its cosine has of the best one's."""
+        """The paper's best passage, or every passage, each with its share of the score by cosine."""
         document, own = documents[place.candidate.pmid], chunks[place.candidate.pmid]
         if self.one_per_paper:
             return [self._hit(place, document, best_chunk(own, place.candidate.chunk_id, self.found.terms))]

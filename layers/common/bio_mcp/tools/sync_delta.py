@@ -1,4 +1,4 @@
-"""Bring a corpus up to date with PubMed."""
+"""Bring the corpus up to date with PubMed."""
 
 import logging
 from typing import Any
@@ -19,16 +19,20 @@ _ABSENT: Any = None  # an optional input is absent, never null, so its type is t
 
 
 class SyncDelta(Request):
+    """The query to sync, or the job to continue."""
+
     query_key: QueryKey = Field(description="your name for this query, the same each time")
     term: str = Field(min_length=1, description="PubMed search syntax")
     overlap_days: int = Field(default=5, ge=0, description="days before the last sync to read again")
-    known_only: bool = Field(default=False, description="add no paper: bring those up to date that the corpus has")
+    known_only: bool = Field(default=False, description="update papers already in the corpus; add none")
     job_id: str = Field(
-        default=_ABSENT, min_length=1, description="go on with this job, or tell its result; start no other"
+        default=_ABSENT, min_length=1, description="continue this job, or report its result; start no other"
     )
 
 
 class SyncResult(Response):
+    """Result or progress of a sync; counts are records."""
+
     job_id: str
     inserted: int = Field(ge=0)
     updated: int = Field(ge=0)
@@ -39,9 +43,7 @@ class SyncResult(Response):
     failed: int = Field(default=0, ge=0)
     expected: int = Field(default=0, ge=0)
     state: str = Field(default="complete", description="complete, incomplete, continues, running or cancelled")
-    ended: str | None = Field(
-        default=None, description="when the job ended whose result is given; nothing was done now"
-    )
+    ended: str | None = Field(default=None, description="when the reported job ended; this call did nothing")
 
 
 @tool(
@@ -56,8 +58,8 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
     """Bring the corpus up to date with everything in PubMed that matches a term.
 
     Finds records that are new, were created late or were revised since the last sync of this query_key, and stores
-    and indexes them. Safe to repeat. Large syncs go on by themselves: `state` is then "continues", and the same call
-    again tells how far it is or what became of it.
+    and indexes them. Safe to repeat. A large sync continues by itself: `state` is then "continues", and the same call
+    again reports its progress or its result.
     """
     report = _run(request, backends, context)
     _log(request.query_key, report)
@@ -77,7 +79,7 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
 
 
 def _run(request: SyncDelta, backends: Backends, context: Context) -> SyncReport:
-    """The sync, or the look for what PubMed withdrew: the nightly look for retractions queues that."""
+    """Sync, or check for withdrawals; the nightly sync of retractions queues that check when it is complete."""
     if request.query_key == withdrawals.QUERY_KEY:
         whole = not context.unattended
         return withdrawals.check_withdrawals(backends, context.deadline, context.progress, whole=whole)
@@ -98,7 +100,7 @@ def _run(request: SyncDelta, backends: Backends, context: Context) -> SyncReport
 
 
 def _log(query_key: str, report: SyncReport) -> None:
-    """That the job came so far; and its warnings, once it has come to its end."""
+    """Log the progress of the job, and its warnings once it has ended."""
     named = {"query_key": query_key, "state": report.state, "job_id": report.job_id}
     log.info("synced", extra=named)
     if report.state in ("complete", "incomplete") and not report.ended:

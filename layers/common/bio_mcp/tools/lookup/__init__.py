@@ -1,4 +1,4 @@
-"""What a librarian does beside searching: headings, spelling, ids, citations that lead somewhere, full text, books."""
+"""A librarian's services beside search: MeSH headings, spelling, ids, citation matching, full text, books."""
 
 import re
 
@@ -52,8 +52,8 @@ def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> 
     with required():
         page = backends.lookup.mesh(request.term, request.maxResults, deadline=context.deadline)
     asked = request.term.casefold().strip()
-    named_so = sorted(page.records, key=lambda each: asked not in (term.casefold() for term in each.terms))
-    answer = MeshTerms(totalFound=page.count, terms=[_heading(each) for each in named_so], status="complete")
+    by_exactness = sorted(page.records, key=lambda each: asked not in (term.casefold() for term in each.terms))
+    answer = MeshTerms(totalFound=page.count, terms=[_heading(each) for each in by_exactness], status="complete")
     return budget.within(
         answer, "terms", budget.DEFAULT, lambda rest: budget.partial([], rest, "ask for a longer word")
     )
@@ -82,7 +82,7 @@ def _heading(record: MeshRecord) -> MeshTerm:
     beyond="a query that finds nothing may be misspelt",
 )
 def check_spelling(request: SpellingQuestion, backends: Backends, context: Context) -> SpelledQuery:
-    """Tell how PubMed would spell a query; correctedQuery is null when it would change nothing."""
+    """Spell-check a query with PubMed; correctedQuery is null when nothing would change."""
     with required():
         found = backends.pubmed.espell(request.query, deadline=context.deadline)
     return SpelledQuery(query=request.query, correctedQuery=found.corrected, status="complete")
@@ -139,7 +139,7 @@ def _verdict(found: matching.Matched) -> CitationVerdict:
     beyond="people name papers by PMID, PMCID or DOI",
 )
 def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
-    """Translate between PMID, PMCID and DOI. unknown: NCBI failed at it, which does not mean that there is none."""
+    """Convert between PMID, PMCID and DOI. unknown: NCBI failed, so the id may still exist."""
     found, reasons = converting.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)
     answer = ConvertedIds(
         records=[
@@ -239,7 +239,7 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
 
 
 def _book(asked: str, backends: Backends, context: Context) -> Article:
-    """The record with this PMID or accession. A search for an accession may find others, so it is compared."""
+    """The record with this PMID or accession. A search for an accession may return others, so it is compared."""
     from bio_mcp.literature.identifiers import pmid
 
     pubmed, accession = backends.pubmed, asked.upper() if _NBK.fullmatch(asked) else None

@@ -1,4 +1,4 @@
-"""What the lookup is asked, and what it answers."""
+"""Inputs and answers of the lookup tools."""
 
 from typing import Annotated, Literal
 
@@ -14,11 +14,15 @@ Word = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class MeshQuestion(Request):
+    """The word to find headings for."""
+
     term: str = Field(min_length=2, max_length=500)
     maxResults: int = Field(default=5, ge=1, le=50)
 
 
 class MeshTerm(Response):
+    """A MeSH descriptor, qualifier or supplementary concept; `searchTerm` finds its articles in PubMed."""
+
     ui: str
     name: str
     kind: str
@@ -29,6 +33,8 @@ class MeshTerm(Response):
 
 
 class MeshTerms(Response):
+    """The best headings; `totalFound` counts all."""
+
     totalFound: int
     terms: list[MeshTerm]
     status: Status = "complete"
@@ -36,16 +42,22 @@ class MeshTerms(Response):
 
 
 class SpellingQuestion(Request):
+    """The query to check."""
+
     query: str = Field(min_length=1, max_length=1000)
 
 
 class SpelledQuery(Response):
+    """PubMed's spelling; null when it would change nothing."""
+
     query: str
     correctedQuery: str | None
     status: Status = "complete"
 
 
 class KnownCitation(Request):
+    """A reference; needs a title, or two other fields."""
+
     journal: str = ""
     year: Text = Field(default="", pattern=r"^(\d{4})?$")
     volume: Text = ""
@@ -55,10 +67,14 @@ class KnownCitation(Request):
 
 
 class CitationsToMatch(Request):
+    """The references to match."""
+
     citations: list[KnownCitation] = Field(min_length=1, max_length=50)
 
 
 class CitationVerdict(Response):
+    """The verdict on one reference, in the order given."""
+
     verdict: matching.Verdict
     pmid: str | None
     citation: str | None = None
@@ -70,16 +86,22 @@ class CitationVerdict(Response):
 
 
 class MatchedCitations(Response):
+    """Verdicts; `partial` when some could not be checked."""
+
     matches: list[CitationVerdict]
     status: Status = "complete"
     reasons: list[str] = Field(default_factory=list)
 
 
 class IdsToConvert(Request):
+    """Ids to convert, of any kind."""
+
     ids: list[Word] = Field(min_length=1, max_length=200, description="PMIDs, PMCIDs and DOIs, mixed")
 
 
 class ConvertedId(Response):
+    """The ids of one article; null where it has none or NCBI does not say."""
+
     requested: str
     found: converting.IdState
     pmid: str | None = None
@@ -88,12 +110,16 @@ class ConvertedId(Response):
 
 
 class ConvertedIds(Response):
+    """Conversions, in the order given; `partial` when any is unknown."""
+
     records: list[ConvertedId]
     status: Status = "complete"
     reasons: list[str] = Field(default_factory=list)
 
 
 class FullTextQuestion(Request):
+    """The article to read, and how much of it."""
+
     id: Word = Field(description="PMCID, PMID or DOI")
     sections: list[Word] = Field(default=[], max_length=20, description="words of titles, e.g. methods; empty: all")
     maxCharacters: int = Field(default=20_000, ge=500, le=200_000)
@@ -101,6 +127,8 @@ class FullTextQuestion(Request):
 
 
 class ShownSection(Response):
+    """A section without its subsections, which follow with a higher `level`; tables are text, a line per row."""
+
     title: str
     level: int
     text: str
@@ -108,6 +136,8 @@ class ShownSection(Response):
 
 
 class FullArticle(Response):
+    """An article's text. `available` is false where the publisher withholds it; then there is at most an abstract."""
+
     pmcid: str | None
     pmid: str | None
     doi: str | None
@@ -123,10 +153,14 @@ class FullArticle(Response):
 
 
 class BookQuestion(Request):
+    """The book or chapter to read."""
+
     id: Word = Field(description="PMID or NBK accession")
 
 
 class BookRecord(Response):
+    """A Bookshelf record: summary by sections, and titles of its contents."""
+
     pmid: str
     accession: str | None
     bookTitle: str | None

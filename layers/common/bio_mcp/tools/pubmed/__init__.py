@@ -1,4 +1,4 @@
-"""Read PubMed itself, live."""
+"""Live tools for PubMed: search, fetch, related articles, citations."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ from bio_mcp.tools import budget
 from bio_mcp.tools.families import PUBMED
 from bio_mcp.tools.pubmed.fetched import FetchArticles, FetchedArticles, parsed, printed
 from bio_mcp.tools.pubmed.hits import PMID, BriefSummary, Pmid, RelatedArticle, Status, brief, related
-from bio_mcp.tools.pubmed.server_status import PubmedStatistics, ServerStatus, server_standing, statistics
+from bio_mcp.tools.pubmed.server_status import PubmedStatistics, ServerStatus, describe_server, statistics
 
 TIMEOUT_S = 26  # a front end waits 29 s; queueing and pauses between tries are in it, a cold start is not
 FRESH_S = 60
@@ -33,12 +33,16 @@ _ABSENT: Any = None  # an optional input is absent, never null
 
 
 class PubmedDates(Request):
+    """A date range; either end may be open."""
+
     minDate: str = Field(default=_ABSENT, pattern=DAY)
     maxDate: str = Field(default=_ABSENT, pattern=DAY)
     dateType: DateType = Field(default="pdat", description="pdat: published; edat: entered; mdat: changed")
 
 
 class SearchPubmed(Request):
+    """A search of PubMed."""
+
     queryTerm: str = Field(min_length=3, description="PubMed search syntax")
     maxResults: int = Field(default=20, ge=1, le=1000)
     sortBy: Literal["relevance", "pub_date", "author", "journal_name"] = "relevance"
@@ -48,6 +52,8 @@ class SearchPubmed(Request):
 
 
 class PubmedHits(Response):
+    """Hits of a search, with the term that was searched and what PubMed made of it."""
+
     searchParameters: dict[str, Any]
     effectiveESearchTerm: str
     totalFound: int = Field(ge=0)
@@ -65,6 +71,8 @@ class PubmedHits(Response):
 
 
 class RelateArticles(Request):
+    """The article, and what to find or how to cite it."""
+
     sourcePmid: Pmid
     relationshipType: Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references", "citation_formats"] = (
         "pubmed_similar_articles"
@@ -77,6 +85,8 @@ class RelateArticles(Request):
 
 
 class ArticleRelations(Response):
+    """Related articles in order, or citations by style; never both."""
+
     sourcePmid: str = Field(pattern=PMID)
     relationshipType: str
     relatedArticles: list[RelatedArticle]
@@ -95,7 +105,7 @@ class ArticleRelations(Response):
 
 @tool("searchPubMedArticles", family=PUBMED, timeout=TIMEOUT_S, open_world=True, longest=budget.DEFAULT)
 def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -> PubmedHits:
-    """Search PubMed live: PMIDs and, on request, short summaries; tells what was really searched.
+    """Search PubMed live: PMIDs and, on request, short summaries; reports the term that was searched.
 
     Use fetchArticleDetails for abstracts.
     """
@@ -138,13 +148,13 @@ def _term(request: SearchPubmed) -> str:
 
 
 def _chosen(request: SearchPubmed) -> dict[str, Any]:
-    """The parameters that have a value whether they were given or not."""
+    """Parameters that have a value whether they were given or not."""
     return {name: getattr(request, name) for name in ("maxResults", "sortBy", "fetchBriefSummaries")}
 
 
 @tool("fetchArticleDetails", family=PUBMED, timeout=TIMEOUT_S, open_world=True, longest=budget.DEFAULT)
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
-    """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, standing; or NCBI's own XML or text."""
+    """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
     pmids = fetching.asked_for(request.pmids)
     if request.detailLevel in ("full_xml", "medline_text"):
         style: fetching.Style = "xml" if request.detailLevel == "full_xml" else "medline"
@@ -212,16 +222,16 @@ def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline:
 
 @resource("pubmed-connect://info", name="pubmed-info", family=PUBMED, timeout=10, open_world=True, blob=True)
 def pubmed_info(backends: Backends, context: Context) -> ServerStatus:
-    """This server, and how it stands with NCBI at this moment."""
+    """This server, and its connection to NCBI at this moment."""
     last = backends.pubmed.contact().last
     if last is None or (backends.now() - last).total_seconds() > FRESH_S:
         with suppress(UpstreamFailed, DeadlineExceeded):
             backends.pubmed.check(deadline=context.deadline.share(5))
-    return server_standing(backends.pubmed.contact())
+    return describe_server(backends.pubmed.contact())
 
 
 @resource("pubmed-connect://stats/pubmed", name="pubmed-stats", family=PUBMED, timeout=20, open_world=True, blob=True)
 def pubmed_stats(backends: Backends, context: Context) -> PubmedStatistics:
-    """PubMed's size, last update, search fields and link names, as EInfo gives them."""
+    """PubMed's size, last update, search fields and link names, from EInfo."""
     with required():
         return statistics(backends.pubmed.einfo(deadline=context.deadline))

@@ -1,4 +1,4 @@
-"""An article in full."""
+"""Details of an article, in the terms of the `pubmed` contract."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -15,6 +15,8 @@ ABSENT: Any = None  # a field that no contract has is left out where there is no
 
 
 class PubmedAuthor(Response):
+    """A person or a group (`collectiveName`). `affiliationIndices` point into the article's `affiliations`."""
+
     lastName: str | None = None
     firstName: str | None = None
     initials: str | None = None
@@ -26,6 +28,8 @@ class PubmedAuthor(Response):
 
 
 class PublicationDate(Response):
+    """A date as precise as printed; `medlineDate` is the printed form."""
+
     year: int | None = None
     month: str | None = None
     day: int | None = None
@@ -33,6 +37,8 @@ class PublicationDate(Response):
 
 
 class JournalIssue(Response):
+    """Journal, volume, issue and pages; of a chapter, its book."""
+
     title: str | None = None
     isoAbbreviation: str | None = None
     volume: str | None = None
@@ -43,6 +49,8 @@ class JournalIssue(Response):
 
 
 class MeshTerm(Response):
+    """A heading with one qualifier; a heading with several qualifiers makes several."""
+
     descriptorName: str
     qualifierName: str | None = None
     isMajorTopic: bool = False
@@ -50,12 +58,16 @@ class MeshTerm(Response):
 
 
 class PubmedGrant(Response):
+    """A funding statement."""
+
     grantId: str | None = None
     agency: str | None = None
     country: str | None = None
 
 
 class ArticleDetails(Response):
+    """An article; fields that were not requested, or that the record lacks, are absent."""
+
     pmid: str = Field(pattern=PMID)
     title: str | None
     abstractText: str | None = None
@@ -74,7 +86,7 @@ class ArticleDetails(Response):
 
 
 def cited(article: Article, mesh: bool) -> ArticleDetails:
-    """What a citation needs."""
+    """The details that a citation needs."""
     return ArticleDetails(
         pmid=article.pmid,
         title=article.title,
@@ -88,7 +100,7 @@ def cited(article: Article, mesh: bool) -> ArticleDetails:
 
 
 def full(article: Article, mesh: bool, grants: bool, affiliations: bool) -> ArticleDetails:
-    """All that a reader asks for. Keywords are the authors'; where they gave none, the MeSH headings."""
+    """All details. `keywords` are the authors', or the MeSH headings where they gave none."""
     headings = [heading.name for heading in article.mesh] if mesh else []
     places = dict.fromkeys(place for each in article.authors for place in each.affiliations) if affiliations else {}
     index = {place: at for at, place in enumerate(places)}
@@ -114,7 +126,7 @@ def full(article: Article, mesh: bool, grants: bool, affiliations: bool) -> Arti
 
 
 def _shown(**parts: Any) -> dict[str, Any]:
-    """Those that there are, or that were asked for."""
+    """The parts that exist and were requested."""
     return {name: part for name, part in parts.items() if part is not None}
 
 
@@ -155,7 +167,7 @@ def _book(article: Article) -> dict[str, str] | None:
 
 
 def _mesh(article: Article) -> Iterator[MeshTerm]:
-    """A row for each heading with each of its qualifiers."""
+    """One row per heading and qualifier."""
     for heading in article.mesh:
         pairs: list[tuple[str | None, bool]] = [(each.name, heading.major or each.major) for each in heading.qualifiers]
         for qualifier, major in pairs or [(None, heading.major)]:
@@ -167,8 +179,8 @@ def _grants(article: Article) -> list[PubmedGrant]:
 
 
 def _corrections(article: Article) -> list[str]:
-    """What bears on the article's standing, retractions, errata, concerns: "RetractionIn: PMID 123, J Test. 2020"."""
+    """Notices about the article (retractions, errata, concerns): "RetractionIn: PMID 123, J Test. 2020"."""
     apart = ("Cites", "Comment", "Associated", "SummaryForPatients", "OriginalReport")
-    told = [each for each in article.corrections if not each.kind.startswith(apart)]
-    places = [[each.pmid and f"PMID {each.pmid}", each.citation] for each in told]
-    return [f"{each.kind}: {', '.join(filter(None, place))}" for each, place in zip(told, places, strict=True)]
+    notices = [each for each in article.corrections if not each.kind.startswith(apart)]
+    places = [[each.pmid and f"PMID {each.pmid}", each.citation] for each in notices]
+    return [f"{each.kind}: {', '.join(filter(None, place))}" for each, place in zip(notices, places, strict=True)]

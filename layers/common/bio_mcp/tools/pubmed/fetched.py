@@ -1,4 +1,4 @@
-"""Records by PMID: what is asked, and the answer within its length."""
+"""Records by PMID: the request, and the answer within its length."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,6 +17,8 @@ from bio_mcp.tools.pubmed.hits import Pmid, Status
 
 
 class FetchArticles(Request):
+    """The records to fetch, and how much of each."""
+
     pmids: list[Pmid] = Field(min_length=1, max_length=200)
     detailLevel: Literal["abstract_plus", "full_xml", "medline_text", "citation_data"] = Field(
         default="abstract_plus", description="full_xml and medline_text: NCBI's own text, in `content`"
@@ -30,11 +32,15 @@ class FetchArticles(Request):
 
 
 class FetchRequests(Response):
+    """Addresses that return the same records from NCBI, without key and e-mail."""
+
     urls: list[str]
     requestMethod: Literal["GET", "POST"]
 
 
 class FetchedArticles(Response):
+    """Fetched records. Each requested PMID is in `articles`, `notFoundPmids` or `leftOutPmids`."""
+
     requestedPmids: list[Pmid]
     articles: list[ArticleDetails] = Field(default_factory=list)
     notFoundPmids: list[Pmid]
@@ -47,7 +53,7 @@ class FetchedArticles(Response):
 
 
 def parsed(request: FetchArticles, pmids: list[str], found: Mapping[str, Article]) -> FetchedArticles:
-    """The records that were `found`, as much of each as was asked for."""
+    """Answer with the parsed records, in the requested detail, the first ones where all are too long."""
     mesh, short = request.includeMeshTerms, request.detailLevel == "citation_data"
     answer = FetchedArticles(
         requestedPmids=pmids,
@@ -65,7 +71,10 @@ def _wanted(request: FetchArticles) -> tuple[bool, bool, bool]:
 
 
 def printed(request: FetchArticles, pmids: list[str], found: fetching.Raw) -> FetchedArticles:
-    """The records as NCBI prints them, the first ones where all are too long."""
+    """Answer with the records as NCBI prints them, the first ones where all are too long.
+
+    Raises `UpstreamFailed`, not retryable, for a single record over the limit of an answer.
+    """
     whole = _printed(pmids, found)
     if budget.length(whole) <= request.maxCharacters:
         return whole
@@ -105,5 +114,5 @@ def _left_out(articles: Sequence[ArticleDetails]) -> dict[str, Any]:
 
 
 def _requests(pmids: Sequence[str], **params: str) -> FetchRequests:
-    """Every request is a POST, so that no list is too long; the address gives the same by GET."""
+    """The request that was made. It was a POST, so that no list is too long; its address returns the same by GET."""
     return FetchRequests(urls=[request_url("efetch", db="pubmed", id=",".join(pmids), **params)], requestMethod="POST")

@@ -1,4 +1,4 @@
-"""Articles in a line: hits of a search, and related ones."""
+"""Articles in a line: hits of a search, and related articles."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -18,6 +18,8 @@ NAMED = 5  # authors named before "et al."
 
 
 class BriefSummary(Response):
+    """A hit in a line. Dates are ISO 8601, as precise as printed."""
+
     pmid: str = Field(pattern=PMID)
     title: str | None
     authors: str | None
@@ -29,6 +31,8 @@ class BriefSummary(Response):
 
 
 class RelatedArticle(Response):
+    """A related article in a line; `score` is its similarity, 0 to 1, where NCBI gives one."""
+
     pmid: str = Field(pattern=PMID)
     title: str | None = None
     authors: str | None = None
@@ -39,7 +43,7 @@ class RelatedArticle(Response):
 
 
 def brief(summary: DocSummary) -> BriefSummary:
-    """A summary as a search shows it."""
+    """Summarise a hit in a line."""
     return BriefSummary(
         pmid=summary.pmid,
         title=summary.title,
@@ -53,7 +57,7 @@ def brief(summary: DocSummary) -> BriefSummary:
 
 
 def related(pmid: str, summary: DocSummary | None, score: float | None) -> RelatedArticle:
-    """A PMID with what is known of it."""
+    """Describe a related article; only its PMID is known without a summary."""
     return RelatedArticle(
         pmid=pmid,
         title=summary.title if summary else None,
@@ -66,19 +70,19 @@ def related(pmid: str, summary: DocSummary | None, score: float | None) -> Relat
 
 
 def credited(authors: Sequence[str]) -> str | None:
-    """The first authors: "Doe J, Smith A, et al."."""
+    """The first authors: "Doe J, Smith A, et al."; None without authors."""
     shown = [*authors[:NAMED], *(["et al."] if len(authors) > NAMED else [])]
     return ", ".join(shown) or None
 
 
 def source(summary: DocSummary) -> str | None:
-    """Journal or book, and date as printed: "J Example Sci. 2023 Mar"."""
+    """Journal or book, and printed date: "J Example Sci. 2023 Mar"."""
     where = (summary.source or summary.journal or "").rstrip(".")
     return ". ".join(part for part in (where, summary.pdat) if part) or None
 
 
 def day(printed: str | None) -> str | None:
-    """The date as ISO 8601, as precise as it was printed; the printed form where that is no date."""
+    """The date as ISO 8601, as precise as printed; the printed form where it is no date."""
     from bio_mcp.literature.medline.dates import medline_date  # loads the XML parser, which a search may not need
 
     return (medline_date(printed).iso or printed) if printed else None

@@ -1,4 +1,4 @@
-"""What the server says of itself and of PubMed."""
+"""Status of this server, its connection to NCBI, and PubMed's own statistics."""
 
 import re
 from datetime import datetime
@@ -15,6 +15,8 @@ MCP_VERSION = "2026-07-28"  # the newest revision that the doors speak
 
 
 class NcbiCompliance(Response):
+    """How requests identify themselves to NCBI, and at which rate."""
+
     apiUsageStatus: str
     toolIdentifier: str
     ncbiUsagePolicyUrl: str
@@ -22,7 +24,10 @@ class NcbiCompliance(Response):
 
 
 class OperationalStatus(Response):
-    """`ncbiStatus`: Nominal, Failing or Unknown, as the last request ended; `budgetLeft` requests of this second."""
+    """Connection to NCBI, as the last request ended.
+
+    `ncbiStatus` is Nominal, Failing or Unknown (nothing asked yet); `budgetLeft` is the requests left in this second.
+    """
 
     lastNcbiConnectivityCheck: str | None
     ncbiStatus: str
@@ -33,6 +38,8 @@ class OperationalStatus(Response):
 
 
 class ServerStatus(Response):
+    """This server and its connection to NCBI."""
+
     serverName: str
     serverVersion: str
     description: str
@@ -45,6 +52,8 @@ class ServerStatus(Response):
 
 
 class AvailableField(Response):
+    """A search field of PubMed; `name` is its tag."""
+
     name: str
     fullName: str
     description: str
@@ -55,12 +64,16 @@ class AvailableField(Response):
 
 
 class AvailableLink(Response):
+    """A kind of link from PubMed records to a database."""
+
     name: str
     description: str
     dbTo: str
 
 
 class PubmedStatistics(Response):
+    """PubMed as EInfo describes it; `lastUpdate` is ISO 8601 UTC."""
+
     databaseName: str
     menuName: str = ""
     description: str
@@ -71,8 +84,8 @@ class PubmedStatistics(Response):
     eInfoUrl: str
 
 
-def server_standing(contact: ConnectionStatus) -> ServerStatus:
-    """The server, and how it stands with NCBI."""
+def describe_server(contact: ConnectionStatus) -> ServerStatus:
+    """Describe the server and its connection to NCBI; asks nobody."""
     key = "with API key" if contact.keyed else "without API key"
     return ServerStatus(
         serverName="bio-mcp",
@@ -109,7 +122,7 @@ def _instant(moment: datetime | None) -> str | None:
 
 
 def statistics(database: EntrezDatabase) -> PubmedStatistics:
-    """EInfo's description of PubMed."""
+    """Translate EInfo's description of PubMed to the contract."""
     return PubmedStatistics(
         databaseName="PubMed" if database.name == "pubmed" else database.name,
         menuName=database.menu_name,
@@ -136,6 +149,6 @@ def statistics(database: EntrezDatabase) -> PubmedStatistics:
 
 
 def _updated(printed: str) -> str:
-    """ "2025/06/25 07:12", US Eastern -> ISO 8601 UTC; as printed where it has another form."""
+    """Convert "2025/06/25 07:12", US Eastern, to ISO 8601 UTC; other forms are returned as printed."""
     found = re.fullmatch(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", printed.strip())
     return utc("-".join(found.groups()[:3]) + (f"T{found[4]}" if found[4] else "")) if found else printed
