@@ -1,4 +1,4 @@
-"""The generated pages: docs/tools.md, docs/settings.md and the tables of README.md, read off the declarations.
+"""The generated pages, docs/{tools,cli,settings}.md and the tables of README.md, read off the declarations.
 
 `python -m bio_mcp.doors.docs` writes them, `--check` fails when one of them is out of date.
 """
@@ -12,6 +12,7 @@ from typing import Any
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.cli.wording import COMMANDS
+from bio_mcp.doors.cli_docs import cli_page
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
 
@@ -49,6 +50,7 @@ def pages(readme: str) -> dict[str, str]:
     """Each generated page by its path in the repository; `readme` is the README as it stands."""
     return {
         "docs/tools.md": tools_page(TOOLS.values(), RESOURCES.values()),
+        "docs/cli.md": f"# The command line\n\n{GENERATED}\n\n{cli_page()}",
         "docs/settings.md": settings_page(),
         "README.md": filled(readme, "tools", tools_table(TOOLS.values(), RESOURCES.values())),
     }
