@@ -14,6 +14,7 @@ FUNCTION, ROLE, ALARM = "AWS::Serverless::Function", "AWS::IAM::Role", "AWS::Clo
 TEMPLATE = template()
 RESOURCES: dict[str, dict[str, Any]] = TEMPLATE["Resources"]
 Allowed = set[tuple[str, str]]  # action, resource
+GIVEN_TABLE = re.compile(r"arn:.*:table/\$\{(\w+Table)Name\}")  # in place of the one that the stack makes
 
 
 def of(kind: str) -> dict[str, dict[str, Any]]:
@@ -93,14 +94,15 @@ def statements(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def allowed_by(documents: Iterator[dict[str, Any]]) -> Allowed:
-    """Each action on each resource that is allowed."""
+    """Each action on each resource that is allowed; a table that was given counts as the one in whose place it is."""
     return {
-        (action, text(resource))
+        (action, GIVEN_TABLE.sub(r"\1.Arn", text(one)))
         for document in documents
         for each in statements(document)
         if each["Effect"] == "Allow"
         for action in listed(each["Action"])
         for resource in listed(each["Resource"])
+        for one in branches(resource)
     }
 
 

@@ -11,7 +11,7 @@ from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
 from bio_mcp.doors.aws.tool_function import MARGIN_S, Event
 from bio_mcp.settings import Settings
 from bio_mcp.syncing import retractions
-from tests.aws_template import FUNCTIONS, TEMPLATE, branches, of, rendered, text, timeout_ms, variables
+from tests.aws_template import FUNCTIONS, TEMPLATE, branches, documents_of, of, rendered, text, timeout_ms, variables
 from tests.aws_template import RESOURCES as MADE
 
 ROOT = Path(__file__).parents[1]
@@ -111,6 +111,54 @@ def test_an_older_version_ends_with_its_snapshot_when_a_newer_one_is_published()
 def test_snapshots_can_be_switched_off():
     off = rendered(FUNCTIONS["mcp_http"][1]["SnapStart"], {"SnapStart": "off"})
     assert off == {"ApplyOn": "None"}
+
+
+# ---- a table of papers that was restored ----
+
+RESTORED = {"DocumentsTableName": "restored", "AWS::Partition": "aws", "AWS::Region": "r", "AWS::AccountId": "1"}
+
+
+@pytest.mark.parametrize("function", [name for name in FUNCTIONS if "BIO_MCP_TABLE_DOCUMENTS" in variables(name)])
+def test_a_table_that_is_given_takes_the_place_of_the_papers_by_one_parameter(function):
+    assert rendered(variables(function)["BIO_MCP_TABLE_DOCUMENTS"], RESTORED) == "restored"
+    role = MADE[f"{FUNCTIONS[function][0].removesuffix('Function')}Role"]["Properties"]
+    stores = [each for document in documents_of(role) for each in document["Statement"] if "dynamodb" in str(each)]
+    assert rendered(stores[0]["Resource"], RESTORED) == "arn:aws:dynamodb:r:1:table/restored"
+
+
+def test_where_a_table_is_given_nothing_names_the_one_that_the_stack_makes():
+    assert MADE["DocumentsTable"]["Condition"] == "MakesDocuments"
+    unconditional = {key: each for key, each in TEMPLATE.items() if key != "Conditions"}
+    assert "DocumentsTable" in str(unconditional)
+    assert named_in(without(unconditional, "MakesDocuments")) & {"DocumentsTable", "DocumentsTable.Arn"} == set()
+
+
+def without(value, condition):
+    """A part of the template as it is where the condition does not hold."""
+    match value:
+        case {"Fn::If": [name, _, no]} if name == condition:
+            return without(no, condition)
+        case dict():
+            return {key: without(each, condition) for key, each in value.items()}
+        case list():
+            return [without(each, condition) for each in value]
+    return value
+
+
+def named_in(value):
+    """What Refs, GetAtts and Subs in a part of the template name."""
+    match value:
+        case {"Ref": name} | {"Fn::GetAtt": name}:
+            return {name}
+        case {"Fn::Sub": [told, given]}:
+            return named_in({"Fn::Sub": told}) | named_in(given)
+        case {"Fn::Sub": told}:
+            return {*re.findall(r"\$\{([\w.:]+)\}", told)}
+        case dict():
+            return set().union(*map(named_in, value.values()))
+        case list():
+            return set().union(*map(named_in, value))
+    return set()
 
 
 # ---- two stacks in one account ----

@@ -12,7 +12,7 @@ from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors.aws import tool_function
 from bio_mcp.errors import Failure, InvalidInput, NotFound
 from bio_mcp.syncing import retractions
-from tests.aws_template import ALARM, FUNCTIONS, TEMPLATE, of, rendered, text, timeout_ms
+from tests.aws_template import ALARM, FUNCTIONS, TEMPLATE, branches, of, rendered, text, timeout_ms
 from tests.corpus import Corpus
 
 OFFERED = [*TOOLS.values(), *RESOURCES.values()]
@@ -34,7 +34,8 @@ def metrics():
 
 
 def dimension(metric):
-    return next((each["Value"] for each in metric.get("Dimensions", [])), "")
+    """What a metric is of: what the stack makes, where that or what it was given may stand there."""
+    return next((next(branches(each["Value"])) for each in metric.get("Dimensions", [])), "")
 
 
 LOGICAL = [name for name, _ in FUNCTIONS.values()]

@@ -117,6 +117,6 @@ def lacking(what: Tool | Resource, methods: Iterable[str]) -> list[str]:
             lacks = [*sorted(missing.variables), *(f"{action} on {on}" for action, on in sorted(missing.grants))]
             sentences.append(
                 f"{what.name} cannot work on AWS: it calls {method}, and its function {what.function} lacks "
-                f"{', '.join(lacks)}"
+                f"{', '.join(lacks)}; `make docs` gives it that"
             )
     return sentences

@@ -9,6 +9,8 @@ from scripts.template.functions import Function
 NO_VALUE = "!Ref AWS::NoValue"
 POLICIES = {"stores": ("dynamodb", "s3"), "work": ("sqs", "events")}  # name -> services
 INDEX = {"GivenDomain": "es", "GivenCollection": "aoss"}  # what the stack was given -> service
+TABLE = '!Sub "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${DocumentsTableName}"'
+GIVEN = {"DocumentsTable.Arn": f"!If [MakesDocuments, !GetAtt DocumentsTable.Arn, {TABLE}]"}  # what may be another's
 SECRET = "arn:${AWS::Partition}:%s:${AWS::Region}:${AWS::AccountId}:%s"  # noqa: S105  # service, resource
 
 
@@ -51,6 +53,8 @@ def when(condition: str, value: Value, otherwise: Value = NO_VALUE) -> Tagged:
 
 def spelt(resource: str) -> str:
     """A grant's resource as YAML."""
+    if resource in GIVEN:
+        return GIVEN[resource]
     if "${" in resource:
         return f'!Sub "{resource}"'
     return f"!GetAtt {resource}" if "." in resource else f"!Ref {resource}"

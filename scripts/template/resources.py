@@ -13,7 +13,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_THREADS": '"1"',
     "ORT_DISABLE_TELEMETRY": '"1"  # ONNX Runtime\'s',
     "BIO_MCP_BUCKET": "!Ref Bucket",
-    "BIO_MCP_TABLE_DOCUMENTS": "!Ref DocumentsTable",
+    "BIO_MCP_TABLE_DOCUMENTS": "!If [MakesDocuments, !Ref DocumentsTable, !Ref DocumentsTableName]",
     "BIO_MCP_TABLE_CHECKPOINTS": "!Ref CheckpointsTable",
     "BIO_MCP_TABLE_JOBS": "!Ref JobsTable",
     "BIO_MCP_TABLE_LEASES": "!Ref LeasesTable",

@@ -72,3 +72,22 @@ def test_a_stack_is_made_again_under_its_name_beside_the_domain_that_the_first_l
     _, made = resources(to, "anew")["SearchDomain"]
     assert left != made
     assert {left, made} <= {each["DomainName"] for each in to("opensearch").list_domain_names()["DomainNames"]}
+
+
+def test_a_table_of_papers_that_was_restored_takes_the_place_of_its_own_which_stays(deployed):
+    to = deployed("restoring")
+    _, damaged = resources(to, "restoring")["DocumentsTable"]
+    to("dynamodb").create_table(
+        TableName="restored",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "pmid", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "pmid", "KeyType": "HASH"}],
+    )
+    deployed("restoring", DocumentsTableName="restored")
+    assert "DocumentsTable" not in resources(to, "restoring")
+    assert damaged in to("dynamodb").list_tables()["TableNames"]
+    told = to("lambda").get_function_configuration(FunctionName="restoring-get_doc")["Environment"]["Variables"]
+    assert told["BIO_MCP_TABLE_DOCUMENTS"] == "restored"
+    role = resources(to, "restoring")["GetDocRole"][1]
+    may = to("iam").get_role_policy(RoleName=role, PolicyName="stores")["PolicyDocument"]
+    assert [each["Resource"].rpartition("/")[2] for each in may["Statement"]] == ["restored", "*"]
