@@ -1,4 +1,4 @@
-"""How many pieces of a call's answer came from a cache."""
+"""How much of a call's answer came from a cache."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ class CacheUse:
 
     @property
     def summary(self) -> dict[str, Any] | None:
-        """As JSON, None when nothing was looked for: `status` is hit, miss or mixed; `age_s` comes with a hit."""
+        """As JSON; None when no cache was asked. `status` is hit, miss or mixed; `age_s` (seconds) comes with a hit."""
         if not self.hits + self.misses:
             return None
         status = "miss" if not self.hits else "mixed" if self.misses else "hit"
@@ -30,7 +30,7 @@ _OF_THIS_CALL: ContextVar[CacheUse | None] = ContextVar("cache_use", default=Non
 
 @contextmanager
 def counting() -> Iterator[CacheUse]:
-    """Count what this thread looks for in a cache until the block ends."""
+    """Count the cache lookups of this thread until the block ends; each thread has its own count."""
     use = CacheUse()
     token = _OF_THIS_CALL.set(use)
     try:
@@ -40,7 +40,7 @@ def counting() -> Iterator[CacheUse]:
 
 
 def count(hits: int, misses: int, oldest_s: float) -> None:
-    """Add to the count of the call that runs in this thread, if one does."""
+    """Add to the count of the call that runs in this thread; without one, do nothing."""
     if (use := _OF_THIS_CALL.get()) is not None:
         use.hits += hits
         use.misses += misses

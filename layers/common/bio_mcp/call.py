@@ -1,4 +1,7 @@
-"""Run a tool: check the input, run it, account for it, and turn any failure into an error envelope."""
+"""Run a tool: validate the input, run it, audit it, and turn any failure into an error envelope.
+
+Every call of every door passes here exactly once, and nothing raised by a tool gets past it.
+"""
 
 import hashlib
 import json
@@ -22,15 +25,17 @@ from bio_mcp.tool import Context, Resource, Tool
 
 log = logging.getLogger("bio_mcp.call")
 
-PROBLEMS = 10  # that a refusal of bad input names
+PROBLEMS = 10  # at most in the error about bad input
 ECHOED = 200  # characters of what a client sent, at most, in an error
 LONGEST = 3_000  # characters of an error's message
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call produced: the body that goes on the wire, its audit record, and what went wrong where that is known
-    as more than a body."""
+    """The result of a call: the body that goes on the wire, its audit record, and the failure, if the body is one.
+
+    `failure` is None for a bug, which has a body with the code UNKNOWN and no failure.
+    """
 
     body: dict[str, Any]
     audit: dict[str, Any]
@@ -38,11 +43,12 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
+        """Whether the body is an error envelope."""
         return "error" in self.body
 
     @property
     def text(self) -> str:
-        """The body as JSON: what text content carries, equal to the structured content."""
+        """The body as JSON: the text content of an MCP result, equal to its structured content."""
         return json.dumps(self.body, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -57,7 +63,11 @@ def call(
     unattended: bool = False,
     caller: str | None = None,
 ) -> Outcome:
-    """Call `tool` with JSON `arguments`; never raises. The deadline is the tool's own time-out unless given."""
+    """Call `tool` with JSON `arguments`; never raises.
+
+    Without a `deadline` the tool's own time-out holds. `unattended`: nobody reads the answer, as for a queued call.
+    `caller` is the subject of the access token, for the audit log.
+    """
     deadline = deadline or Deadline(tool.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller)
 
@@ -91,8 +101,10 @@ def failed_outcome(
     started: float | None = None,
     caller: str | None = None,
 ) -> Outcome:
-    """What a call comes to that never reached its tool; accounted for like one that did. `started`, by
-    `time.perf_counter`, is when it began."""
+    """The outcome of a call that never reached its tool, audited like any other.
+
+    `started` is when it began, by `time.perf_counter`.
+    """
 
     def run() -> BaseModel:
         raise problem
@@ -136,28 +148,29 @@ def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
 
 
 def _located(problem: Mapping[str, Any]) -> dict[str, Any]:
-    """The problem, with the names of what it is about cut: a client may call an unknown parameter anything."""
+    """The problem with long names cut, since a client may give an unknown parameter any name."""
     loc = tuple(excerpt(each, 50) if isinstance(each, str) else each for each in problem["loc"])
     return {**problem, "loc": loc, "msg": excerpt(problem["msg"].removeprefix("Value error, "))}
 
 
 def excerpt(text: str, most: int = ECHOED) -> str:
-    """`text`, or its beginning where it is long: what a client sent is not sent back whole."""
+    """Cut `text` to `most` characters: long input is not echoed in full."""
     return text if len(text) <= most else f"{text[:most]} ... ({len(text)} characters)"
 
 
 def _plain(problem: Mapping[str, Any], tool: Tool) -> str:
+    """Describe a validation problem in a sentence that names the parameters and their meaning."""
     model, description = _place(tool.input, problem["loc"])
     if problem["type"] == "extra_forbidden":
         return f"not a parameter of {tool.portable_name}; it takes {', '.join(model.model_fields)}"
     if problem["type"] == "model_type":
         return f"should be an object with {', '.join(model.model_fields)}"
-    said = "should be a string, in quotes" if problem["type"] == "string_type" else problem["msg"]
-    return f"{said}; it is {description}" if description else str(said)
+    message = "should be a string, in quotes" if problem["type"] == "string_type" else problem["msg"]
+    return f"{message}; it is {description}" if description else str(message)
 
 
 def _place(model: type[BaseModel], loc: Sequence[str | int]) -> tuple[type[BaseModel], str | None]:
-    """The innermost model that `loc` leads into, and what the innermost field that has a description is."""
+    """The innermost model on the path `loc`, and the description of the innermost field that has one."""
     description = None
     for name in loc:
         if field := model.model_fields.get(str(name)):
@@ -167,13 +180,13 @@ def _place(model: type[BaseModel], loc: Sequence[str | int]) -> tuple[type[BaseM
 
 
 def _inside(annotation: Any) -> tuple[type, ...]:
-    """The classes of a field: of `list[X]` also X."""
+    """The classes in a field's annotation; `list[X]` includes X."""
     inner = tuple(each for given in get_args(annotation) for each in _inside(given))
     return (annotation, *inner) if isinstance(annotation, type) and not get_args(annotation) else inner
 
 
 def envelope(failure: Failure, dialect: Dialect) -> dict[str, Any]:
-    """The error envelope of `failure` in a family's codes."""
+    """The error envelope of `failure`, in the codes of a family."""
     details = {"retryable": failure.retryable, **{name: _brief(each) for name, each in failure.details.items()}}
     if failure.retry_after_s is not None:
         details["retry_after_s"] = failure.retry_after_s
@@ -187,13 +200,17 @@ def _brief(value: Any) -> Any:
 
 
 def bug(correlation_id: str) -> dict[str, Any]:
-    """The envelope of a failure that is ours: it says where to look and nothing else."""
+    """The error envelope of a bug: where to look in the log, and nothing else."""
     message = f"internal error; the log has it under correlation id {correlation_id}"
     return {"error": {"code": UNKNOWN, "message": message, "details": {"retryable": False}}}
 
 
 def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str, Any]:
-    """`seed`: the first 8 bytes of `in_hash` as an integer, beyond 2^53, hence `seed_text`."""
+    """The audit record: hashes of input and output, never their text.
+
+    `seed` is the first 8 bytes of `in_hash` as an integer. It may exceed 2^53, which JSON readers round, hence
+    `seed_text`.
+    """
     in_hash = _sha256(given)
     seed = int(in_hash[:16], 16)
     return {
@@ -208,14 +225,15 @@ def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str
 
 
 def _cached(cache_use: CacheUse) -> dict[str, Any]:
-    """What of the answer had been kept, and for how long; nothing where nobody looked."""
-    return {"cache": told} if (told := cache_use.summary) else {}
+    """How much of the answer came from a cache; empty where none was asked."""
+    return {"cache": summary} if (summary := cache_use.summary) else {}
 
 
 def _sha256(value: Any) -> str:
-    """Over canonical JSON, RFC 8785; sorted JSON where that has no form (2^53 + 1, half a surrogate).
+    """SHA-256, in hex, of canonical JSON (RFC 8785).
 
-    Whatever is nested deeper than the interpreter can follow has one hash.
+    Values without a canonical form (2^53 + 1, an unpaired surrogate) are hashed as sorted JSON. All values nested
+    deeper than the interpreter can follow have the same hash.
     """
     try:
         canonical = rfc8785.dumps(value)

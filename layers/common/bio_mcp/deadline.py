@@ -1,4 +1,4 @@
-"""Time that runs out."""
+"""Deadlines: limited time, passed down with a call."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ Clock = Callable[[], float]
 
 
 class Deadline:
-    """A point in time, `seconds` from now by `clock` (monotonic seconds). None: never."""
+    """A point in time, `seconds` from now by `clock` (monotonic seconds); None: no end."""
 
     def __init__(
         self, seconds: float | None = None, clock: Clock = time.monotonic, *, within: "Deadline | None" = None
     ) -> None:
-        """`within`: no later than that one, whatever becomes of it."""
+        """With `within`, this deadline is never later than that one, even if that one expires early."""
         self._clock = clock
         self._end = None if seconds is None else clock() + seconds
         self._within = within
@@ -28,15 +28,15 @@ class Deadline:
         return min(left, self._within.remaining) if self._within else left
 
     def share(self, seconds: float) -> "Deadline":
-        """A deadline `seconds` from now, or this one where it comes sooner."""
+        """A deadline `seconds` from now, or this one if it comes sooner."""
         return Deadline(seconds, self._clock, within=self)
 
     def expire(self) -> None:
-        """Leave no time from now on: whoever was waiting has gone. May be called from another thread."""
+        """End the time now: the caller has left. May be called from another thread."""
         self._end = self._clock()
 
     def check(self, doing: str) -> None:
-        """Raise `DeadlineExceeded`, naming what was not done, once the time is over."""
+        """Raise `DeadlineExceeded`, which names `doing` as not done, if no time is left."""
         if self.remaining <= 0:
             raise DeadlineExceeded(f"out of time before {doing}; ask for less or try again")
 

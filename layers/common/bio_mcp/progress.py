@@ -1,4 +1,4 @@
-"""How far a piece of work has come."""
+"""Progress of a piece of work."""
 
 from collections.abc import Callable
 
@@ -7,4 +7,4 @@ Progress = Callable[[int, int | None, str], None]
 
 
 def silent(_done: int, _total: int | None, _note: str) -> None:
-    """Tell nobody."""
+    """Report to nobody."""

@@ -1,4 +1,4 @@
-"""Rules of PubMed's search terms, for syncing and for live questions."""
+"""Rules of PubMed's search syntax, for syncing and for live queries."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from bio_mcp.ports.pubmed import SearchPage
 def unbalanced(term: str) -> str | None:
     """Describe the first unbalanced quote or bracket in `term`; None if all are balanced.
 
-    It would swallow the clauses that are added to the term. Brackets in quotation marks do not count.
+    An open bracket would swallow the clauses that are added to the term. Brackets in quotation marks do not count.
     """
     if term.count('"') % 2:
         return 'a quotation mark (") is not closed; close or remove it'

@@ -1,4 +1,4 @@
-"""What tools take and answer: the bases of their models, the bounds of every input, and their JSON Schemas."""
+"""Base models of inputs and answers, bounds of every input, and JSON Schemas in the contracts' form."""
 
 import functools
 from typing import Any, Literal
@@ -13,9 +13,9 @@ MAX_NUMBER = 2**53  # what JSON carries exactly, and every store holds
 
 
 class Request(BaseModel):
-    """Base of every input model: unknown keys are refused, values are not coerced and all of them are bounded.
+    """Base of every input model: unknown keys are refused, values are not coerced, and all of them are bounded.
 
-    An optional field is absent, never null: its default may be None, its type is the contract's.
+    An optional field is absent, never null: its default may be None, but its type is the contract's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_max_length=MAX_TEXT)
@@ -36,7 +36,10 @@ class Request(BaseModel):
 
 
 def unpublished(schema: dict[str, Any]) -> None:
-    """For `Field(json_schema_extra=...)`: the limit on length holds, though the contract's schema does not name it."""
+    """Hide a field's maximum length in its schema, for `Field(json_schema_extra=unpublished)`.
+
+    The limit still holds; the contract's schema does not name it.
+    """
     schema.pop("maxLength", None)
 
 
@@ -47,24 +50,28 @@ class Response(BaseModel):
 
 
 class _ContractSchema(GenerateJsonSchema):
-    """JSON Schema in the contract's words: no titles, types in a list with null, no default of None, no `MAX_TEXT`."""
+    """JSON Schema in the contracts' form: no titles, types in a list with null, no default of None, no `MAX_TEXT`."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  the signature is pydantic's
+        """Leave titles out."""
         return False
 
     def str_schema(self, schema: Any) -> JsonSchemaValue:
+        """Leave out `MAX_TEXT`, which bounds every string."""
         shown = super().str_schema(schema)
-        if shown.get("maxLength") == MAX_TEXT:  # of every string, hence said nowhere
+        if shown.get("maxLength") == MAX_TEXT:
             del shown["maxLength"]
         return shown
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
+        """Leave out a default of None, which stands for an absent field."""
         shown = super().default_schema(schema)
         if shown.get("default", ...) is None:
             del shown["default"]
         return shown
 
     def nullable_schema(self, schema: Any) -> JsonSchemaValue:
+        """Write `type: [X, "null"]` instead of `anyOf`."""
         shown = super().nullable_schema(schema)
         value = shown.get("anyOf", [{}])[0]
         return {**value, "type": [value["type"], "null"]} if isinstance(value.get("type"), str) else shown
@@ -72,7 +79,7 @@ class _ContractSchema(GenerateJsonSchema):
 
 @functools.cache
 def schema_of(model: type[BaseModel], mode: Literal["validation", "serialization"]) -> dict[str, Any]:
-    """The JSON Schema of `model`, in the contract's words."""
+    """The JSON Schema of `model`, in the contracts' form; docstrings of models are left out."""
     schema = model.model_json_schema(schema_generator=_ContractSchema, mode=mode)
     for part in (schema, *schema.get("$defs", {}).values()):
         part.pop("title", None)
@@ -81,7 +88,7 @@ def schema_of(model: type[BaseModel], mode: Literal["validation", "serialization
 
 
 def without_defaults(schema: dict[str, Any]) -> dict[str, Any]:
-    """An answer has no defaults: what is not in it was not said."""
+    """The schema of an answer, without defaults: a field that is absent has no value."""
     plain = {name: part for name, part in schema.items() if name != "default"}
     for name in ("properties", "$defs"):
         if name in plain:

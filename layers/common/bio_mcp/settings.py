@@ -1,4 +1,4 @@
-"""Configuration, read from the environment once. The only module that reads it."""
+"""Settings: configuration, read from the environment once. No other module reads the environment."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ NCBI_CONVERTER = f"https://pmc.ncbi.nlm.nih.gov{CONVERTER_PATH}"
 def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode: str | None = None) -> Any:
     """A field read from the variable `env`; `meaning` gives unit and effect and becomes docs/settings.md.
 
-    A `secret` is in no `repr`; a setting of one `mode` has no effect in the other. A field of a `Literal` type takes
+    A `secret` is in no `repr`. A setting of one `mode` has no effect in the other. A field of a `Literal` type takes
     its values and no others.
     """
     metadata = {"env": env, "meaning": meaning, "secret": secret, "mode": mode}
@@ -29,7 +29,7 @@ def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every setting. Lists are comma-separated, booleans true or false."""
+    """Every setting. Lists are comma-separated."""
 
     mode: Literal["embedded", "aws"] = setting(
         "BIO_MCP_MODE", "embedded", "embedded: everything in one data directory; aws: in services of AWS"
@@ -61,7 +61,7 @@ class Settings:
     ncbi_api_key: str = setting(
         "NCBI_API_KEY",
         "",
-        "NCBI key: 10 requests a second instead of 3; or where on AWS it is kept: secretsmanager:NAME or ssm:NAME",
+        "NCBI key: 10 requests a second instead of 3; or its place on AWS: secretsmanager:NAME or ssm:NAME",
         secret=True,
     )
     ncbi_admin_email: str = setting("NCBI_ADMIN_EMAIL", "", "e-mail that NCBI may write to; sent with each request")
@@ -72,23 +72,23 @@ class Settings:
     ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
 
     cache: Literal["on", "off"] = setting(
-        "BIO_MCP_CACHE", "on", "on: NCBI's answers to the live tools are kept for a while; off: NCBI is always asked"
+        "BIO_MCP_CACHE", "on", "on: NCBI's answers to the live tools are cached; off: NCBI is always asked"
     )
     cache_records_s: int = setting(
         "BIO_MCP_CACHE_RECORDS_S",
         21_600,
-        "seconds that a record, summary or full text is kept, hence how late a retraction may be seen; 0: not at all",
+        "seconds that a record, summary or full text is cached, hence how late a retraction may be seen; 0: not at all",
     )
     cache_searches_s: int = setting(
-        "BIO_MCP_CACHE_SEARCHES_S", 300, "seconds that what a search found is kept; 0: not at all"
+        "BIO_MCP_CACHE_SEARCHES_S", 300, "seconds that the result of a search is cached; 0: not at all"
     )
     cache_links_s: int = setting(
         "BIO_MCP_CACHE_LINKS_S",
         86_400,
-        "seconds that related articles, headings, ids and matches are kept; 0: not at all",
+        "seconds that related articles, headings, ids and matches are cached; 0: not at all",
     )
     cache_info_s: int = setting(
-        "BIO_MCP_CACHE_INFO_S", 3_600, "seconds that PubMed's description of itself is kept; 0: not at all"
+        "BIO_MCP_CACHE_INFO_S", 3_600, "seconds that PubMed's description of itself is cached; 0: not at all"
     )
     cache_mb: int = setting(
         "BIO_MCP_CACHE_MB", 256, "megabytes of the embedded mode's cache.sqlite3, which may be deleted at any time"
@@ -100,15 +100,13 @@ class Settings:
     table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "DynamoDB table of who works on what", mode="aws")
     table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "DynamoDB table of the changes made by hand", mode="aws")
     table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "DynamoDB table of the turns at NCBI", mode="aws")
-    table_cache: str = setting(
-        "BIO_MCP_TABLE_CACHE", "", "DynamoDB table of NCBI's answers kept for a while", mode="aws"
-    )
+    table_cache: str = setting("BIO_MCP_TABLE_CACHE", "", "DynamoDB table of NCBI's cached answers", mode="aws")
     table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "DynamoDB table of the projects", mode="aws")
     queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
     bucket: str = setting(
         "BIO_MCP_BUCKET", "", "S3 bucket of papers and jobs that are too large for a table", mode="aws"
     )
-    event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that is told of changes", mode="aws")
+    event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that receives changes of the corpus", mode="aws")
     opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "", "https address of the OpenSearch endpoint", mode="aws")
     opensearch_service: Literal["es", "aoss", "none"] = setting(
         "BIO_MCP_OPENSEARCH_SERVICE",
@@ -156,7 +154,7 @@ class Settings:
         "MCP_AUTH_SECRET_KEY",
         "",
         "secret of HS256 access tokens, at least 32 random bytes; without it or MCP_AUTH_JWKS_URL only this machine "
-        "is served; or where AWS keeps it, read anew as it rotates: secretsmanager:NAME or ssm:NAME",
+        "is served; or its place on AWS, read again as it rotates: secretsmanager:NAME or ssm:NAME",
         secret=True,
     )
     auth_jwks_url: str = setting(
@@ -202,18 +200,25 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> "Settings":
-        """Raises `InvalidInput` naming the variable whose value cannot be read."""
+        """Read the environment; variables that are unset or empty leave the default.
+
+        Raises `InvalidInput`, which names the variable, for a value that cannot be read.
+        """
         given = {each.name: _value(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
         return cls(**given)
 
     @property
     def converter_url(self) -> str:
-        """Where ids are translated: whoever names another NCBI is not sent to the real one for them."""
+        """Address of the PMC ID Converter.
+
+        With an `NCBI_BASE_URL` that is not NCBI's, it is at that host too: a stand-in for NCBI never sends ids to the
+        real one.
+        """
         ours = (urlsplit(self.ncbi_base_url).hostname or "").endswith("ncbi.nlm.nih.gov")
         return self.ncbi_converter_url or (NCBI_CONVERTER if ours else urljoin(self.ncbi_base_url, CONVERTER_PATH))
 
     def needed(self, name: str) -> str:
-        """The setting of that name. Raises `InvalidInput` naming its variable when it is empty."""
+        """The value of the setting `name`. Raises `InvalidInput`, which names its variable, when it is empty."""
         if value := getattr(self, name):
             return str(value)
         [field] = [each for each in fields(self) if each.name == name]
@@ -221,7 +226,7 @@ class Settings:
         raise InvalidInput(f"{env} is not set; mode {self.mode} takes it: {meaning}")
 
     def function(self, module: str) -> str:
-        """The Lambda function that serves the tools of `module`. Raises `InvalidInput` when none is named."""
+        """Name or ARN of the Lambda function of the tools in `module`. Raises `InvalidInput` when none is named."""
         named = {name.strip(): value.strip() for name, _, value in (each.partition("=") for each in self.functions)}
         if function := named.get(module):
             return function
@@ -246,7 +251,7 @@ def _value(of: Field[Any], text: str) -> Any:
 
 
 def _is_text(value: str) -> bool:
-    """Whether the bytes of the environment were UTF-8: Python puts half surrogates for those that were not."""
+    """Whether the variable was UTF-8; Python reads other bytes as unpaired surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -25,9 +25,9 @@ from bio_mcp.schemas import schema_of, without_defaults
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The tools of one contract document: how they are selected (`?tools=`), and their error codes.
+    """The tools of one contract document: their name in `?tools=`, and their error codes.
 
-    `prefix` is one that calls may also carry ("tool." for TTM); `audited` bodies carry the audit record.
+    `prefix` is one that calls may also carry ("tool." for TTM). `audited`: answers carry the audit record.
     """
 
     name: str
@@ -38,8 +38,11 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a running call knows of itself. `progress(done, total, message)` tells whoever waits; of a call that is
-    `unattended`, as a queue's, nobody reads the answer; `caller` is the subject of the token that came along."""
+    """The circumstances of a running call.
+
+    `progress(done, total, message)` reports to the waiting caller. `unattended`: nobody reads the answer, as for a
+    queued call. `caller` is the subject of the access token, None without one.
+    """
 
     correlation_id: str
     deadline: Deadline
@@ -105,10 +108,12 @@ class Tool:
 
     @property
     def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the input, as tools/list shows it."""
         return schema_of(self.input, "validation")
 
     @property
     def output_schema(self) -> dict[str, Any]:
+        """JSON Schema of the answer; in an audited family with the audit record."""
         schema = without_defaults(schema_of(self.output, "validation"))
         if not self.family.audited:
             return schema
@@ -138,10 +143,14 @@ class Resource:
 
     @property
     def parameters(self) -> tuple[str, ...]:
+        """Names of the template's parameters, in order."""
         return tuple(re.findall(r"{(\w+)}", self.uri))
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The parameters in `uri`, or None. A value has 1 to 100 characters; no slash, dot segment or percent sign."""
+        """Match `uri` with the template: its parameters, or None.
+
+        A value has 1 to 100 characters and no slash, dot segment or percent sign.
+        """
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[A-Za-z0-9][A-Za-z0-9._:-]{0,99})", re.escape(self.uri))
         found = re.fullmatch(pattern, uri, re.ASCII)
         return found.groupdict() if found else None
@@ -162,7 +171,10 @@ def tool(
     also_uses: tuple[str, ...] = (),
     does_without: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Tool]:
-    """Declare the decorated function as the tool `name`; `output_listed`: clients are sent the schema of its answer."""
+    """Declare the decorated function as the tool `name`; `Tool` describes the options.
+
+    Clients see the docstring as the tool's description. `output_listed`: tools/list has the schema of the answer.
+    """
 
     def declare(run: Callable[..., Any]) -> Tool:
         types = typing.get_type_hints(run)
@@ -234,7 +246,7 @@ def _declared(kind: type[Declared], modules: tuple[ModuleType, ...]) -> Iterator
 def tools_in(*modules: ModuleType) -> dict[str, Tool]:
     """The tools declared in `modules`, by name, in order of declaration.
 
-    Raises `ValueError` when two could be called by the same name.
+    Raises `ValueError` when two share a name that a call may use.
     """
     tools = list(_declared(Tool, modules))
     by_any_name(tools)
@@ -242,7 +254,7 @@ def tools_in(*modules: ModuleType) -> dict[str, Tool]:
 
 
 def by_any_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """Each of `tools` under every name that a call may use. Raises `ValueError` when two share one."""
+    """Map every name that a call may use to its tool. Raises `ValueError` when two tools share one."""
     found: dict[str, Tool] = {}
     for each in tools:
         for name in each.names:

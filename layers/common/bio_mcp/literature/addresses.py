@@ -1,16 +1,16 @@
-"""Where anybody can read of a paper."""
+"""Public web addresses of a paper."""
 
 
 def pubmed_page(pmid: str) -> str:
-    """The record of a PMID at PubMed."""
+    """Address of the record in PubMed."""
     return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/"
 
 
 def pmc_page(pmcid: str) -> str:
-    """The full text of a PMCID in PubMed Central."""
+    """Address of the full text in PubMed Central."""
     return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/"
 
 
 def doi_page(doi: str) -> str:
-    """What a DOI resolves to, as its publisher has it."""
+    """Address that resolves to the publisher's page."""
     return f"https://doi.org/{doi}"

@@ -75,7 +75,7 @@ class Backends(Protocol):
 
     @property
     def announcements(self) -> Announcements:
-        """News of the corpus."""
+        """Listeners to changes of the corpus."""
         ...
 
     @property
@@ -85,7 +85,7 @@ class Backends(Protocol):
 
     @property
     def projects(self) -> Projects:
-        """Literature that somebody works with."""
+        """Collections of literature that somebody works with."""
         ...
 
     @property

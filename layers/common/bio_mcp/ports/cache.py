@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """A value, put `age_s` seconds ago."""
+    """A cached value and its age in seconds."""
 
     value: bytes
     age_s: float

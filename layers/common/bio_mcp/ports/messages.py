@@ -1,4 +1,4 @@
-"""What leaves the process: calls to be made later, and news of the corpus."""
+"""Messages that leave the process: calls to be made later, and changes of the corpus."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -18,8 +18,8 @@ class Continuations(Protocol):
 
 
 class Announcements(Protocol):
-    """Tells whoever listens what changed in the corpus."""
+    """Announces changes of the corpus to listeners."""
 
-    def publish(self, news: Sequence[CorpusChange]) -> None:
+    def publish(self, changes: Sequence[CorpusChange]) -> None:
         """Announce each change at least once, in any order. Raises `UpstreamFailed` when any could not be."""
         ...

@@ -1,4 +1,4 @@
-"""NCBI's other services: MeSH headings, citation matching, ids and full text; and whose turn it is to ask NCBI."""
+"""NCBI's other services (MeSH headings, citation matching, ids, full text), and the rate limiter of all requests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ IdKind = Literal["pmid", "pmcid", "doi"]
 class MeshRecord:
     """A MeSH descriptor, qualifier or supplementary concept. `terms`: its name first, then its entry terms.
 
-    `trees` are tree numbers ("C18.452.394.750.149"), `year` the one in which it came to MeSH, "" where not told.
+    `trees` are tree numbers ("C18.452.394.750.149"), `year` the one in which it came to MeSH, "" where not stated.
     """
 
     ui: str
@@ -27,6 +27,7 @@ class MeshRecord:
 
     @property
     def name(self) -> str:
+        """The preferred term."""
         return self.terms[0]
 
 
@@ -41,7 +42,7 @@ class MeshPage:
 
 @dataclass(frozen=True, slots=True)
 class ArticleIds:
-    """The ids of one article, bare; None where it has none or where NCBI does not tell."""
+    """The ids of one article, bare; None where it has none or NCBI does not state it."""
 
     pmid: str | None = None
     pmcid: str | None = None
@@ -50,7 +51,7 @@ class ArticleIds:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What is known of a paper; empty where it is not. `author` is "mann bj", `journal` a title or abbreviation."""
+    """The known fields of a citation; "" where unknown. `author` is "mann bj", `journal` a title or abbreviation."""
 
     journal: str = ""
     year: str = ""
@@ -61,7 +62,10 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class CitationMatch:
-    """`pmid` of the one paper that fits, or None and why: "NOT_FOUND;INVALID_JOURNAL", "AMBIGUOUS (7 citations)"."""
+    """The match of a citation: its `pmid`, or None and a `reason`.
+
+    NCBI's reasons are like "NOT_FOUND;INVALID_JOURNAL" and "AMBIGUOUS (7 citations)".
+    """
 
     citation: Citation
     pmid: str | None
@@ -71,23 +75,26 @@ class CitationMatch:
 class NcbiLookup(Protocol):
     """NCBI's other services. Raises `NcbiFailed` and its kinds, `DeadlineExceeded`, `InvalidInput`.
 
-    Calls are paced and retried within their deadline; an answer that is not whole is a failure.
+    Calls wait for the rate limiter and are retried within their deadline. An incomplete answer is a failure.
     """
 
     def mesh(self, term: str, most: int, *, deadline: Deadline) -> MeshPage:
-        """MeSH records that match `term`, at most `most`."""
+        """Return at most `most` MeSH records that match `term`."""
         ...
 
     def ecitmatch(self, citations: Sequence[Citation], *, deadline: Deadline) -> list[CitationMatch]:
-        """The PMID of each citation, in order, or why there is none."""
+        """Match citations: one result each, in order. An ambiguous citation has no PMID."""
         ...
 
     def convert(self, ids: Sequence[str], kind: IdKind, *, deadline: Deadline) -> dict[str, ArticleIds]:
-        """What PubMed Central knows of each of these ids of one kind; those of articles not in it are absent."""
+        """Return the ids that PubMed Central has for each of `ids`; articles that it lacks are absent."""
         ...
 
     def full_text(self, pmcid: str, *, deadline: Deadline) -> FullText:
-        """An article of PubMed Central. Raises `NotFound`; one whose text is withheld comes without sections."""
+        """Return an article of PubMed Central. One whose text is withheld has no body.
+
+        Raises `NotFound` for a PMCID that PubMed Central does not have.
+        """
         ...
 
 

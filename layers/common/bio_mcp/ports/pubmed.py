@@ -1,4 +1,4 @@
-"""PubMed by E-utilities: what syncing needs (`Entrez`), what live questions need (`Pubmed`), and their answers."""
+"""PubMed by E-utilities: the port of syncing (`Entrez`), that of live queries (`Pubmed`), and their answers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,11 @@ REFERENCES = "pubmed_pubmed_refs"
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """One ESearch answer. `ids` are PMIDs as strings, `warnings` name what NCBI did not search as asked.
+    """One ESearch answer.
 
-    `translation` is the query as NCBI understood it, `dropped` the terms that it left out of the search, `day` the
-    day on which it answered, by its own clock (US Eastern), where it says so.
+    `ids` are PMIDs; `count` is the number of all hits. `warnings` name what NCBI did not search as requested.
+    `translation` is the query as NCBI understood it, `dropped` the terms that it left out. `day` is NCBI's own date of
+    the answer (US Eastern), where it gives one.
     """
 
     count: int
@@ -34,7 +35,7 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True)
 class DocSummary:
-    """What ESummary says of an article.
+    """ESummary's description of an article.
 
     `pdat` is the date as printed ("1998 Dec-1999 Jan"), `edat` YYYY-MM-DDTHH:MM (US Eastern). `lr` and `abstract`
     are in no ESummary answer and always None: fetch the record for them. `journal` is the full name, `source`
@@ -66,9 +67,9 @@ class DocSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """`found` in the order asked for; `missing`: PMID -> why there is no summary.
+    """Summaries in the order of the request; `missing` maps the other PMIDs to the reason.
 
-    Of those in `denied` PubMed said by name that there is none; others may be missing for another fault of the answer.
+    `denied` are the missing PMIDs that PubMed denied by name; the others are missing for a fault of the answer.
     """
 
     found: tuple[DocSummary, ...]
@@ -81,7 +82,7 @@ class Summaries:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`uid` is a PMID where the target database is PubMed. `score` comes with neighbor_score only, raw."""
+    """A linked record; `uid` is a PMID if the target is PubMed. `score` is raw, and comes with neighbor_score only."""
 
     uid: str
     score: int | None = None
@@ -89,7 +90,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LinkSet:
-    """What one article is linked with, in NCBI's order: of "similar" the article itself comes first."""
+    """The links of one article, in NCBI's order; among similar articles the article itself is the first."""
 
     pmid: str
     links: tuple[Link, ...] = ()
@@ -97,7 +98,7 @@ class LinkSet:
 
 @dataclass(frozen=True, slots=True)
 class SearchField:
-    """A field of a database: `name` is its tag ("TIAB"), `terms` how many it holds, where known."""
+    """A field of a database: `name` is its tag ("TIAB"), `terms` the number of its distinct terms, where known."""
 
     name: str
     full_name: str
@@ -110,6 +111,8 @@ class SearchField:
 
 @dataclass(frozen=True, slots=True)
 class LinkName:
+    """A kind of link from PubMed to the database `db_to`."""
+
     name: str
     description: str
     db_to: str
@@ -117,7 +120,7 @@ class LinkName:
 
 @dataclass(frozen=True, slots=True)
 class EntrezDatabase:
-    """`count` records; `last_update` as NCBI prints it ("2025/06/25 07:12", US Eastern)."""
+    """A database: `count` records; `last_update` as NCBI prints it ("2025/06/25 07:12", US Eastern)."""
 
     name: str
     menu_name: str
@@ -130,7 +133,7 @@ class EntrezDatabase:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """`corrected` is None when PubMed would spell nothing differently."""
+    """A query and PubMed's spelling of it; `corrected` is None when nothing would change."""
 
     query: str
     corrected: str | None
@@ -138,10 +141,10 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionStatus:
-    """How this process stands with NCBI. `tool` and `email` name us to it; `keyed`: requests carry an API key.
+    """This process's connection to NCBI. `tool` and `email` identify it; `keyed`: requests carry an API key.
 
-    `answered` and `failed` are when NCBI last answered well and last did not (UTC), None before the first time.
-    `waiting` requests have not started yet; `limit` requests a second are allowed, `left` of them when last told.
+    `answered` and `failed` are the times (UTC) of the last success and the last failure, None before the first.
+    `waiting` requests have not started yet. `limit` requests a second are allowed; `left` of them, as NCBI last stated.
     """
 
     tool: str
@@ -155,12 +158,15 @@ class ConnectionStatus:
 
     @property
     def last(self) -> datetime | None:
-        """When NCBI was last asked."""
+        """When NCBI was last asked, UTC; None before the first request."""
         return max((each for each in (self.answered, self.failed) if each), default=None)
 
 
 class Entrez(Protocol):
-    """PubMed by E-utilities. Raises `NcbiFailed` and its kinds, `DeadlineExceeded`. Calls are paced and retried."""
+    """PubMed for syncing, never from a cache. Raises `NcbiFailed` and its kinds, `DeadlineExceeded`.
+
+    Calls wait for the rate limiter and are retried within their deadline.
+    """
 
     def esearch(
         self,
@@ -172,7 +178,7 @@ class Entrez(Protocol):
         sort: str = "pub_date",
         history: bool = False,
     ) -> SearchPage:
-        """PMIDs that match `term`; only the first 9,999 of a search can be read."""
+        """Return PMIDs that match `term`; only the first 9,999 of a search can be read."""
         ...
 
     def efetch(self, pmids: Sequence[str], *, deadline: Deadline) -> Iterator[Article | Deletion]:
@@ -183,41 +189,44 @@ class Entrez(Protocol):
         ...
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline) -> Summaries:
-        """Summaries, and what PubMed has none of."""
+        """Return summaries, and the PMIDs that PubMed has none of."""
         ...
 
 
 class Pubmed(Protocol):
-    """PubMed by E-utilities. Raises `NcbiFailed` and its kinds, `DeadlineExceeded`, `InvalidInput`.
+    """PubMed for live queries. Raises `NcbiFailed` and its kinds, `DeadlineExceeded`, `InvalidInput`.
 
-    Calls are paced and retried within their deadline, the wait for a turn included. An answer that is not whole
-    is a failure, never a shorter answer.
+    Calls wait for the rate limiter and are retried within their deadline. An incomplete answer is a failure, never a
+    shorter answer.
     """
 
     def esearch(
         self, term: str, *, deadline: Deadline, retmax: int, sort: str = "relevance", history: bool = False
     ) -> SearchPage:
-        """The first PMIDs that match `term`; `history` keeps the search at NCBI for `summaries_of`."""
+        """Return the first PMIDs that match `term`. With `history`, NCBI stores the search for `summaries_of`."""
         ...
 
     def espell(self, term: str, *, deadline: Deadline) -> Spelling:
-        """How PubMed would spell a query."""
+        """Return PubMed's spelling of a query."""
         ...
 
     def esummary(self, pmids: Sequence[str], *, deadline: Deadline) -> Summaries:
-        """Summaries in the order of `pmids`, and what PubMed has none of; any number of PMIDs."""
+        """Return summaries in the order of `pmids`, and the PMIDs that PubMed has none of; any number of PMIDs."""
         ...
 
     def summaries_of(self, page: SearchPage, many: int, *, deadline: Deadline) -> Summaries:
-        """Summaries of the first hits of a search that NCBI keeps; by PMID where it has forgotten the search."""
+        """Return summaries of the first `many` hits of a search that NCBI stores.
+
+        They are fetched by PMID once NCBI has dropped the search, so an old page works as well.
+        """
         ...
 
     def efetch(self, pmids: Sequence[str], *, deadline: Deadline) -> Iterator[Article | Deletion]:
-        """The records of at most 200 PMIDs, in no order; those that PubMed does not have are absent."""
+        """Return the records of at most 200 PMIDs, in no order; those that PubMed does not have are absent."""
         ...
 
     def efetch_text(self, pmids: Sequence[str], *, style: Literal["xml", "medline"], deadline: Deadline) -> str:
-        """The records of at most 200 PMIDs as NCBI prints them; those that PubMed does not have are absent."""
+        """Return the records of at most 200 PMIDs as NCBI prints them; those that PubMed does not have are absent."""
         ...
 
     def elink(
@@ -228,20 +237,20 @@ class Pubmed(Protocol):
         command: Literal["neighbor", "neighbor_score"] = "neighbor",
         deadline: Deadline,
     ) -> tuple[LinkSet, ...]:
-        """What each PMID is linked with, in the order of `pmids`, uncapped (a paper may have 13,000 citing it).
+        """Return the links of each PMID, in the order of `pmids`, without a limit (a paper may be cited by 13,000).
 
         `command` neighbor_score adds scores, but NCBI fails at it for much-cited papers: fall back to neighbor.
         """
         ...
 
     def einfo(self, *, deadline: Deadline) -> EntrezDatabase:
-        """PubMed's size, last update, fields and link names."""
+        """Return PubMed's size, last update, fields and link names."""
         ...
 
     def check(self, *, deadline: Deadline) -> None:
-        """Ask NCBI for as little as there is, now: raises unless it answers."""
+        """Send NCBI the smallest request there is, now. Raises unless it answers."""
         ...
 
     def contact(self) -> ConnectionStatus:
-        """How this process stands with NCBI; asks nobody."""
+        """Return this process's connection to NCBI, without a request."""
         ...

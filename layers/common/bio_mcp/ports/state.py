@@ -15,10 +15,10 @@ TERMS_BYTES = 200_000  # of the terms of one key; the one synced longest ago is 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """How far a named query has been synced by a term. `last_edat` is ISO 8601 UTC.
+    """The watermarks of a named query for one term. `last_edat` is the newest entry date seen, ISO 8601 UTC.
 
-    `windows` holds one watermark per date field ("edat", "crdt", "mdat"): a day in US Eastern, YYYY-MM-DD. Without a
-    term it waits for the next one that is synced.
+    `windows` has one watermark per date field ("edat", "crdt", "mdat"): a day in US Eastern, YYYY-MM-DD. A checkpoint
+    without a term passes to the term that is synced next.
     """
 
     query_key: str
@@ -27,29 +27,29 @@ class Checkpoint:
     term: str | None = None
 
     def advanced(self, last_edat: str | None, windows: Mapping[str, str]) -> "Checkpoint":
-        """This checkpoint with each watermark moved forward that is later there; none moves back."""
+        """This checkpoint with each later watermark taken over; none moves back."""
         later_days = {name: later(self.windows.get(name), day) or day for name, day in windows.items()}
         newest = later(self.last_edat, last_edat)
         return replace(self, last_edat=newest, windows={**self.windows, **later_days})
 
     def drawn_back(self, last_edat: str | None, windows: Mapping[str, str]) -> "Checkpoint":
-        """This checkpoint with each watermark moved back that is earlier there; none moves forward."""
+        """This checkpoint with each earlier watermark taken over; none moves forward."""
         days = {name: min(day, windows.get(name, day)) for name, day in self.windows.items()}
         return replace(self, last_edat=earlier(self.last_edat, last_edat), windows=days)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyCheckpoints:
-    """The checkpoints of one query key, one per term; the term that was synced last is the last.
+    """The checkpoints of one query key, one per term; the last is the term that was synced last.
 
-    A watermark says nothing of what another term finds: each begins with none, and is read from the first day on.
+    A watermark says nothing about the records of another term, so each term starts with none, at the first day.
     """
 
     query_key: str
     terms: tuple[Checkpoint, ...] = ()
 
     def of(self, term: str | None) -> Checkpoint:
-        """The checkpoint of a term, of the last one where none is named."""
+        """The checkpoint of `term`, or of the term synced last if None; an empty one where there is none."""
         if term is None:
             return self.terms[-1] if self.terms else Checkpoint(self.query_key)
         found = [each for each in self.terms if each.term in (term, None)]
@@ -57,16 +57,22 @@ class KeyCheckpoints:
         return replace(best, term=term)
 
     def advanced(self, term: str, last_edat: str | None, windows: Mapping[str, str]) -> "KeyCheckpoints":
-        """With the watermarks of `term` moved forward; one that waited for a term is its own now."""
+        """A copy with the watermarks of `term` moved forward; it takes over a checkpoint that has no term yet.
+
+        Terms that were synced longest ago are dropped while the terms of the key exceed `TERMS_BYTES`.
+        """
         others = [each for each in self.terms if each.term not in (term, None)]
-        stands = self.of(term).advanced(last_edat, windows)
+        checkpoint = self.of(term).advanced(last_edat, windows)
         room = TERMS_BYTES
         while others and sum(len((each.term or "").encode()) for each in others) > room:
             others.pop(0)
-        return KeyCheckpoints(self.query_key, (*others, stands))
+        return KeyCheckpoints(self.query_key, (*others, checkpoint))
 
     def moved(self, term: str | None, last_edat: str | None, windows: Mapping[str, str]) -> "KeyCheckpoints":
-        """With the watermarks of `term` moved anywhere; without one those of the last, and the others back with it."""
+        """A copy with the watermarks of `term` moved anywhere.
+
+        Without a term it is the one synced last, and every other term is drawn back with it.
+        """
         moved = replace(self.of(term), last_edat=last_edat, windows=dict(windows))
         if term is None:
             others = [each.drawn_back(last_edat, windows) for each in self.terms[:-1]]
@@ -115,11 +121,10 @@ class Checkpoints(Protocol):
 
 @dataclass(slots=True)
 class Job:
-    """A long piece of work. `cursor` is what a later run needs to go on; `progress` is for people.
+    """A long piece of work. `cursor` is the state that a later run resumes from; `progress` is for people.
 
-    `state`: running, waiting (will be continued), stalled (until somebody asks for it anew), succeeded, failed,
-    cancelled. `progress` of a sync: processed, expected, error (why its last run ended early), reported (somebody has
-    been given its result).
+    `state`: running, waiting (will continue), stalled (until somebody syncs again), succeeded, failed, cancelled.
+    `progress` of a sync: processed, expected, error (why its last run ended early), reported (its result was returned).
     """
 
     job_id: str
@@ -133,7 +138,7 @@ class Job:
 
     @property
     def unfinished(self) -> bool:
-        """Whether there is work left that somebody may take up."""
+        """Whether there is work left that a run may resume."""
         return self.state in {"running", "waiting", "stalled"}
 
 
