@@ -8,8 +8,6 @@ import pytest
 
 from benchmarks.__main__ import names, recorded
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.cli.program import COMMANDS as COMMAND_LINE
-from bio_mcp.doors.cli.wording import COMMANDS
 from bio_mcp.doors.docs import ROOT, filled, pages, publish
 from bio_mcp.settings import Settings
 from scripts.template.__main__ import files
@@ -60,9 +58,11 @@ def test_every_setting_is_described_and_no_default_names_this_machine():
     assert str(ROOT) not in page
 
 
-def test_the_command_named_for_a_tool_exists():
-    assert set(COMMANDS) <= set(TOOLS)
-    assert {command.split()[1] for command in COMMANDS.values()} <= set(COMMAND_LINE)
+def test_every_tool_has_a_command_on_its_page():
+    named = re.findall(r"^\| `(\w+)` \| .* \| `(bio-mcp [\w ]+)` \|$", GENERATED["README.md"], re.MULTILINE)
+    assert dict(named) == {
+        each.portable_name: f"bio-mcp {each.command or f'call {each.portable_name}'}" for each in TOOLS.values()
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -22,6 +22,8 @@ ANSWERING = [
     ["checkpoint", "set", "migraine", "2024-01-01T00:00:00Z"],
     ["doctor"],
     ["tools"],
+    ["call", "corpus_queries"],
+    ["call", "rag.get", '{"doc_id": "pmid:27602157"}'],
 ]
 FAILING = [
     (["search", ""], 2, "VALIDATION"),
@@ -40,6 +42,12 @@ FAILING = [
     (["sync", "migraine", "migraine"], 1, "ENTREZ"),
     (["import"], 2, "VALIDATION"),
     (["import", "no-such-file.xml"], 2, "VALIDATION"),
+    (["call", "rag_serch"], 2, "VALIDATION"),
+    (["call", "rag_search", "{"], 2, "VALIDATION"),
+    (["call", "rag_search", "[]"], 2, "VALIDATION"),
+    (["call", "rag_search", "{}"], 2, "VALIDATION"),
+    (["call", "rag_search", "@no-such-file.json"], 2, "VALIDATION"),
+    (["call", "rag_get", '{"doc_id": "pmid:1"}'], 1, "NOT_FOUND"),
     (["conjure"], 2, "VALIDATION"),
 ]
 

@@ -17,6 +17,11 @@ class Where(Request):
     journals: list[str] = Field(default=None)
 
 
+class Known(Request):
+    year: str = ""
+    firstPage: str = ""  # noqa: N815  as contracts name it
+
+
 class Asking(Request):
     query: str
     top_k: int = Field(default=20, ge=1)
@@ -24,6 +29,9 @@ class Asking(Request):
     order: Literal["new", "old"] = "new"
     weight: float | None = None
     filters: Where = Field(default=None)
+    references: list[Known] = Field(default=None)
+    maxCharacters: int = Field(default=100, ge=1, le=900, description="characters")  # noqa: N815
+    detailLevel: Literal["all_of_it", "less_of_it"] = "all_of_it"  # noqa: N815
 
 
 class Answer(Response):
@@ -36,13 +44,13 @@ def asking(request: Asking, backends) -> Answer:
     return Answer(ok=True)
 
 
-def given(*argv):
+def given(*argv, **more):
     """The tool's arguments for a command line."""
     got = {}
 
     @click.command()
     @click.argument("query")
-    @options_of(asking, without=("query",))
+    @options_of(asking, **more)
     def command(**parameters):
         got.update(arguments_of(asking, parameters))
 
@@ -63,10 +71,29 @@ def given(*argv):
         (["x", "--weight", "0.5"], {"query": "x", "weight": 0.5}),
         (["x", "--year-from", "2020"], {"query": "x", "filters": {"year_from": 2020}}),
         (["x", "--journals", "a", "--journals", "b"], {"query": "x", "filters": {"journals": ["a", "b"]}}),
+        (["x", "--year", "2020", "--page", "7"], {"query": "x", "references": [{"year": "2020", "firstPage": "7"}]}),
     ],
 )
 def test_options_become_the_arguments_of_the_tool(argv, arguments):
     assert given(*argv) == arguments
+
+
+def test_the_words_of_a_command_stand_for_the_values_of_its_tool():
+    words = {"detailLevel": {"all": "all_of_it", "less": "less_of_it"}}
+    assert given("x", "--as", "less", choices=words) == {"query": "x", "detailLevel": "less_of_it"}
+    assert "--as [all|less]" in given("--help", choices=words)
+    assert "[default: all]" in given("--help", choices=words)
+
+
+def test_a_command_may_ask_for_the_most_that_its_tool_gives():
+    assert given("x", whole=("maxCharacters",)) == {"query": "x", "maxCharacters": 900}
+    assert "characters, at most 900 [default: 900]" in given("--help", whole=("maxCharacters",))
+    assert "characters, at most 900 [default: 100]" in given("--help")
+
+
+def test_a_field_that_a_command_leaves_out_has_no_option():
+    assert "--weight" in given("--help")
+    assert "--weight" not in given("--help", without=("weight",))
 
 
 def test_what_was_not_given_is_left_to_the_tool():

@@ -101,3 +101,19 @@ def test_no_line_is_wider_than_the_terminal(pubmed, terminal, width):
     terminal(width)
     for argv in (("search", "cancer"), ("fetch", "77"), ("related", "25760099")):
         assert max(map(cell_len, pubmed(*argv).shown.splitlines())) <= width
+
+
+def test_what_a_record_has_beyond_its_abstract_is_shown_on_request(pubmed):
+    shown = pubmed("fetch", "77", "--include-grant-info", "--include-affiliations").out
+    body = pubmed("fetch", "77", "--include-grant-info", "--include-affiliations", "--json").json["articles"][0]
+    assert body["grantList"]
+    assert body["affiliations"]
+    assert all(place in shown for place in body["affiliations"])
+    assert f"Grant: {body['grantList'][0]['grantId']}" in shown
+    assert "Grant: " not in pubmed("fetch", "77").out
+
+
+def test_a_record_may_be_had_without_its_abstract_or_its_headings(pubmed):
+    assert "AIM: To see." not in pubmed("fetch", "77", "--as", "citation").out
+    assert "meshTerms" in pubmed("fetch", "77", "--json").json["articles"][0]
+    assert "meshTerms" not in pubmed("fetch", "77", "--no-include-mesh-terms", "--json").json["articles"][0]

@@ -4,8 +4,9 @@ import click
 import pytest
 
 from bio_mcp.catalog import TOOLS
+from bio_mcp.doors.cli.options import leaves
 from bio_mcp.doors.cli.program import COMMANDS, bio_mcp
-from bio_mcp.doors.cli.wording import ARGUMENTS, in_commands
+from bio_mcp.doors.cli.wording import ARGUMENTS, in_commands, option
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,7 @@ from bio_mcp.doors.cli.wording import ARGUMENTS, in_commands
         ("dateRange: minDate 2020 is after maxDate 2010", "--from and --to: --from 2020 is after --to 2010"),
         ("filters.journals.0: too long; top_k: too many", "--journals: too long; --top-k: too many"),
         ("pmids.3: 'x' is not a PMID", "PMIDS: 'x' is not a PMID"),
+        ("includeMeshTerms: should be true or false", "--include-mesh-terms: should be true or false"),
         ("PubMed does not know 'query_gene: x'", "PubMed does not know 'query_gene: x'"),
         ("the term is long", "the term is long"),
     ],
@@ -29,8 +31,9 @@ def test_tools_and_arguments_are_named_as_commands_and_options(said, worded):
 
 def test_no_tool_keeps_its_name():
     for each in TOOLS.values():
-        assert in_commands(f"ask {each.name}") != f"ask {each.name}"
-        assert in_commands(f"ask {each.portable_name}").startswith("ask `bio-mcp ")
+        if each.command:
+            assert in_commands(f"ask {each.name}") == f"ask `bio-mcp {each.command}`"
+            assert in_commands(f"ask {each.portable_name}") == f"ask `bio-mcp {each.command}`"
 
 
 def commands(command=bio_mcp, path="bio-mcp"):
@@ -41,6 +44,27 @@ def commands(command=bio_mcp, path="bio-mcp"):
             yield from commands(command.get_command(context, name), f"{path} {name}")
     else:
         yield path, command
+
+
+ALONE = {  # fields that are given by `bio-mcp call` alone, and why
+    ("sync", "job_id"): "the command follows its own job to the end",
+}
+ELSEWHERE = {"pubmed related": ["pubmed cite"]}  # commands that are the same tool's
+
+
+def reachable(command):
+    """What is typed for a command: its options, and its arguments as they are shown."""
+    shown = {each.make_metavar(click.Context(command)).strip("[].") for each in command.params}
+    return shown | {opt for each in command.params for opt in each.opts}
+
+
+@pytest.mark.parametrize("name", [name for name, each in TOOLS.items() if each.command])
+def test_every_argument_of_a_tool_can_be_given_to_its_command(name):
+    by_path, first = dict(commands()), TOOLS[name].command
+    offered = {each for path in [first, *ELSEWHERE.get(first, [])] for each in reachable(by_path[f"bio-mcp {path}"])}
+    missing = {each.name for each in leaves(TOOLS[name].input) if option(each.name) not in offered | {"PMID"}}
+    assert missing == {field for command, field in ALONE if command == first}
+    assert by_path[f"bio-mcp {first}"].params
 
 
 @pytest.mark.parametrize(("path", "command"), list(commands()), ids=lambda each: each if isinstance(each, str) else "")

@@ -71,6 +71,7 @@ class Tool:
 
     `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
+    `command`: what is typed after `bio-mcp` for it; None where it is called by `bio-mcp call` alone.
     `beyond`: why there is a tool that no contract document has; None for a contract's tool.
     `also_uses`: methods of ports, as "documents.delete", that its examples do not reach; `does_without`: those that it
     tries and answers without. On AWS its function is given what its examples and `also_uses` take, and no more.
@@ -91,6 +92,7 @@ class Tool:
     wants_context: bool = False
     output_listed: bool = True
     longest: int | None = None
+    command: str | None = None
     beyond: str | None = None
     also_uses: tuple[str, ...] = ()
     does_without: tuple[str, ...] = ()
@@ -167,6 +169,7 @@ def tool(
     open_world: bool = False,
     output_listed: bool = True,
     longest: int | None = None,
+    command: str | None = None,
     beyond: str | None = None,
     also_uses: tuple[str, ...] = (),
     does_without: tuple[str, ...] = (),
@@ -194,6 +197,7 @@ def tool(
             wants_context="context" in types,
             output_listed=output_listed,
             longest=longest,
+            command=command,
             beyond=beyond,
             also_uses=also_uses,
             does_without=does_without,

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.cli.wording import COMMANDS
 from bio_mcp.doors.cli_docs import cli_page
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
@@ -96,7 +95,7 @@ def _tool_section(each: Tool) -> str:
         f"at most {each.timeout:g} s",
         *([f"at most {each.longest:,} characters, or one record, unless more are asked for"] if each.longest else []),
         f"function `{each.function}`",
-        *([_command(each)] if _command(each) else []),
+        _command(each),
     ]
     codes = ", ".join(sorted(set(each.family.dialect.values())))
     return "\n".join(
@@ -120,7 +119,7 @@ def _summary(each: Tool | Resource) -> str:
 
 
 def _command(each: Tool) -> str:
-    return f"`{COMMANDS[each.name]}`" if each.name in COMMANDS else ""
+    return f"`bio-mcp {each.command or f'call {each.portable_name}'}`"
 
 
 def _schema_table(what: str, schema: Mapping[str, Any]) -> str:

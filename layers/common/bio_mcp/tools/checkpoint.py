@@ -93,7 +93,7 @@ class QueryList(Response):
     papers: int | None = Field(description="in the corpus; null: unknown")
 
 
-@tool("corpus.checkpoint.get", family=BIO_MCP, timeout=5)
+@tool("corpus.checkpoint.get", family=BIO_MCP, command="checkpoint get", timeout=5)
 def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
     """Read how far a named query has been synced: the newest entry date in the corpus.
 
@@ -113,7 +113,15 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
     )
 
 
-@tool("corpus.checkpoint.set", family=BIO_MCP, timeout=5, read_only=False, destructive=True, also_uses=("jobs.put",))
+@tool(
+    "corpus.checkpoint.set",
+    family=BIO_MCP,
+    command="checkpoint set",
+    timeout=5,
+    read_only=False,
+    destructive=True,
+    also_uses=("jobs.put",),
+)
 def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context) -> Done:
     """Move the watermark of a named query, also backwards: the next sync reads everything since then again."""
     last_edat, day = instant(moment(request.last_edat)), eastern_day(request.last_edat)
@@ -135,6 +143,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
 @tool(
     "corpus.queries",
     family=BIO_MCP,
+    command="queries list",
     timeout=5,
     output_listed=False,
     longest=budget.DEFAULT,

@@ -74,7 +74,7 @@ class Study(Response):
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
 
 
-@tool("rag.get", family=BIO_MCP, timeout=5)
+@tool("rag.get", family=BIO_MCP, command="get", timeout=5)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
     return _paper(_document(request.doc_id.removeprefix("pmid:"), backends), backends)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tools.checkpoint import get_checkpoint, set_checkpoint
 
@@ -18,22 +18,18 @@ def checkpoint_command() -> None:
 
 @checkpoint_command.command("get")
 @click.argument("query_key")
-@as_json
-@click.pass_obj
-def get_command(session: Session, query_key: str, as_json: bool) -> None:
+@answering
+def get_command(session: Session, query_key: str) -> None:
     """Show how far QUERY_KEY has been synced."""
-    session.as_json = as_json
     session.answer(session.ask(get_checkpoint, {"query_key": query_key}), render)
 
 
 @checkpoint_command.command("set")
 @click.argument("query_key")
 @click.argument("last_edat", metavar="TIME")
-@as_json
-@click.pass_obj
-def set_command(session: Session, query_key: str, last_edat: str, as_json: bool) -> None:
+@answering
+def set_command(session: Session, query_key: str, last_edat: str) -> None:
     """Move QUERY_KEY to TIME (ISO 8601, UTC), backwards too: the next sync reads everything since then again."""
-    session.as_json = as_json
     body = session.ask(set_checkpoint, {"query_key": query_key, "last_edat": last_edat})
     session.answer(body, lambda _: console.say(f"{query_key} now stands at {last_edat}."))
 

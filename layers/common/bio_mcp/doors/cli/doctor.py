@@ -7,7 +7,7 @@ import click
 
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.checks import diagnosis
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 
 MARKS = {"ok": "ok", "warn": "warn", "fail": "FAIL"}
@@ -20,11 +20,9 @@ VERDICTS = {
 
 @click.command("doctor")
 @click.option("--ncbi", is_flag=True, help="Ask NCBI too, within 10 seconds.")
-@as_json
-@click.pass_obj
-def doctor_command(session: Session, ncbi: bool, as_json: bool) -> None:
+@answering
+def doctor_command(session: Session, ncbi: bool) -> None:
     """Check this installation and its corpus, and say what to do about what is wrong."""
-    session.as_json = as_json
     body = session.ask(diagnosis(session.settings), {"ncbi": ncbi})
     session.answer(body, render)
     session.code = 0 if body["ok"] else 1

@@ -12,7 +12,7 @@ import click
 from pydantic import Field
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article
@@ -112,14 +112,12 @@ def _imported(reports: list[tuple[Path, ImportReport]], backends: Backends) -> I
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, readable=True))
 @click.option("--sample", is_flag=True, help="Import the bundled sample of PubMed records.")
 @click.option("--if-empty", is_flag=True, help="Do nothing when the corpus holds other papers already.")
-@as_json
-@click.pass_obj
-def import_command(session: Session, files: tuple[str, ...], sample: bool, if_empty: bool, as_json: bool) -> None:
+@answering
+def import_command(session: Session, files: tuple[str, ...], sample: bool, if_empty: bool) -> None:
     """Import PubMed XML: baseline and update files or EFetch answers, plain, .gz or .xz.
 
     Deletions are applied. It may be stopped at any time: run it again and what is there already is skipped.
     """
-    session.as_json = as_json
     if bool(files) == sample:
         raise click.UsageError("Give the files to import, or --sample.")
     with as_file(sample_file()) as bundled, console.progress("importing") as update:

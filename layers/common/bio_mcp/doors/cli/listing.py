@@ -9,17 +9,15 @@ from rich.text import Text
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tool import Resource, Tool
 
 
 @click.command("tools")
-@as_json
-@click.pass_obj
-def tools_command(session: Session, as_json: bool) -> None:
+@answering
+def tools_command(session: Session) -> None:
     """List the tools and resources that MCP clients see, by family."""
-    session.as_json = as_json
     session.answer(listing(), render)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json, words
+from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tool import Tool
 from bio_mcp.tools.lookup import (
@@ -20,6 +20,19 @@ from bio_mcp.tools.lookup import (
 )
 
 Render = Callable[[Mapping[str, Any]], None]
+CITED = {
+    "journal": "title or abbreviation",
+    "year": "year of publication",
+    "volume": "volume of the journal",
+    "firstPage": "first page",
+    "author": "surname and initials",
+    "title": "title of the article",
+}
+SHOWN = {
+    "sections": "words of a section's title; repeat for more",
+    "maxCharacters": "characters",
+    "includeTables": "with the tables, as text",
+}
 
 
 @click.group(
@@ -32,74 +45,60 @@ def lookup_command() -> None:
 
 @lookup_command.command("mesh")
 @words("term")
-@click.option("--max", "most", type=click.INT, default=5, show_default=True, help="headings to show, at most 50")
-@as_json
-@click.pass_obj
-def mesh_command(session: Session, term: str, most: int, as_json: bool) -> None:
+@options_of(lookup_mesh, helps={"maxResults": "headings to show"})
+@answering
+def mesh_command(session: Session, /, **given: Any) -> None:
     """Find MeSH headings for TERM."""
-    _answer(session, as_json, lookup_mesh, {"term": term, "maxResults": most}, render_mesh)
+    _answer(session, lookup_mesh, given, render_mesh)
 
 
 @lookup_command.command("spell")
 @words("query")
-@as_json
-@click.pass_obj
-def spell_command(session: Session, query: str, as_json: bool) -> None:
+@options_of(check_spelling)
+@answering
+def spell_command(session: Session, /, **given: Any) -> None:
     """Print how PubMed would spell QUERY."""
-    _answer(
-        session, as_json, check_spelling, {"query": query}, lambda body: console.say(body["correctedQuery"] or query)
-    )
+    _answer(session, check_spelling, given, lambda body: console.say(body["correctedQuery"] or body["query"]))
 
 
 @lookup_command.command("ids")
 @click.argument("ids", nargs=-1, required=True)
-@as_json
-@click.pass_obj
-def ids_command(session: Session, ids: tuple[str, ...], as_json: bool) -> None:
+@options_of(convert_ids)
+@answering
+def ids_command(session: Session, /, **given: Any) -> None:
     """Translate PMIDs, PMCIDs and DOIs into each other."""
-    _answer(session, as_json, convert_ids, {"ids": list(ids)}, render_ids)
+    _answer(session, convert_ids, given, render_ids)
 
 
 @lookup_command.command("match")
-@click.option("--journal", default="", help="title or abbreviation")
-@click.option("--year", default="", help="year of publication")
-@click.option("--volume", default="", help="volume of the journal")
-@click.option("--page", default="", help="first page")
-@click.option("--author", default="", help="surname and initials")
-@click.option("--title", default="", help="title of the article")
-@as_json
-@click.pass_obj
-def match_command(session: Session, /, as_json: bool, page: str, **known: str) -> None:
+@options_of(match_citations, helps=CITED)
+@answering
+def match_command(session: Session, /, **given: Any) -> None:
     """Find the PMID of a reference, and check it against the record."""
-    citation = {**known, "firstPage": page}
-    _answer(session, as_json, match_citations, {"citations": [citation]}, render_match)
+    known = arguments_of(match_citations, given) or {"citations": [{}]}
+    session.answer(session.ask(match_citations, known), render_match)
 
 
 @lookup_command.command("text")
 @click.argument("id")
-@click.option("--section", "sections", multiple=True, help="words of a section's title; repeat for more")
-@click.option("--max", "most", type=click.INT, default=200_000, show_default=True, help="characters, at most 200000")
-@click.option("--tables/--no-tables", default=True, help="with the tables, as text")
-@as_json
-@click.pass_obj
-def text_command(session: Session, /, as_json: bool, most: int, tables: bool, **given: Any) -> None:
+@options_of(get_full_text, whole=("maxCharacters",), helps=SHOWN)
+@answering
+def text_command(session: Session, /, **given: Any) -> None:
     """Print the open-access full text of ID: a PMCID, PMID or DOI."""
-    given |= {"sections": list(given["sections"]), "maxCharacters": most, "includeTables": tables}
-    _answer(session, as_json, get_full_text, given, render_text)
+    _answer(session, get_full_text, given, render_text)
 
 
 @lookup_command.command("book")
 @click.argument("id")
-@as_json
-@click.pass_obj
-def book_command(session: Session, /, as_json: bool, **given: str) -> None:
+@options_of(get_book)
+@answering
+def book_command(session: Session, /, **given: Any) -> None:
     """Print the Bookshelf record of ID: a PMID or NBK accession."""
-    _answer(session, as_json, get_book, given, render_book)
+    _answer(session, get_book, given, render_book)
 
 
-def _answer(session: Session, as_json: bool, asked: Tool, arguments: dict[str, Any], render: Render) -> None:
-    session.as_json = as_json
-    session.answer(session.ask(asked, arguments), render)
+def _answer(session: Session, asked: Tool, given: Mapping[str, Any], render: Render) -> None:
+    session.answer(session.ask(asked, arguments_of(asked, given)), render)
 
 
 def render_mesh(body: Mapping[str, Any]) -> None:

@@ -4,6 +4,8 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import click
@@ -11,6 +13,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.doors.cli.wording import option
 from bio_mcp.tool import Tool
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -33,9 +37,20 @@ class _Pmid(click.ParamType[str]):
         )
 
 
-NO_HELPS: Mapping[str, str] = types.MappingProxyType({})
+NONE: Mapping[str, Any] = types.MappingProxyType({})
 
-as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+
+def answering(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option --json, and its session as the first argument."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+    @click.pass_obj
+    @wraps(command)
+    def answer(session: Session, /, *, as_json: bool, **given: Any) -> None:
+        session.as_json = as_json
+        command(session, **given)
+
+    return answer
 
 
 pmid: Decorator = click.argument("pmid", type=_Pmid())
@@ -47,17 +62,37 @@ def words(name: str) -> Decorator:
     return click.argument(name, nargs=-1, required=True, callback=lambda _ctx, _param, given: " ".join(given))
 
 
-def options_of(tool: Tool, *, without: tuple[str, ...] = (), helps: Mapping[str, str] = NO_HELPS) -> Decorator:
-    """An option for each field of the tool's input, those of a nested model beside the others.
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A field that is no model itself, and the field that holds its model, alone or in a list."""
 
-    Fields in `without` are the command's own arguments. `helps` stand in for descriptions in the tool. Bounds are
-    left to the tool, which says them better.
+    name: str
+    field: FieldInfo
+    parent: str | None = None
+    listed: bool = False
+
+
+def options_of(
+    tool: Tool,
+    *,
+    without: tuple[str, ...] = (),
+    whole: tuple[str, ...] = (),
+    helps: Mapping[str, str] = NONE,
+    choices: Mapping[str, Mapping[str, str]] = NONE,
+) -> Decorator:
+    """An option for each field of the tool's input that is not named as an argument, called as wording.py has it.
+
+    Those of a nested model stand beside the others. Fields in `without` get none; those in `whole` default to the
+    most that the tool gives. `helps` stand in for descriptions in the tool; `choices` are the words for its values.
+    Bounds are told, and left to the tool, which refuses with a sentence.
     """
-    fields = [(name, field) for _, name, field in _leaves(tool.input) if name not in without]
+    offered = [each for each in leaves(tool.input) if each.name not in without and option(each.name).startswith("--")]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for name, field in reversed(fields):
-            command = _option(name, field, helps.get(name) or field.description or "")(command)
+        for each in reversed(offered):
+            default = _most(each.field) if each.name in whole else None
+            meaning = helps.get(each.name) or each.field.description or ""
+            command = _option(each, meaning, default, choices.get(each.name))(command)
         return command
 
     return decorate
@@ -66,24 +101,36 @@ def options_of(tool: Tool, *, without: tuple[str, ...] = (), helps: Mapping[str,
 def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """The tool's arguments from a command's parameters: those that were given, nested as the model wants them."""
     arguments: dict[str, Any] = {}
-    for parent, name, _ in _leaves(tool.input):
-        value = given.get(name)
+    for each in leaves(tool.input):
+        value = given.get(each.name)
         if value is None or value == ():
             continue
-        inside = arguments.setdefault(parent, {}) if parent else arguments
-        inside[name] = list(value) if isinstance(value, tuple) else value
+        inside = arguments
+        if each.parent:
+            inside = arguments.setdefault(each.parent, [{}] if each.listed else {})
+            inside = inside[0] if each.listed else inside
+        inside[each.name] = list(value) if isinstance(value, tuple) else value
     return arguments
 
 
-def _leaves(model: type[BaseModel]) -> list[tuple[str | None, str, FieldInfo]]:
-    """(field that holds it or None, name, field) for each field that is not a model itself."""
-    found: list[tuple[str | None, str, FieldInfo]] = []
+def values_of(tool: Tool, field: str) -> tuple[str, ...]:
+    """What a field of the tool's input may say, or each of its values."""
+    kind = _plain(tool.input.model_fields[field].annotation)
+    named = typing.get_args(kind)
+    return typing.get_args(named[0]) if typing.get_origin(kind) is list else named
+
+
+def leaves(model: type[BaseModel]) -> list[Leaf]:
+    """Every field that a command may take of an input model."""
+    found: list[Leaf] = []
     for name, field in model.model_fields.items():
         kind = _plain(field.annotation)
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            found += [(name, inner, inside) for inner, inside in kind.model_fields.items()]
+        listed = typing.get_origin(kind) is list
+        inner = typing.get_args(kind)[0] if listed else kind
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            found += [Leaf(each, inside, name, listed) for each, inside in inner.model_fields.items()]
         else:
-            found.append((None, name, field))
+            found.append(Leaf(name, field))
     return found
 
 
@@ -94,17 +141,33 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
-def _option(name: str, field: FieldInfo, meaning: str) -> Decorator:
-    flag, kind = "--" + name.replace("_", "-"), _plain(field.annotation)
-    shown = "" if field.default in (None, PydanticUndefined) else f"[default: {field.default}]"
-    text = " ".join(filter(None, [meaning, shown]))
+def _most(field: FieldInfo) -> int | None:
+    """The greatest number that the field takes."""
+    return next((each.le for each in field.metadata if hasattr(each, "le")), None)
+
+
+def _option(leaf: Leaf, meaning: str, default: Any, words: Mapping[str, str] | None) -> Decorator:
+    flag, kind = option(leaf.name), _plain(leaf.field.annotation)
+    text = _help(leaf.field, meaning, default, words or {})
     if kind is bool:
-        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=text)
+        return click.option(f"{flag}/--no-{flag[2:]}", leaf.name, default=None, help=text)
     if typing.get_origin(kind) is typing.Literal:
-        return click.option(flag, name, type=click.Choice(typing.get_args(kind)), help=text)
+        said = words or {each: each for each in typing.get_args(kind)}
+        return click.option(
+            flag, leaf.name, type=click.Choice(list(said)), callback=lambda *given: said.get(given[-1]), help=text
+        )
     if typing.get_origin(kind) in (list, tuple, set, frozenset):
-        return click.option(flag, name, type=_scalar(typing.get_args(kind)[0]), multiple=True, help=text)
-    return click.option(flag, name, type=_scalar(kind), help=text)
+        return click.option(flag, leaf.name, type=_scalar(typing.get_args(kind)[0]), multiple=True, help=text)
+    return click.option(flag, leaf.name, type=_scalar(kind), default=default, help=text)
+
+
+def _help(field: FieldInfo, meaning: str, default: Any, words: Mapping[str, str]) -> str:
+    """What it means, the most that it takes, and what it is unless given."""
+    if isinstance(most := _most(field), int):
+        meaning = f"{meaning}, at most {most}"
+    shown = field.default if default is None else default
+    shown = next((word for word, value in words.items() if value == shown), shown)
+    return meaning if shown in (None, PydanticUndefined, "", []) else f"{meaning} [default: {shown}]"
 
 
 def _scalar(kind: Any) -> click.ParamType[Any]:

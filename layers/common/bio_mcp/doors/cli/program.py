@@ -40,6 +40,7 @@ COMMANDS = {
     "reindex": ("reindexing", "Rebuild the search index from the stored papers."),
     "doctor": ("doctor", "Check this installation and its corpus."),
     "tools": ("listing", "List the tools and resources that clients see."),
+    "call": ("calling", "Call any tool by its name, with JSON."),
 }
 
 

@@ -9,17 +9,31 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json, pmid, pmids, words
+from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmid, pmids, values_of, words
 from bio_mcp.doors.cli.papers import flag
 from bio_mcp.doors.cli.session import Session
-from bio_mcp.tools import budget
-from bio_mcp.tools.pubmed import LINKS, SORTS, TIMEOUT_S, fetch_details, relate, search_pubmed
+from bio_mcp.tools.pubmed import LINKS, TIMEOUT_S, fetch_details, relate, search_pubmed
 
 KINDS = {name.removeprefix("pubmed_").partition("_")[0]: name for name in LINKS}
-STYLES = {"ris": "ris", "bibtex": "bibtex", "apa": "apa_string", "mla": "mla_string"}
-MORE_STYLES = {"vancouver": "vancouver", "csl": "csl_json"}
-RAW = {"xml": "full_xml", "medline": "medline_text"}
-MOST_SUMMARIES = 100
+LEVELS = {"abstract": "abstract_plus", "citation": "citation_data", "xml": "full_xml", "medline": "medline_text"}
+CITING = ("citationStyles", "moreStyles")
+STYLES = {style.partition("_")[0]: (field, style) for field in CITING for style in values_of(relate, field)}
+MEANINGS = {
+    "maxResults": "hits to show",
+    "sortBy": "order of the hits",
+    "minDate": "first day: YYYY, YYYY/MM or YYYY/MM/DD",
+    "maxDate": "last day: YYYY, YYYY/MM or YYYY/MM/DD",
+    "dateType": "day published, entered or revised",
+    "filterByPublicationTypes": "publication type, such as Review; repeat for more",
+    "fetchBriefSummaries": "first hits that are shown with title and authors",
+    "detailLevel": "citation: without abstract; xml, medline: NCBI's own text",
+    "includeMeshTerms": "MeSH headings, in --json",
+    "includeGrantInfo": "who paid for it",
+    "includeAffiliations": "where the authors work",
+    "maxCharacters": "characters of the answer, whole records only",
+    "relationshipType": "how it is related",
+    "maxRelatedResults": "articles",
+}
 
 
 @click.group("pubmed", help=f"Ask PubMed itself, within {TIMEOUT_S} seconds. Nothing is added to the corpus.")
@@ -29,73 +43,46 @@ def pubmed_command() -> None:
 
 @pubmed_command.command("search")
 @words("term")
-@click.option("--max", "most", type=click.INT, default=20, show_default=True, help="hits to show, at most 1000")
-@click.option(
-    "--sort", type=click.Choice(list(SORTS)), default="relevance", show_default=True, help="order of the hits"
-)
-@click.option("--from", "first", help="first day: YYYY, YYYY/MM or YYYY/MM/DD")
-@click.option("--to", "last", help="last day: YYYY, YYYY/MM or YYYY/MM/DD")
-@click.option("--date", "kind", type=click.Choice(["pdat", "edat", "mdat"]), help="day published, entered or revised")
-@click.option("--type", "types", multiple=True, help="publication type, such as Review; repeat for more")
-@as_json
-@click.pass_obj
-def search_command(session: Session, /, as_json: bool, **given: Any) -> None:
+@options_of(search_pubmed, whole=("fetchBriefSummaries",), helps=MEANINGS)
+@answering
+def search_command(session: Session, /, term: str, **given: Any) -> None:
     """Search PubMed for TERM, in PubMed's own syntax."""
-    session.as_json = as_json
-    range_ = {"minDate": given["first"], "maxDate": given["last"], "dateType": given["kind"]}
-    arguments = {
-        "queryTerm": given["term"],
-        "maxResults": given["most"],
-        "sortBy": given["sort"],
-        "fetchBriefSummaries": max(0, min(given["most"], MOST_SUMMARIES)),
-        "dateRange": {name: value for name, value in range_.items() if value},
-        "filterByPublicationTypes": list(given["types"]),
-    }
+    arguments = {"queryTerm": term, **arguments_of(search_pubmed, given)}
     session.answer(session.ask(search_pubmed, arguments), render_search)
 
 
 @pubmed_command.command("fetch")
 @pmids
-@click.option("--as", "form", type=click.Choice(list(RAW)), help="NCBI's own XML or MEDLINE text")
-@as_json
-@click.pass_obj
-def fetch_command(session: Session, pmids: tuple[str, ...], form: str | None, as_json: bool) -> None:
+@options_of(fetch_details, whole=("maxCharacters",), helps=MEANINGS, choices={"detailLevel": LEVELS})
+@answering
+def fetch_command(session: Session, /, **given: Any) -> None:
     """Show the PubMed records of PMIDS."""
-    session.as_json = as_json
-    level = RAW[form] if form else "abstract_plus"
-    arguments = {"pmids": list(pmids), "detailLevel": level, "maxCharacters": budget.MOST}
-    session.answer(session.ask(fetch_details, arguments), render_fetch)
+    session.answer(session.ask(fetch_details, arguments_of(fetch_details, given)), render_fetch)
 
 
 @pubmed_command.command("related")
 @pmid
-@click.option("--kind", type=click.Choice(list(KINDS)), default="similar", show_default=True, help="how it is related")
-@click.option("--max", "most", type=click.INT, default=10, show_default=True, help="articles, at most 50")
-@as_json
-@click.pass_obj
-def related_command(session: Session, pmid: str, kind: str, most: int, as_json: bool) -> None:
+@options_of(relate, without=CITING, helps=MEANINGS, choices={"relationshipType": KINDS})
+@answering
+def related_command(session: Session, /, pmid: str, **given: Any) -> None:
     """List articles similar to PMID, citing it or cited by it."""
-    session.as_json = as_json
-    arguments = {"sourcePmid": pmid, "relationshipType": KINDS[kind], "maxRelatedResults": most}
-    session.answer(session.ask(relate, arguments), render_related)
+    session.answer(session.ask(relate, {"sourcePmid": pmid, **arguments_of(relate, given)}), render_related)
 
 
 @pubmed_command.command("cite")
 @pmids
 @click.option(
     "--style",
-    type=click.Choice([*STYLES, *MORE_STYLES]),
+    type=click.Choice(list(STYLES)),
     default="apa",
     show_default=True,
     help="csl is JSON for reference managers",
 )
-@as_json
-@click.pass_obj
-def cite_command(session: Session, pmids: tuple[str, ...], style: str, as_json: bool) -> None:
+@answering
+def cite_command(session: Session, pmids: tuple[str, ...], style: str) -> None:
     """Print the citations of PMIDS."""
-    session.as_json = as_json
-    named, field = (STYLES | MORE_STYLES)[style], "citationStyles" if style in STYLES else "moreStyles"
-    wanted = {"relationshipType": "citation_formats", "citationStyles": [], "moreStyles": [], field: [named]}
+    field, named = STYLES[style]
+    wanted = {"relationshipType": "citation_formats", **{each: [] for each in CITING}, field: [named]}
     session.answer_each(
         "citations",
         pmids,
@@ -145,8 +132,14 @@ def _record(each: Mapping[str, Any]) -> list[Text]:
         Text(", ".join(names)),
         Text(printed, style="italic"),
         Text(ids, style="dim"),
-        Text(each["abstractText"] or ""),
+        Text(each.get("abstractText") or ""),
+        *(Text(_paid(grant), style="dim") for grant in each.get("grantList", ())),
+        *(Text(place, style="dim") for place in each.get("affiliations", ())),
     ]
+
+
+def _paid(grant: Mapping[str, Any]) -> str:
+    return "Grant: " + ", ".join(filter(None, (grant["grantId"], grant["agency"], grant["country"])))
 
 
 def _name(author: Mapping[str, Any]) -> str:

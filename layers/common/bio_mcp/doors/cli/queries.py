@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.syncing.stopping import remove, stop
 from bio_mcp.tools.checkpoint import list_queries
@@ -19,23 +19,19 @@ def queries_command() -> None:
 
 @queries_command.command("list")
 @click.argument("query_key", required=False)
-@as_json
-@click.pass_obj
-def list_command(session: Session, query_key: str | None, as_json: bool) -> None:
+@answering
+def list_command(session: Session, query_key: str | None) -> None:
     """List every query, or QUERY_KEY alone: term, how far it is synced, and how its last sync went."""
-    session.as_json = as_json
     arguments = {"query_key": query_key} if query_key else {}
     session.answer(session.ask(list_queries, arguments), render)
 
 
 @queries_command.command("stop")
 @click.argument("query_key")
-@as_json
-@click.pass_obj
-def stop_command(session: Session, query_key: str, as_json: bool) -> None:
+@answering
+def stop_command(session: Session, query_key: str) -> None:
     """Cancel the sync of QUERY_KEY that runs or waits. What it has stored stays; the next sync starts anew from the
     watermark."""
-    session.as_json = as_json
     jobs = [job.job_id for job in stop(query_key, session.backends)]
     what = ", ".join(jobs)
     said = f"{what} is cancelled; if it runs, it ends within a minute." if jobs else f"No sync of {query_key} to stop."
@@ -45,14 +41,12 @@ def stop_command(session: Session, query_key: str, as_json: bool) -> None:
 @queries_command.command("remove")
 @click.argument("query_key")
 @click.option("--yes", is_flag=True, help="Do it; without this it only says what would be done.")
-@as_json
-@click.pass_obj
-def remove_command(session: Session, query_key: str, yes: bool, as_json: bool) -> None:
+@answering
+def remove_command(session: Session, query_key: str, yes: bool) -> None:
     """Forget QUERY_KEY: its watermarks and its syncs.
 
     The papers stay, as others may have brought them too. The next sync of the key reads everything again.
     """
-    session.as_json = as_json
     stood = remove(query_key, session.backends) if yes else session.backends.checkpoints.all(query_key)
     terms = [each.term for each in stood]
     session.answer(

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import arguments_of, as_json, options_of, pmids, words
+from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmids, words
 from bio_mcp.doors.cli.papers import hits, paper
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tools.get_doc import rag_get
@@ -18,7 +18,7 @@ ABOUT_SCORES = (
 
 
 OPTIONS = {
-    "top_k": "papers to show, at most 100",
+    "top_k": "papers to show",
     "quality_bias": "better evidence and newer papers rank higher",
     "journals": "this NLM id or full title; repeat for more",
     "publication_types": "this MeSH id or name, e.g. meta-analysis; repeat for more",
@@ -27,23 +27,19 @@ OPTIONS = {
 
 @click.command("search")
 @words("query")
-@options_of(rag_search, without=("query",), helps=OPTIONS)
-@as_json
-@click.pass_obj
-def search_command(session: Session, /, as_json: bool, **given: Any) -> None:
+@options_of(rag_search, helps=OPTIONS)
+@answering
+def search_command(session: Session, /, **given: Any) -> None:
     """Search the corpus for QUERY: a question, or words."""
-    session.as_json = as_json
     body = session.ask(rag_search, arguments_of(rag_search, given))
     session.answer(body, lambda answer: render_hits(answer, given["query"]))
 
 
 @click.command("get")
 @pmids
-@as_json
-@click.pass_obj
-def get_command(session: Session, pmids: tuple[str, ...], as_json: bool) -> None:
+@answering
+def get_command(session: Session, pmids: tuple[str, ...]) -> None:
     """Show the papers of PMIDS: 34093513 or pmid:34093513."""
-    session.as_json = as_json
     session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}"}), render_paper)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.importing import corpus_size
@@ -35,14 +35,12 @@ def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Re
 
 
 @click.command("reindex")
-@as_json
-@click.pass_obj
-def reindex_command(session: Session, as_json: bool) -> None:
+@answering
+def reindex_command(session: Session) -> None:
     """Bring the search index to what the stored papers say: after a restore, or for another embedding model.
 
     It may be stopped at any time: run it again and what is there already is not embedded twice.
     """
-    session.as_json = as_json
     with console.progress("indexing") as update:
         rate = console.Rate()
 

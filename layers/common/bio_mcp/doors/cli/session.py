@@ -68,8 +68,11 @@ class Session:
         *,
         deadline: Deadline = NEVER,
         progress: Progress | None = None,
+        worded: bool = True,
     ) -> dict[str, Any]:
         """Call `tool` as every door does; the body of its answer, worded for the command line. Raises `Failed`.
+
+        Not `worded`, it names tools and their arguments as they are called: by `bio-mcp call`.
 
         A tool that asks NCBI and tells no progress has its own time-out, and shows that it waits.
         """
@@ -78,7 +81,7 @@ class Session:
         with waiting.shown(soon=live):
             deadline = Deadline(tool.timeout) if live and deadline is NEVER else deadline
             outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress)
-        body = for_commands(outcome.body)
+        body = for_commands(outcome.body) if worded else outcome.body
         if outcome.failed:
             raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput))
         return body

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bio_mcp.doors import console
-from bio_mcp.doors.cli.options import arguments_of, as_json, options_of, words
+from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.progress import Progress
 from bio_mcp.syncing import withdrawals
@@ -25,42 +25,36 @@ STATES = {
 @click.command("sync")
 @click.argument("query_key")
 @words("term")
-@options_of(sync_delta, without=("query_key", "term", "job_id"), helps=OPTIONS)
-@as_json
-@click.pass_obj
-def sync_command(session: Session, /, as_json: bool, **given: Any) -> None:
+@options_of(sync_delta, without=("job_id",), helps=OPTIONS)
+@answering
+def sync_command(session: Session, /, **given: Any) -> None:
     """Bring the corpus up to date with every PubMed record that matches TERM.
 
     QUERY_KEY names the query: the next sync of the same key asks only for what is new or was revised since. It may
     be stopped at any time and goes on where it was.
     """
-    session.as_json = as_json
     _sync(session, arguments_of(sync_delta, given))
 
 
 @click.command("retractions")
-@as_json
-@click.pass_obj
-def retractions_command(session: Session, /, as_json: bool) -> None:
+@answering
+def retractions_command(session: Session, /) -> None:
     """Flag papers that have since been retracted, or have an expression of concern, wherever they came from.
 
     A sync sees this only of papers that its term still finds. This asks PubMed for every paper that was retracted, or
     has an expression of concern, and brings those up to date that the corpus holds. It adds none. Once a day is plenty.
     """
-    session.as_json = as_json
     _sync(session, {"query_key": QUERY_KEY, "term": TERM, "known_only": True})
 
 
 @click.command("withdrawals")
-@as_json
-@click.pass_obj
-def withdrawals_command(session: Session, /, as_json: bool) -> None:
+@answering
+def withdrawals_command(session: Session, /) -> None:
     """Delete papers that PubMed has withdrawn, wherever they came from, once two looks on different days say so.
 
     No search tells of it, so this asks PubMed for every paper that the corpus holds, 199 at a time. Once a week, on two
     days, is plenty.
     """
-    session.as_json = as_json
     _sync(session, {"query_key": withdrawals.QUERY_KEY, "term": withdrawals.TERM})
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from bio_mcp.doors.cli.options import as_json
+from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 
 
@@ -12,16 +12,14 @@ from bio_mcp.doors.cli.session import Session
 @click.option("--subject", required=True, help="Whom the token is for: a person or a program.")
 @click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How long it is valid.")
 @click.option("--scope", "scopes", multiple=True, help="What it may do: bio:read, bio:write.  [default: both]")
-@as_json
-@click.pass_obj
-def token_command(session: Session, subject: str, days: int, scopes: tuple[str, ...], as_json: bool) -> None:
+@answering
+def token_command(session: Session, subject: str, days: int, scopes: tuple[str, ...]) -> None:
     """Make an access token, signed with MCP_AUTH_SECRET_KEY, and print it.
 
     Whoever has it may call the server until it ends, or until the secret is another.
     """
     from bio_mcp.doors.auth.issuing import issue
 
-    session.as_json = as_json
     token, end = issue(session.settings, subject, timedelta(days=days), datetime.now(UTC), scopes)
     body = {"token": token, "subject": subject, "expires": f"{end:%Y-%m-%dT%H:%M:%SZ}"}
     session.answer(body, lambda each: click.echo(each["token"]))

@@ -2,25 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-COMMANDS = {
-    "pubmed.sync_delta": "bio-mcp sync",
-    "rag.search": "bio-mcp search",
-    "rag.get": "bio-mcp get",
-    "corpus.checkpoint.get": "bio-mcp checkpoint get",
-    "corpus.checkpoint.set": "bio-mcp checkpoint set",
-    "corpus.queries": "bio-mcp queries list",
-    "searchPubMedArticles": "bio-mcp pubmed search",
-    "fetchArticleDetails": "bio-mcp pubmed fetch",
-    "getArticleRelationships": "bio-mcp pubmed related",
-    "lookupMeshTerms": "bio-mcp lookup mesh",
-    "checkSpelling": "bio-mcp lookup spell",
-    "matchCitations": "bio-mcp lookup match",
-    "convertArticleIds": "bio-mcp lookup ids",
-    "getFullText": "bio-mcp lookup text",
-    "getBookRecord": "bio-mcp lookup book",
-}
 ARGUMENTS = {
     "doc_id": "PMID",
     "sourcePmid": "PMID",
@@ -35,6 +19,14 @@ ARGUMENTS = {
     "maxResults": "--max",
     "maxRelatedResults": "--max",
     "maxCharacters": "--max",
+    "fetchBriefSummaries": "--summaries",
+    "sortBy": "--sort",
+    "dateType": "--date",
+    "detailLevel": "--as",
+    "relationshipType": "--kind",
+    "citationStyles": "--style",
+    "moreStyles": "--style",
+    "includeTables": "--tables",
     "dateRange": "--from and --to",
     "minDate": "--from",
     "maxDate": "--to",
@@ -50,11 +42,19 @@ ARGUMENTS = {
     "group_by_doc": "--group-by-doc",
     "overlap_days": "--overlap-days",
 }
-_BY_NAME = COMMANDS | {name.replace(".", "_"): command for name, command in COMMANDS.items()}
 _NO_WORDS = [name for name in ARGUMENTS if "_" in name or not name.islower()]  # they mean nothing else in a sentence
-_TOOL = re.compile(rf"`?(?<![\w.])({'|'.join(map(re.escape, _BY_NAME))})\b`?")
 _PATH = re.compile(r"(?:^|(?<=; ))([A-Za-z_][\w.]*)(?=: )")
 _ARGUMENT = re.compile(rf"(?<![\w.-])(?:[A-Za-z]+\.)?({'|'.join(_NO_WORDS)})\b")
+
+
+@cache
+def _commands() -> tuple[Mapping[str, str], re.Pattern[str]]:
+    """The command of each tool by its names, and what finds those names: read when a sentence may have one."""
+    from bio_mcp.catalog import TOOLS
+
+    commands = {name: f"bio-mcp {each.command}" for each in TOOLS.values() for name in each.names if each.command}
+    named = "|".join(map(re.escape, sorted(commands, key=len, reverse=True)))
+    return commands, re.compile(rf"`?(?<![\w.])({named})\b`?")
 
 
 def for_commands(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,12 +69,17 @@ def for_commands(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def in_commands(sentence: str) -> str:
     """The sentence with tools named as commands, their arguments as a command's."""
-    named = _TOOL.sub(lambda found: f"`{_BY_NAME[found[1]]}`", sentence)
+    commands, tool = _commands()
+    named = tool.sub(lambda found: f"`{commands[found[1]]}`", sentence)
     placed = _PATH.sub(lambda found: _argument(found[1]), named)
     return _ARGUMENT.sub(lambda found: ARGUMENTS[found[1]], placed)
 
 
+def option(name: str) -> str:
+    """What a field of a tool's input is on the command line: an option, or an argument in capitals."""
+    return ARGUMENTS.get(name) or "--" + re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).replace("_", "-").lower()
+
+
 def _argument(path: str) -> str:
     """ "filters.journals.0" is --journals, "pmids.0" PMIDS."""
-    name = [part for part in path.split(".") if not part.isdecimal()][-1]
-    return ARGUMENTS.get(name) or "--" + name.replace("_", "-")
+    return option([part for part in path.split(".") if not part.isdecimal()][-1])

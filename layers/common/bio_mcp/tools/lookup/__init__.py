@@ -41,6 +41,7 @@ _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
 @tool(
     "lookupMeshTerms",
     family=PUBMED,
+    command="lookup mesh",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
@@ -76,6 +77,7 @@ def _heading(record: MeshRecord) -> MeshTerm:
 @tool(
     "checkSpelling",
     family=PUBMED,
+    command="lookup spell",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
@@ -91,6 +93,7 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
 @tool(
     "matchCitations",
     family=PUBMED,
+    command="lookup match",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
@@ -132,6 +135,7 @@ def _verdict(found: matching.Matched) -> CitationVerdict:
 @tool(
     "convertArticleIds",
     family=PUBMED,
+    command="lookup ids",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
@@ -158,6 +162,7 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
 @tool(
     "getFullText",
     family=PUBMED,
+    command="lookup text",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
@@ -206,6 +211,7 @@ def _printed(table: Table) -> str:
 @tool(
     "getBookRecord",
     family=PUBMED,
+    command="lookup book",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,

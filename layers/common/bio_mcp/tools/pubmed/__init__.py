@@ -103,7 +103,14 @@ class ArticleRelations(Response):
     warnings: list[str] = Field(default_factory=list)
 
 
-@tool("searchPubMedArticles", family=PUBMED, timeout=TIMEOUT_S, open_world=True, longest=budget.DEFAULT)
+@tool(
+    "searchPubMedArticles",
+    family=PUBMED,
+    command="pubmed search",
+    timeout=TIMEOUT_S,
+    open_world=True,
+    longest=budget.DEFAULT,
+)
 def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -> PubmedHits:
     """Search PubMed live: PMIDs and, on request, short summaries; reports the term that was searched.
 
@@ -152,7 +159,14 @@ def _chosen(request: SearchPubmed) -> dict[str, Any]:
     return {name: getattr(request, name) for name in ("maxResults", "sortBy", "fetchBriefSummaries")}
 
 
-@tool("fetchArticleDetails", family=PUBMED, timeout=TIMEOUT_S, open_world=True, longest=budget.DEFAULT)
+@tool(
+    "fetchArticleDetails",
+    family=PUBMED,
+    command="pubmed fetch",
+    timeout=TIMEOUT_S,
+    open_world=True,
+    longest=budget.DEFAULT,
+)
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
     pmids = fetching.asked_for(request.pmids)
@@ -162,7 +176,14 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
     return parsed(request, pmids, fetching.articles(pmids, backends.pubmed, context.deadline))
 
 
-@tool("getArticleRelationships", family=PUBMED, timeout=TIMEOUT_S, open_world=True, longest=budget.DEFAULT)
+@tool(
+    "getArticleRelationships",
+    family=PUBMED,
+    command="pubmed related",
+    timeout=TIMEOUT_S,
+    open_world=True,
+    longest=budget.DEFAULT,
+)
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""
     [pmid] = fetching.asked_for([request.sourcePmid], "sourcePmid")
