@@ -89,5 +89,5 @@ def test_a_failure_is_the_stores_and_names_nothing(failure):
     for use in (lambda: made.get(["a"]), lambda: made.put({"a": b""}, 60)):
         with pytest.raises(StoreFailed) as raised:
             use()
-        assert "kept answers" in str(raised.value)
+        assert "cached answers" in str(raised.value)
         assert "https" not in str(raised.value)

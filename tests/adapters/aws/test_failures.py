@@ -30,9 +30,9 @@ def raised(what):
 @pytest.mark.parametrize(
     ("code", "says", "retryable"),
     [
-        ("ProvisionedThroughputExceededException", "too much at the moment", True),
-        ("ThrottlingException", "too much at the moment", True),
-        ("SlowDown", "too much at the moment", True),
+        ("ProvisionedThroughputExceededException", "busy at the moment", True),
+        ("ThrottlingException", "busy at the moment", True),
+        ("SlowDown", "busy at the moment", True),
         ("AccessDeniedException", "may not use", False),
         ("ExpiredTokenException", "may not use", True),
         ("ResourceNotFoundException", "does not exist", False),

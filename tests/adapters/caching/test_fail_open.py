@@ -17,7 +17,7 @@ class Shaky:
     def get(self, keys):
         self.asked += 1
         if self.broken:
-            raise StoreFailed("the store of kept answers could not be reached")
+            raise StoreFailed("the store of cached answers could not be reached")
         return dict.fromkeys(keys, "held")
 
     def put(self, values, _lifetime_s):

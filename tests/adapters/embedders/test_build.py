@@ -56,7 +56,7 @@ def test_a_second_build_finds_the_model_and_fetches_nothing(capsys):
 
 def test_a_build_that_gets_no_weights_leaves_nothing_behind(tmp_path):
     with pytest.raises(WeightsUnavailable):
-        build(tmp_path / "models" / "minilm", fetch=refuse, say=lambda _: None)
+        build(tmp_path / "models" / "minilm", fetch=refuse, report=lambda _: None)
     assert list((tmp_path / "models").iterdir()) == []
 
 
@@ -64,7 +64,7 @@ def test_a_failed_rebuild_leaves_the_old_directory_alone(tmp_path):
     old = copy_of_the_model(tmp_path / "minilm")
     (old / GRAPH).write_bytes(b"harmed")
     with pytest.raises(WeightsUnavailable):
-        build(old, fetch=refuse, say=lambda _: None)
+        build(old, fetch=refuse, report=lambda _: None)
     assert (old / GRAPH).read_bytes() == b"harmed"
 
 

@@ -1,4 +1,4 @@
-"""News of the corpus, as events on an EventBridge bus."""
+"""Announcements of corpus changes as events on an EventBridge bus."""
 
 import json
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ AT_ONCE = 10  # entries of one PutEvents; at some 200 bytes each they are far fr
 BACKOFF = Backoff(tries=6, first_s=0.05, jitter=0.5)  # of entries that the bus did not take: 1.5 s in all
 
 
-class _NotTaken(UpstreamFailed):
-    """The bus answered, and did not take some of the entries."""
+class _Rejected(UpstreamFailed):
+    """The bus rejected some of the entries."""
 
 
 class EventBridgeAnnouncements:
-    """The port `Announcements`: an event for each piece of news, of detail type `corpus.new` and so on.
+    """The port `Announcements`: one event per change, of detail type `corpus.new` and so on.
 
-    Its detail is `{"doc_id", "pmid", "version"}`, which together with the detail type tell doubles apart.
+    Its detail is `{"doc_id", "pmid", "version"}`; together with the detail type it identifies duplicates.
     """
 
     def __init__(self, client: "EventBridgeClient", bus: str, backoff: Backoff = BACKOFF) -> None:
@@ -39,37 +39,37 @@ class EventBridgeAnnouncements:
         self._bus = bus
         self._backoff = backoff
 
-    def publish(self, news: Sequence[CorpusChange]) -> None:
-        entries = [self._entry(each) for each in news]
+    def publish(self, changes: Sequence[CorpusChange]) -> None:
+        entries = [self._entry(change) for change in changes]
         for start in range(0, len(entries), AT_ONCE):
             self._put(entries[start : start + AT_ONCE])
 
     def _put(self, left: "list[PutEventsRequestEntryTypeDef]") -> None:
-        """Put the entries, and once more those that the bus did not take: which they are, it says of each."""
+        """Put the entries, and put again those that the bus rejected: its answer says which ones."""
 
         def put() -> None:
             codes = self._answers(left)
             left[:] = [entry for entry, code in zip(left, codes, strict=True) if code]
             if left:
-                raise _NotTaken(NOT_ANNOUNCED.format(problem=next(filter(None, codes))))
+                raise _Rejected(NOT_ANNOUNCED.format(problem=next(filter(None, codes))))
 
-        retry(put, worth=_NotTaken, backoff=self._backoff)
+        retry(put, worth=_Rejected, backoff=self._backoff)
 
     def _answers(self, entries: "Sequence[PutEventsRequestEntryTypeDef]") -> list[str | None]:
-        """Why each entry was not taken; None where it was."""
+        """The error code of each rejected entry; None for an accepted one."""
         try:
             answers = self._client.put_events(Entries=entries)["Entries"]
         except ClientError as error:
             raise UpstreamFailed(NOT_ANNOUNCED.format(problem=code_of(error))) from None
         except BotoCoreError as error:
             raise UpstreamFailed(NOT_ANNOUNCED.format(problem=type(error).__name__)) from None
-        return [each.get("ErrorCode") for each in answers]
+        return [answer.get("ErrorCode") for answer in answers]
 
-    def _entry(self, news: CorpusChange) -> "PutEventsRequestEntryTypeDef":
-        detail = {"doc_id": f"pmid:{news.pmid}", "pmid": news.pmid, "version": news.version}
+    def _entry(self, change: CorpusChange) -> "PutEventsRequestEntryTypeDef":
+        detail = {"doc_id": f"pmid:{change.pmid}", "pmid": change.pmid, "version": change.version}
         return {
             "EventBusName": self._bus,
             "Source": SOURCE,
-            "DetailType": f"corpus.{news.kind}",
+            "DetailType": f"corpus.{change.kind}",
             "Detail": json.dumps(detail),
         }

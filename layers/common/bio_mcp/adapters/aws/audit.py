@@ -1,4 +1,4 @@
-"""The log of changes made by hand, in a DynamoDB table that is only ever added to."""
+"""The audit log of changes made by hand, in an append-only DynamoDB table."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ def _utc_now() -> datetime:
 
 
 class DynamoAudit:
-    """The port `Audit` over one table (key: month, at). It needs no right but dynamodb:PutItem."""
+    """The port `Audit` over one table (key: month, at). Writing needs only dynamodb:PutItem."""
 
     def __init__(self, client: "DynamoDBClient", table: str, now: Callable[[], datetime] = _utc_now) -> None:
         self._client = client
@@ -28,7 +28,7 @@ class DynamoAudit:
 
     def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
         at = self._now().astimezone(UTC).isoformat(timespec="microseconds")
-        texts = {
+        attributes = {
             "month": at[:7],
             "at": f"{at} {uuid4().hex}",
             "action": action,
@@ -41,15 +41,16 @@ class DynamoAudit:
             try:
                 self._client.put_item(
                     TableName=self._table,
-                    Item={name: {"S": text} for name, text in texts.items()},
+                    Item={name: {"S": text} for name, text in attributes.items()},
                     ConditionExpression="attribute_not_exists(#at)",
                     ExpressionAttributeNames={"#at": "at"},
                 )
             except self._client.exceptions.ConditionalCheckFailedException:
-                return  # sent twice, since its first answer was lost
+                return  # a repeated request, whose first answer was lost
 
     def entries(self) -> list[dict[str, Any]]:
-        """Every change, oldest first: at (ISO 8601), action, subject, before, after, caller. Reads the whole table."""
+        """List every change, oldest first, with the keys at (ISO 8601), action, subject, before, after and caller.
+        Scans the table."""
         with reaching(WHAT):
             pages = self._client.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
             items = [{name: value["S"] for name, value in item.items()} for page in pages for item in page["Items"]]

@@ -15,9 +15,9 @@ ABSENT = {"NoSuchKey", "404", "NotFound"}
 
 
 class S3Blobs:
-    """The port `Blobs` over one bucket, whose own encryption and life cycles hold.
+    """The port `Blobs` over one bucket, whose own encryption and life-cycle rules apply.
 
-    To be told that a key is absent, and not forbidden, takes s3:ListBucket beside s3:GetObject.
+    Without s3:ListBucket, S3 reports a missing key as forbidden; so it is needed beside s3:GetObject.
     """
 
     def __init__(self, client: "S3Client", bucket: str) -> None:

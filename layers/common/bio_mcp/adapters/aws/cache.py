@@ -1,4 +1,4 @@
-"""Answers kept for a while, in a DynamoDB table that forgets them by itself."""
+"""A cache of PubMed answers in a DynamoDB table whose time to live removes expired items."""
 
 import logging
 import time
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WHAT = "kept answers"
-LARGEST = 390_000  # bytes of a value; an item may have 400 KB with its key and times
+WHAT = "cached answers"
+LARGEST = 390_000  # bytes of a value; an item is limited to 400 KB with its key and times
 READ_AT_ONCE, WRITTEN_AT_ONCE = 100, 25
-IMPATIENT = Config(  # asking NCBI again costs less than waiting for what may be kept
+IMPATIENT = Config(  # asking NCBI again costs less than waiting for a cached answer
     connect_timeout=1,
     read_timeout=2,
     retries={"mode": "standard", "total_max_attempts": 2},
@@ -31,10 +31,11 @@ IMPATIENT = Config(  # asking NCBI again costs less than waiting for what may be
 
 
 class DynamoCache:
-    """The port `Cache` over one table (key: entry). `clock` gives seconds since 1970, the same everywhere.
+    """The port `Cache` over one table (key: entry). `clock` returns seconds since 1970 and must agree
+    everywhere.
 
-    What DynamoDB has not done at once is not done: not read means not kept. What is past its lifetime does not count,
-    whether DynamoDB has removed it or not.
+    Nothing is retried: an unread value counts as not cached. An expired value is ignored even before DynamoDB removes
+    it, which may take days.
     """
 
     def __init__(self, client: "DynamoDBClient", table: str, clock: Callable[[], float] = time.time) -> None:
@@ -43,16 +44,16 @@ class DynamoCache:
         self._clock = clock
 
     def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
-        now, held = self._clock(), {}
+        now, entries = self._clock(), {}
         for start in range(0, len(keys), READ_AT_ONCE):
-            wanted: list[dict[str, Any]] = [{"entry": {"S": key}} for key in keys[start : start + READ_AT_ONCE]]
+            batch: list[dict[str, Any]] = [{"entry": {"S": key}} for key in keys[start : start + READ_AT_ONCE]]
             with reaching(WHAT):
-                answer = self._client.batch_get_item(RequestItems={self._table: {"Keys": wanted}})
+                answer = self._client.batch_get_item(RequestItems={self._table: {"Keys": batch}})
             for item in answer["Responses"].get(self._table, []):
                 age = age_s(float(item["stored"]["N"]), float(item["ends"]["N"]), now)
                 if age is not None:
-                    held[item["entry"]["S"]] = CacheEntry(bytes(item["value"]["B"]), age)
-        return held
+                    entries[item["entry"]["S"]] = CacheEntry(bytes(item["value"]["B"]), age)
+        return entries
 
     def put(self, values: Mapping[str, bytes], lifetime_s: float) -> None:
         items = [self._item(key, value, lifetime_s) for key, value in values.items() if len(value) <= LARGEST]
@@ -61,7 +62,7 @@ class DynamoCache:
             with reaching(WHAT):
                 answer = self._client.batch_write_item(RequestItems={self._table: requests})
             if undone := answer.get("UnprocessedItems"):
-                log.info("%d answers were not kept: the table is asked too much", len(undone[self._table]))
+                log.info("%d answers were not cached: the table is throttled", len(undone[self._table]))
                 return
 
     def _item(self, key: str, value: bytes, lifetime_s: float) -> dict[str, Any]:

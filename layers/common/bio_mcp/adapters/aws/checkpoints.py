@@ -1,4 +1,4 @@
-"""How far each query has been synced, in a DynamoDB table."""
+"""Sync checkpoints, in a DynamoDB table."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -23,11 +23,11 @@ class _Outrun(Conflict):
 
 
 class DynamoCheckpoints:
-    """The port `Checkpoints` over one table (key: query_key). Listing reads all of it: items are few and small.
+    """The port `Checkpoints` over one table (key: query_key). Listing scans it: its items are few and small.
 
-    All watermarks of a query are one item, written only over the revision that was read: whatever others write in
-    between, no watermark moves that should not, and all of a call move together. What an older version wrote has no
-    `terms`, and is a checkpoint without one.
+    All watermarks of a query are one item, written only if it still has the revision that was read: concurrent writers
+    cannot move a watermark back, and all watermarks of a call move together. An item of an older version has no `terms`
+    and reads as a checkpoint without a term.
     """
 
     def __init__(self, client: "DynamoDBClient", table: str, backoff: Backoff = BACKOFF) -> None:
@@ -41,20 +41,20 @@ class DynamoCheckpoints:
     def advance(
         self, query_key: str, term: str, last_edat: str | None = None, windows: Mapping[str, str] = NOWHERE
     ) -> Checkpoint:
-        return self._change(query_key, lambda stood: stood.advanced(term, last_edat, windows))[1].of(term)
+        return self._change(query_key, lambda before: before.advanced(term, last_edat, windows))[1].of(term)
 
     def set(
         self, query_key: str, last_edat: str | None, windows: Mapping[str, str], term: str | None = None
     ) -> Checkpoint:
-        return self._change(query_key, lambda stood: stood.moved(term, last_edat, windows))[0].of(term)
+        return self._change(query_key, lambda before: before.moved(term, last_edat, windows))[0].of(term)
 
     def all(self, query_key: str | None = None) -> list[Checkpoint]:
         if query_key is not None:
             return list(self._read(query_key)[0].terms)
         with reaching(WHAT):
             pages = self._client.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
-            found = [_checkpoints(item) for page in pages for item in page["Items"]]
-        return [each for key in sorted(found, key=lambda key: key.query_key) for each in key.terms]
+            keys = [_checkpoints(item) for page in pages for item in page["Items"]]
+        return [checkpoint for key in sorted(keys, key=lambda key: key.query_key) for checkpoint in key.terms]
 
     def remove(self, query_key: str) -> list[Checkpoint]:
         with reaching(WHAT):
@@ -66,19 +66,19 @@ class DynamoCheckpoints:
     def _change(
         self, query_key: str, change: Callable[[KeyCheckpoints], KeyCheckpoints]
     ) -> tuple[KeyCheckpoints, KeyCheckpoints]:
-        """What stood before and what stands now."""
+        """Apply `change` to the checkpoints of a key; returns them before and after."""
 
         def move() -> tuple[KeyCheckpoints, KeyCheckpoints]:
-            stood, seen = self._read(query_key)
-            stands = change(stood)
-            if stands != stood and not self._write(stands, seen):
+            before, seen = self._read(query_key)
+            after = change(before)
+            if after != before and not self._write(after, seen):
                 raise _Outrun(f"the checkpoint of {query_key!r} is being moved by many at once; try again")
-            return stood, stands
+            return before, after
 
         return retry(move, worth=_Outrun, backoff=self._backoff)
 
     def _read(self, query_key: str) -> tuple[KeyCheckpoints, str | None]:
-        """The checkpoints and their revision; None when there are none."""
+        """The checkpoints and their revision; None if there are none."""
         with reaching(WHAT):
             item = self._client.get_item(
                 TableName=self._table, Key={"query_key": {"S": query_key}}, ConsistentRead=True
@@ -86,7 +86,7 @@ class DynamoCheckpoints:
         return (_checkpoints(item), _revision(item)) if item else (KeyCheckpoints(query_key), None)
 
     def _write(self, checkpoints: KeyCheckpoints, seen: str | None) -> bool:
-        """Store the checkpoints unless they are no longer the revision that was seen; says whether they stand."""
+        """Store the checkpoints if the item still has the revision `seen`; returns whether they are stored."""
         revision = uuid4().hex
         with reaching(WHAT):
             try:
@@ -97,16 +97,16 @@ class DynamoCheckpoints:
                     **_only_over(seen),
                 )
             except self._client.exceptions.ConditionalCheckFailedException as error:
-                # Sent twice, since its first answer was lost: then what stands there is this very revision.
+                # A repeated request, whose first answer was lost, finds its own revision.
                 reply: Any = error.response
                 return _revision(reply.get("Item")) == revision
         return True
 
 
 def _attributes(checkpoints: KeyCheckpoints) -> dict[str, Any]:
-    """The item; `last_edat` and `windows` are those of the last term, for versions that know of no other."""
+    """The item. `last_edat` and `windows` are those of the last term, for versions that know of no terms."""
     last = checkpoints.of(None)
-    terms = [[each.term, each.last_edat, dict(each.windows)] for each in checkpoints.terms]
+    terms = [[checkpoint.term, checkpoint.last_edat, dict(checkpoint.windows)] for checkpoint in checkpoints.terms]
     return {
         "query_key": {"S": checkpoints.query_key},
         "last_edat": {"S": last.last_edat} if last.last_edat else {"NULL": True},

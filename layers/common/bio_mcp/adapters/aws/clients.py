@@ -1,4 +1,4 @@
-"""Clients of AWS: one connection pool each, made where it is first needed, safe for threads."""
+"""Clients of AWS services: one connection pool each, made on first use. Threads may share them."""
 
 from threading import Lock
 from typing import Any
@@ -9,7 +9,7 @@ from botocore.exceptions import NoRegionError
 
 from bio_mcp.errors import InvalidInput
 
-# A request that got no answer is sent again: every write of the adapters may come twice.
+# A request without an answer is repeated, so every write of the adapters must tolerate being sent twice.
 PATIENT = Config(
     connect_timeout=3,
     read_timeout=20,
@@ -28,9 +28,10 @@ class Clients:
         self._lock = Lock()
 
     def make(self, service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:
-        """A client of `service`, at `endpoint` (a URL) in place of AWS. `AWS_ENDPOINT_URL` does the same for all.
+        """A client of `service`, at `endpoint` (a URL) instead of AWS. `AWS_ENDPOINT_URL` does the same for all
+        services.
 
-        Raises `InvalidInput` where nothing says which region to use.
+        Raises `InvalidInput` if no region is configured.
         """
         try:
             with self._lock:
@@ -40,5 +41,5 @@ class Clients:
 
 
 def client(service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:
-    """One client, made as `Clients` makes them."""
+    """Make one client as `Clients` does."""
     return Clients().make(service, endpoint, config)

@@ -1,9 +1,9 @@
-"""Articles in a DynamoDB table, one item each.
+"""Articles, in a DynamoDB table with one item each.
 
-An item holds what decides on news beside the compressed article. Reading heads alone costs what reading the items
-does, since DynamoDB bills 4 KB at least for each; but it moves and unpacks no articles.
+An item has the attributes that decide whether a record is new beside the compressed article. Reading heads alone costs
+as much as reading whole items, as DynamoDB bills at least 4 KB for each, but transfers and decompresses no articles.
 
-How many there are stands in counters of the same table (see `counting`).
+The number of articles is in counters of the same table (see `exact_count`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 
 
 WHAT = "papers"
-THREADS = 8  # writes under way at once
+THREADS = 8  # concurrent writes
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
 WHOLE = (*HEAD, BODY, KEY)
 FOLDER = "articles"
 
 
 class DynamoDocuments:
-    """The port `Documents` over one table (key: pmid) and, for articles that it cannot hold, a bucket."""
+    """The port `Documents` over one table (key: pmid) and, for articles too large for it, a bucket."""
 
     def __init__(
         self, client: "DynamoDBClient", table: str, blobs: Blobs, codec: Codec, backoff: Backoff = BACKOFF
     ) -> None:
         self._client = client
         self._table = table
-        self._bodies = LargeValues(blobs, FOLDER)
+        self._articles = LargeValues(blobs, FOLDER)
         self._codec = codec
         self._backoff = backoff
-        self._tally = CountedItems(client, table, "pmid", backoff)
+        self._counted = CountedItems(client, table, "pmid", backoff)
 
     def get(self, pmid: str) -> Document:
-        found = self.get_many([pmid])
-        if pmid not in found:
+        documents = self.get_many([pmid])
+        if pmid not in documents:
             raise unknown_paper(pmid)
-        return found[pmid]
+        return documents[pmid]
 
     def get_many(self, pmids: Sequence[str]) -> dict[str, Document]:
         return {pmid: self._document(item) for pmid, item in self._items(pmids, WHOLE).items()}
@@ -68,23 +68,23 @@ class DynamoDocuments:
                 newest[pmid] = document
         items = {pmid: self._item(pmid, document) for pmid, document in newest.items()}
         with reaching(WHAT):
-            there = self._tally.add(items)
-        _in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in there])
+            existing = self._counted.add(items)
+        _in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         _in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
 
     def delete(self, pmids: Sequence[str]) -> int:
         with reaching(WHAT):
-            return self._tally.remove([str(n) for n in numbers(pmids)])
+            return self._counted.remove([str(n) for n in numbers(pmids)])
 
     def count(self) -> int:
         with reaching(WHAT):
-            return self._tally.total()
+            return self._counted.total()
 
     def pmids(self) -> Iterator[str]:
         with reaching(WHAT):
-            yield from self._tally.names()
+            yield from self._counted.names()
 
     def _items(self, pmids: Sequence[str], attributes: Sequence[str]) -> dict[str, Item]:
         keys = [{"pmid": {"S": str(n)}} for n in numbers(pmids)]
@@ -101,11 +101,11 @@ class DynamoDocuments:
             "indexed_version": {"N": str(document.indexed_version)},
             "pmid_version": {"N": str(document.article.pmid_version)},
             "date_revised": {"S": revised.isoformat()} if revised else {"NULL": True},
-            **self._bodies.attributes(self._codec.dumps(document.article)),
+            **self._articles.attributes(self._codec.dumps(document.article)),
         }
 
     def _replace(self, item: Item, mark: int) -> None:
-        """Write over the stored document if this one's version is above, keeping the higher of the two marks."""
+        """Overwrite the stored document if this one's version is higher, retaining the higher indexed version."""
         changed = [name for name in item if name not in ("pmid", "indexed_version")]
         change = "SET " + ", ".join(f"#{name} = :{name}" for name in changed)
         self._update(item["pmid"]["S"], change, "version", {name: item[name] for name in changed})
@@ -118,8 +118,8 @@ class DynamoDocuments:
         )
 
     def _update(self, pmid: str, change: str, rises: str, values: Item) -> None:
-        """Change the item if there is one and its attribute `rises` becomes higher; leave it alone otherwise."""
-        wanted: dict[str, Any] = {
+        """Change the item if it exists and its attribute `rises` increases; otherwise leave it alone."""
+        request: dict[str, Any] = {
             "TableName": self._table,
             "Key": {"pmid": {"S": pmid}},
             "UpdateExpression": change,
@@ -130,13 +130,13 @@ class DynamoDocuments:
 
         def update() -> None:
             with reaching(WHAT), suppress(self._client.exceptions.ConditionalCheckFailedException):
-                self._client.update_item(**wanted)
+                self._client.update_item(**request)
 
         retry(update, worth=Contended, backoff=self._backoff)
 
     def _document(self, item: Item) -> Document:
         head = _head(item)
-        article = self._codec.loads(self._bodies.of(item))
+        article = self._codec.loads(self._articles.of(item))
         return Document(article, head.content_hash, head.version, head.indexed_version)
 
 
@@ -152,7 +152,7 @@ def _head(item: Item) -> Head:
 
 
 def _in_parallel(calls: Sequence[Callable[[], None]]) -> None:
-    """Make the calls, a few at once, each with this call's deadline. Raises the first failure, after all have ended."""
+    """Make the calls on a few threads, with this call's deadline. Raises the first failure, after all have ended."""
     with ThreadPoolExecutor(THREADS) as pool:
-        for done in [pool.submit(copy_context().run, call) for call in calls]:
-            done.result()
+        for future in [pool.submit(copy_context().run, call) for call in calls]:
+            future.result()

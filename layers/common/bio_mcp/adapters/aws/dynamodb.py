@@ -1,4 +1,4 @@
-"""What the adapters of tables share: numbers, trying again, and reading many items at once, whole or not at all."""
+"""What the DynamoDB adapters share: numbers, and complete batch reads."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -14,38 +14,38 @@ if TYPE_CHECKING:
 Item = Mapping[str, Any]  # name -> value in DynamoDB's JSON, as {"S": "text"}
 AT_ONCE = 100  # keys of one BatchGetItem
 BACKOFF = Backoff(tries=12, first_s=0.05, cap_s=20.0, jitter=0.5)
-"""Of writers that meet at one item: 12 tries, a minute in all. The large jitter parts those that met once."""
+"""For writers that contend for one item: 12 tries, a minute in all. The large jitter separates them."""
 
 
 def number(seconds: float) -> str:
-    """Seconds as DynamoDB takes numbers, to the microsecond."""
+    """Seconds as a DynamoDB number, to the microsecond."""
     return str(Decimal(repr(seconds)).quantize(Decimal("0.000001")))
 
 
 def batch_get(
     client: "DynamoDBClient", table: str, keys: Sequence[Item], attributes: Sequence[str], backoff: Backoff = BACKOFF
 ) -> Iterator[Item]:
-    """The items that exist of `keys` (each once), with `attributes`, as they stand after every finished write.
+    """The existing items of `keys` (no duplicates), with `attributes`, read consistently.
 
-    What DynamoDB leaves undone (an answer ends at 16 MB, or where it is asked too much) is asked for again, after a
-    pause where it did nothing. Raises `Contended` rather than leave one out.
+    Keys that DynamoDB leaves unprocessed (an answer ends at 16 MB, or under throttling) are requested again, after a
+    growing pause while nothing comes. Raises `StoreFailed` rather than omit one.
     """
     names = {f"#{number}": name for number, name in enumerate(attributes)}
-    wanted = {"ConsistentRead": True, "ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
+    options = {"ConsistentRead": True, "ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
     for start in range(0, len(keys), AT_ONCE):
         left: Sequence[Item] = keys[start : start + AT_ONCE]
         while left:
-            found, left = retry(partial(_some, client, table, left, wanted), worth=Contended, backoff=backoff)
+            found, left = retry(partial(_get_some, client, table, left, options), worth=Contended, backoff=backoff)
             yield from found
 
 
-def _some(
-    client: "DynamoDBClient", table: str, keys: Sequence[Item], wanted: Mapping[str, Any]
+def _get_some(
+    client: "DynamoDBClient", table: str, keys: Sequence[Item], options: Mapping[str, Any]
 ) -> tuple[Sequence[Item], Sequence[Item]]:
-    """Items of `keys`, and the keys that are still to be asked for. Raises `Contended` when those are all of them."""
-    requested: Any = {table: {"Keys": keys, **wanted}}
+    """The items of some `keys`, and the unprocessed keys. Raises `Contended` if no key was processed."""
+    requested: Any = {table: {"Keys": keys, **options}}
     answer = client.batch_get_item(RequestItems=requested)
-    undone = [key for each in answer["UnprocessedKeys"].values() for key in each["Keys"]]
-    if len(undone) == len(keys):
-        raise Contended("The store is asked too much at the moment. Nothing is lost; try again.")
-    return answer["Responses"].get(table, []), undone
+    unprocessed = [key for part in answer["UnprocessedKeys"].values() for key in part["Keys"]]
+    if len(unprocessed) == len(keys):
+        raise Contended("The store is busy at the moment. Nothing is lost; try again.")
+    return answer["Responses"].get(table, []), unprocessed

@@ -1,8 +1,9 @@
-"""Adding and removing items so that how many there are is known exactly, without reading them.
+"""Adds and removes items so that their exact number is known without reading them.
 
-DescribeTable counts every six hours, and a Scan reads everything. Here each transaction that adds or removes items
-also moves one of a few counters, chosen at random so that writers seldom meet at one. The items' conditions guard the
-counter: a transaction that is repeated after its answer was lost finds its items there (or gone), and is cancelled.
+DescribeTable updates its count every six hours, and a Scan reads everything. Here each transaction that adds or removes
+items also changes one of a few counters, chosen at random so that writers rarely contend. The items' conditions protect
+the counter: a transaction that is repeated after its answer was lost finds its items present (or gone) and is
+cancelled.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 
 SHARDS = 16
-AT_ONCE = 99  # of the 100 actions of a transaction; the last one counts
-MOST_BYTES = 3_500_000  # a transaction holds 4 MB
+AT_ONCE = 99  # of the 100 actions of a transaction; one more updates a counter
+MAX_BYTES = 3_500_000  # a transaction is limited to 4 MB
 PASSING = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 
 
 class CountedItems:
-    """The items of a table (key: `attribute`, a string that never starts with #) and how many there are."""
+    """The items of a table (key: `attribute`, a string that never starts with #) and their number."""
 
     def __init__(self, client: "DynamoDBClient", table: str, attribute: str, backoff: Backoff = BACKOFF) -> None:
         self._client = client
@@ -33,30 +34,31 @@ class CountedItems:
         self._backoff = backoff
 
     def add(self, items: Mapping[str, Item]) -> list[str]:
-        """Store those that are not there yet, by key; returns the keys of those that are, which are left alone."""
-        there = self._existing(items)
-        for part in _parts({name: item for name, item in items.items() if name not in there}):
+        """Store the items that do not exist yet, by key. Returns the keys of existing ones, which are left
+        unchanged."""
+        existing = self._existing(items)
+        for part in _parts({name: item for name, item in items.items() if name not in existing}):
             puts = {name: self._put(items[name]) for name in part}
-            there |= puts.keys() - self._transact(puts, 1)
-        return [name for name in items if name in there]
+            existing |= puts.keys() - self._transact(puts, 1)
+        return [name for name in items if name in existing]
 
     def remove(self, names: Sequence[str]) -> int:
-        """Delete those that are there; returns how many those were."""
-        there = sorted(self._existing(names))
+        """Delete the items that exist; returns how many."""
+        existing = sorted(self._existing(names))
         removed = 0
-        for start in range(0, len(there), AT_ONCE):
-            deletes = {name: self._delete(name) for name in there[start : start + AT_ONCE]}
+        for start in range(0, len(existing), AT_ONCE):
+            deletes = {name: self._delete(name) for name in existing[start : start + AT_ONCE]}
             removed += len(self._transact(deletes, -1))
         return removed
 
     def total(self) -> int:
-        """How many items there are: the sum of the counters, each as it stands after every finished write."""
+        """The number of items: the sum of the counters, read consistently."""
         keys = [self._key(f"#{shard}") for shard in range(SHARDS)]
         items = batch_get(self._client, self._table, keys, ["items"], self._backoff)
         return sum(int(item["items"]["N"]) for item in items)
 
     def names(self) -> Iterator[str]:
-        """The keys of all items, by reading the whole table."""
+        """The keys of all items, by scanning the table."""
         pages = self._client.get_paginator("scan").paginate(
             TableName=self._table,
             ConsistentRead=True,
@@ -75,7 +77,7 @@ class CountedItems:
         return {item[self._attribute]["S"] for item in items}
 
     def _transact(self, actions: dict[str, Any], step: int) -> set[str]:
-        """Carry out all actions whose condition holds, and count them, in one step; returns whose those were."""
+        """Apply all actions whose condition holds, and count them, in one transaction. Returns the keys applied."""
         left = dict(actions)
 
         def write() -> None:
@@ -140,19 +142,19 @@ class CountedItems:
 
 
 def _reasons(error: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = error.response.get("CancellationReasons", [])
-    return found
+    reasons: list[dict[str, Any]] = error.response.get("CancellationReasons", [])
+    return reasons
 
 
 def _parts(items: Mapping[str, Item]) -> Iterator[list[str]]:
-    """The keys in parts that fit into a transaction."""
+    """The keys in parts that each fit into a transaction."""
     part: list[str] = []
-    room = MOST_BYTES
+    room = MAX_BYTES
     for name, item in items.items():
         size = 1_000 + sum(len(value.get("B", b"")) for value in item.values())
         if part and (len(part) == AT_ONCE or size > room):
             yield part
-            part, room = [], MOST_BYTES
+            part, room = [], MAX_BYTES
         part.append(name)
         room -= size
     if part:

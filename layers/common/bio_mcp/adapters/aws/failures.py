@@ -1,4 +1,4 @@
-"""What AWS says went wrong, as a failure whose sentence helps and names no table, bucket, queue, key or account."""
+"""AWS errors translated into failures with a helpful message that names no table, bucket, queue, key or account."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ class Contended(StoreFailed):
     """Others are using the same items at this moment; the same request may succeed in another."""
 
 
-BUSY = "The store of {what} is asked too much at the moment. Nothing is lost; try again."
+BUSY = "The store of {what} is busy at the moment. Nothing is lost; try again."
 FORBIDDEN = "This process may not use the store of {what}: check its AWS credentials and the policy of its role."
 ABSENT = "The store of {what} does not exist: deploy the stack, or check the settings that name it."
 AWAY = "The store of {what} could not be reached. What was not acknowledged may be repeated; try again."
@@ -49,31 +49,36 @@ SENTENCES: dict[str, tuple[str, bool]] = {
     "QueueDoesNotExist": (ABSENT, False),
 }
 CONFLICTS = {"TransactionConflictException"}  # of two writers; botocore does not send the request again
-OURS = {"ValidationException", "SerializationException", "InvalidParameterValue"}  # a request that we got wrong
-TOO_LARGE_SAYS = "size"  # what DynamoDB's message says of an item over 400 KB
+OURS = {
+    "ValidationException",
+    "SerializationException",
+    "InvalidParameterValue",
+}  # a malformed request: our own mistake
+TOO_LARGE_SAYS = "size"  # in DynamoDB's message about an item over 400 KB
 
 
 def code_of(error: ClientError) -> str:
-    """AWS's name of what went wrong."""
+    """AWS's code of the error."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
 @contextmanager
 def reaching(what: str) -> Iterator[None]:
-    """Turns what botocore raises into `StoreFailed` about the store of `what`; a mistake of ours stays as it is."""
+    """Translate botocore's errors into `StoreFailed` about the store of `what`; a mistake in our own request is
+    raised as is."""
     try:
         yield
     except ParamValidationError:
         raise
     except ClientError as error:
-        raise _translated(error, what) from error
+        raise _translate(error, what) from error
     except (NoCredentialsError, PartialCredentialsError, NoRegionError) as error:
         raise StoreFailed(FORBIDDEN.format(what=what), retryable=False) from error
     except BotoCoreError as error:
         raise StoreFailed(AWAY.format(what=what)) from error
 
 
-def _translated(error: ClientError, what: str) -> Exception:
+def _translate(error: ClientError, what: str) -> Exception:
     code = code_of(error)
     if code in OURS:
         message = str(error.response.get("Error", {}).get("Message", ""))

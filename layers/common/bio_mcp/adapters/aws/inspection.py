@@ -1,4 +1,4 @@
-"""Are the tables, the queue, the bucket and the bus of a stack there, and what the product takes them for?"""
+"""Checks that the tables, the queue, the bucket and the event bus of a stack exist and have the expected form."""
 
 import json
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def _table(client: Any, what: str, name: str) -> str:
 
 
 def queue(client: Any, url: str) -> Look:
-    """The queue, and the calls that were given up."""
+    """Check the queue and count its dead letters."""
     with reaching("work to be done later"):
         waiting = _attributes(client, url)
         policy = json.loads(waiting.get("RedrivePolicy", "{}"))
@@ -72,14 +72,14 @@ def _attributes(client: Any, url: str) -> dict[str, str]:
 
 
 def bucket(client: Any, name: str) -> Look:
-    """The bucket of what is too large for a table."""
+    """Check the bucket for values too large for a table."""
     with reaching("files"):
         client.head_bucket(Bucket=name)
     return Look("there, and may be looked into")
 
 
 def bus(client: Any, name: str) -> Look:
-    """The bus that is told of changes."""
+    """Check the event bus."""
     with reaching("announcements"):
         client.describe_event_bus(Name=name)
     return Look("there")

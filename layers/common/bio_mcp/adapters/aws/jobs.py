@@ -1,7 +1,7 @@
-"""Long pieces of work, in a DynamoDB table.
+"""Jobs, in a DynamoDB table.
 
-A job is one item; other items for each kind and query, and for each term of it, name the newest one. An index could
-do that, but it follows late: a continuation would miss the job that it continues.
+A job is one item. Other items, one for each kind and query and one for each of its terms, name the newest job. A
+secondary index could do that, but it is eventually consistent: a continuation would miss the job that it continues.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 WHAT = "jobs"
-KEPT_S = 180 * 86_400  # after its last change a job is forgotten
+LIFETIME_S = 180 * 86_400  # a job expires this long after its last change
 FOLDER = "jobs"
 CANCELLED = "cancelled"
 
 
 class DynamoJobs:
-    """The port `Jobs` over one table (key: job) and, for jobs that it cannot hold, a bucket.
+    """The port `Jobs` over one table (key: job) and, for jobs too large for it, a bucket.
 
-    Times without a zone are taken as UTC. `clock` gives seconds since 1970.
+    A time without a zone is taken as UTC. `clock` returns seconds since 1970.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class DynamoJobs:
     ) -> None:
         self._client = client
         self._table = table
-        self._bodies = LargeValues(blobs, FOLDER)
+        self._contents = LargeValues(blobs, FOLDER)
         self._clock = clock
 
     def get(self, job_id: str) -> Job:
@@ -50,16 +50,16 @@ class DynamoJobs:
         return self._job(item)
 
     def put(self, job: Job) -> None:
-        """Store the job, then name it as the newest where it is: cut off between the two, an earlier one is named."""
-        kept = {"expires_at": {"N": str(int(self._clock() + KEPT_S))}}
+        """Store the job, then name it as the newest; after a crash in between, an earlier job is still named."""
+        expiry = {"expires_at": {"N": str(int(self._clock() + LIFETIME_S))}}
         created, updated = _iso(job.created), _iso(job.updated)
         texts = {"kind": job.kind, "state": job.state, "created": created, "updated": updated, "job_id": job.job_id}
         body = zlib.compress(json.dumps([job.request, job.cursor, job.progress]).encode())
         item = {name: {"S": text} for name, text in texts.items()}
         with reaching(WHAT):
-            if self._write({"job": {"S": _key(job.job_id)}, **item, **kept, **self._bodies.attributes(body)}):
+            if self._write({"job": {"S": _key(job.job_id)}, **item, **expiry, **self._contents.attributes(body)}):
                 for key in _names(job):
-                    self._name_newest(key, created, job.job_id, kept)
+                    self._name_newest(key, created, job.job_id, expiry)
 
     def is_cancelled(self, job_id: str) -> bool:
         with reaching(WHAT):
@@ -72,17 +72,17 @@ class DynamoJobs:
         return item.get("state") == {"S": CANCELLED}
 
     def remove(self, job: Job) -> None:
-        """What names the job goes with it, although an older one might be named then: nobody asks for that one."""
+        """Delete the job and the items that name it. No older job is named instead: nobody asks for one."""
         with reaching(WHAT):
             for key in (*_names(job), _key(job.job_id)):
                 self._client.delete_item(TableName=self._table, Key={"job": {"S": key}})
 
     def latest(self, kind: str, query_key: str, term: str | None = None) -> Job | None:
-        found = self._named(_newest(kind, query_key, term))
-        if found is None and term is not None:  # an older version named no job by its term
-            found = self._named(_newest(kind, query_key))
-            return found if found and found.request.get("term") == term else None
-        return found
+        job = self._named(_newest(kind, query_key, term))
+        if job is None and term is not None:  # an older version named no job by its term
+            job = self._named(_newest(kind, query_key))
+            return job if job and job.request.get("term") == term else None
+        return job
 
     def _named(self, key: str) -> Job | None:
         newest = self._read(key)
@@ -96,7 +96,7 @@ class DynamoJobs:
             )
 
     def _write(self, item: Item) -> bool:
-        """Store the item unless the job was cancelled; says whether it was stored."""
+        """Store the item unless the job was cancelled; returns whether it was stored."""
         try:
             self._client.put_item(
                 TableName=self._table,
@@ -109,7 +109,7 @@ class DynamoJobs:
             return False
         return True
 
-    def _name_newest(self, key: str, created: str, job_id: str, kept: dict[str, Any]) -> None:
+    def _name_newest(self, key: str, created: str, job_id: str, expiry: dict[str, Any]) -> None:
         try:
             self._client.update_item(
                 TableName=self._table,
@@ -120,14 +120,14 @@ class DynamoJobs:
                 ExpressionAttributeValues={
                     ":order": {"S": f"{created} {job_id}"},
                     ":id": {"S": job_id},
-                    ":expires": kept["expires_at"],
+                    ":expires": expiry["expires_at"],
                 },
             )
         except self._client.exceptions.ConditionalCheckFailedException:
             return  # a newer one is named
 
     def _job(self, item: Item) -> Job:
-        request, cursor, progress = json.loads(zlib.decompress(self._bodies.of(item)))
+        request, cursor, progress = json.loads(zlib.decompress(self._contents.of(item)))
         created, updated = (datetime.fromisoformat(item[name]["S"]) for name in ("created", "updated"))
         return Job(
             item["job_id"]["S"], item["kind"]["S"], item["state"]["S"], created, updated, request, cursor, progress
@@ -145,12 +145,12 @@ def _names(job: Job) -> set[str]:
 
 
 def _newest(kind: str, query_key: str, term: str | None = None) -> str:
-    """The key of the item that names the newest job; a term, which may be longer than a key, stands in it as a hash."""
+    """The key of the item that names the newest job. The term is hashed, as it may be longer than a key."""
     hashed = [] if term is None else [hashlib.sha256(term.encode()).hexdigest()]
     return "newest " + json.dumps([kind, query_key, *hashed])
 
 
 def _iso(moment: datetime) -> str:
-    """The moment in UTC, always with microseconds, so that text sorts as time."""
+    """The moment in UTC as ISO 8601, always with microseconds, so that text order is time order."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).isoformat(timespec="microseconds")

@@ -1,4 +1,4 @@
-"""The large part of an item: in the item, or in the bucket where DynamoDB's 400 KB would not hold it."""
+"""Large attribute values: stored in the item, or in the bucket if they exceed DynamoDB's 400 KB."""
 
 from typing import Any
 
@@ -6,14 +6,15 @@ from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.errors import NotFound, StoreFailed
 from bio_mcp.ports.stores import Blobs
 
-INLINE = 350 * 1024  # bytes that an item carries itself; what else stands in it is small
+INLINE = 350 * 1024  # bytes stored in the item itself; its other attributes are small
 BODY, KEY = "body", "body_key"
 
 
 class LargeValues:
-    """Puts bodies into items and finds them again. `folder` is theirs in the bucket, and must not expire there.
+    """Writes bodies into items and reads them. `folder` is their folder in the bucket, which must not expire objects
+    there.
 
-    A body in the bucket is written before the item that names it, and stays when the item goes on to another.
+    A body is written to the bucket before the item that names it, and stays when the item names another one.
     """
 
     def __init__(self, blobs: Blobs, folder: str) -> None:
@@ -21,7 +22,7 @@ class LargeValues:
         self._folder = folder
 
     def attributes(self, body: bytes) -> dict[str, Any]:
-        """What the item has to hold: always both attributes, so that an update leaves none of an earlier body."""
+        """The attributes of the item: always both, so that an update removes an earlier body."""
         if len(body) <= INLINE:
             return {BODY: {"B": body}, KEY: {"NULL": True}}
         return {BODY: {"NULL": True}, KEY: {"S": self._blobs.put(self._folder, body)}}

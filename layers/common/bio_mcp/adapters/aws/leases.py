@@ -1,4 +1,4 @@
-"""Who may work on what, in a DynamoDB table."""
+"""Leases, in a DynamoDB table."""
 
 import time
 from collections.abc import Callable
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 WHAT = "leases"
-SWEPT_S = 3_600  # after it ran out, an item is removed
+SWEPT_S = 3_600  # an item is removed this long after the lease has expired
 
 
 class DynamoLeases:
-    """The port `Leases` over one table (key: lease). `clock` gives seconds since 1970, the same everywhere.
+    """The port `Leases` over one table (key: lease). `clock` returns seconds since 1970 and must agree everywhere.
 
-    The lease of a process that was killed ends when it runs out.
+    The lease of a killed process ends when it expires.
     """
 
     def __init__(self, client: "DynamoDBClient", table: str, clock: Callable[[], float] = time.time) -> None:

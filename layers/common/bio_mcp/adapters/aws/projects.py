@@ -14,7 +14,7 @@ WHAT = "projects"
 
 
 class DynamoProjects:
-    """The port `Projects` over one table (key: project_id). Listing reads all of it: they are few and small."""
+    """The port `Projects` over one table (key: project_id). Listing scans it: its items are few and small."""
 
     def __init__(self, client: "DynamoDBClient", table: str) -> None:
         self._client = client

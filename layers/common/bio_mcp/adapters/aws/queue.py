@@ -1,4 +1,4 @@
-"""Tool calls to be made later, in an SQS queue."""
+"""A queue of tool calls to make later, in SQS."""
 
 import json
 import logging
@@ -20,17 +20,17 @@ log = logging.getLogger("bio_mcp.queue")
 WHAT = "work to be done later"
 LONGEST_DELAY_S = 900  # SQS's
 LONGEST_LEASE_S = 43_200  # SQS's
-DUE = "due"  # the message attribute that says, in seconds since 1970, when a call is due that SQS brings too early
+DUE = "due"  # the message attribute with the due time, in seconds since 1970, of a call delayed beyond SQS's maximum
 BACKOFF_S = 2.0
-TOO_LATE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"}  # of a lease that has ended
+TOO_LATE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"}  # errors about an expired lease
 
 
 class SqsContinuations:
-    """The port `Continuations` over a standard queue, and the receiving end for whoever works outside Lambda.
+    """The port `Continuations` over a standard queue, with the receiving end for workers outside Lambda.
 
-    A message's body is the event itself, as a schedule sends it too. SQS delivers at least once and refuses no
-    doubles. After as many receipts as the queue's redrive policy says, it moves the event to the dead letters; until
-    then a failed one waits 2, 4, 8, ... seconds. `clock` gives seconds since 1970.
+    A message's body is the event itself, in the form that a schedule sends. SQS delivers at least once and does not
+    deduplicate. After the number of receipts in the queue's redrive policy it moves the event to the dead-letter queue;
+    until then a failed event waits 2, 4, 8, ... seconds. `clock` returns seconds since 1970.
     """
 
     def __init__(
@@ -42,7 +42,8 @@ class SqsContinuations:
         self._backoff_s = backoff_s
 
     def send(self, event: dict[str, Any], delay_s: float = 0) -> None:
-        """A delay over 900 s takes several turns through the queue; who receives it asks `early_s`."""
+        """Send an event. A delay over 900 s, SQS's maximum, takes several passes through the queue; receivers check
+        `early_s`."""
         due: dict[str, Any] = {DUE: {"DataType": "Number", "StringValue": str(ceil(self._clock() + delay_s))}}
         with reaching(WHAT):
             self._client.send_message(
@@ -53,7 +54,7 @@ class SqsContinuations:
             )
 
     def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None:
-        """An event that is due, kept from other receivers for `lease_s` seconds; None when none was found."""
+        """Lease an event that is due for `lease_s` seconds; None if there is none."""
         with reaching(WHAT):
             while messages := self._client.receive_message(
                 QueueUrl=self._url,
@@ -73,35 +74,35 @@ class SqsContinuations:
         return None
 
     def ack(self, receipt: str) -> None:
-        """The event has been handled: forget it; nothing when it has been forgotten already."""
-        with reaching(WHAT), _in_time_or_not():
+        """Delete a handled event; does nothing if it is deleted already."""
+        with reaching(WHAT), _ignoring_expired_leases():
             self._client.delete_message(QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2])
 
     def fail(self, receipt: str, reason: str, wait_s: float | None = None) -> None:
-        """The event could not be handled: try it again later, or leave it to the dead letters after the last try.
+        """Make the event visible again after a pause; after the last receipt SQS makes it a dead letter.
 
-        `wait_s` is in place of the 2, 4, 8, ... seconds until then.
+        `wait_s` replaces the pause of 2, 4, 8, ... seconds.
         """
         log.warning("a queued call failed: %s", reason)
         attempts = int(receipt.partition(" ")[0])
         self.hold(receipt, int(self._backoff_s**attempts) if wait_s is None else wait_s)
 
     def hold(self, receipt: str, seconds: float) -> None:
-        """Keep the event from other receivers for so long from now; nothing when it has come to another already."""
+        """Extend the lease to `seconds` from now; does nothing if another receiver has the event already."""
         wait = min(LONGEST_LEASE_S, ceil(seconds))
-        with reaching(WHAT), _in_time_or_not():
+        with reaching(WHAT), _ignoring_expired_leases():
             self._client.change_message_visibility(
                 QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2], VisibilityTimeout=wait
             )
 
     def early_s(self, attributes: Mapping[str, Mapping[str, Any]]) -> float:
-        """Seconds that a received message is too early, by its message attributes."""
+        """Seconds until a received message is due, by its message attributes."""
         return early_s(attributes, self._clock())
 
 
 @contextmanager
-def _in_time_or_not() -> Iterator[None]:
-    """A change of a message that is gone, or with another receiver, is none."""
+def _ignoring_expired_leases() -> Iterator[None]:
+    """Ignore the errors about a message that is deleted or leased by another receiver."""
     try:
         yield
     except ClientError as error:
@@ -110,9 +111,9 @@ def _in_time_or_not() -> Iterator[None]:
 
 
 def early_s(attributes: Mapping[str, Mapping[str, Any]], now: float) -> float:
-    """Seconds that a received message is too early, by its message attributes as SQS or Lambda spell them.
+    """Seconds until a received message is due, by its message attributes as SQS or Lambda spell them.
 
-    If not 0, send its event again with that delay and count the message as handled.
+    If not 0, send its event again with that delay and acknowledge the message.
     """
     due = attributes.get(DUE, {})
     return max(0.0, float(due.get("StringValue") or due.get("stringValue") or 0) - now)

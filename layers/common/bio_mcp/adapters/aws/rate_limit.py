@@ -1,13 +1,13 @@
-"""One NCBI budget for every process that uses a key: turns are handed out by a DynamoDB item.
+"""The rate limiter of every process that uses an API key: one DynamoDB item hands out the turns.
 
-The generic cell rate algorithm: the item holds the time of the next free turn (`tat`), and one conditional update both
-takes it and moves it on by the gap. There is no lock to lose; a process that dies wastes a turn. `pushed` sums up by
-how much cool-downs moved all turns that had not come; `cool` is when the last one ends. Times are microseconds since
-1970, by clocks that agree to within a few hundredths of a second, as Lambda's do.
+This is the generic cell rate algorithm (GCRA). The item has the time of the next free turn (`tat`), and one conditional
+update both takes it and moves it on by the gap. There is no lock to lose; a process that dies wastes one turn. `pushed`
+is the sum of the time by which cool-downs moved pending turns; `cool` is when the last cool-down ends. Times are
+microseconds since 1970, by clocks that agree to within a few hundredths of a second, as Lambda's do.
 
-Between two turns lie 1/0.9 of what NCBI demands, and a process that wakes up more than `LATE` after its turn takes
-another one. So no second holds more than 10 (or 3) starts: those of a window of 1 s have their turns in it or in the
-0.1 s before it, which are at most ceil(1.1 * 9) = 10 turns (ceil(1.1 * 2.7) = 3).
+Turns are 1/0.9 of NCBI's minimum apart, and a process that wakes up more than `LATE` after its turn takes another one.
+So no second has more than 10 (or 3) starts: those of a window of 1 s have their turns in it or in the 0.1 s before it,
+which are at most ceil(1.1 * 9) = 10 turns (ceil(1.1 * 2.7) = 3).
 """
 
 import threading
@@ -35,7 +35,7 @@ MICRO = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """Microseconds since 1970; `pushed` is a sum of them."""
+    """The item's attributes, in microseconds since 1970; `pushed` is a sum of durations."""
 
     tat: int = 0
     pushed: int = 0
@@ -43,10 +43,10 @@ class _Item:
 
 
 class DynamoRateLimiter:
-    """`bio_mcp.adapters.rate_limit.Pacer` over one item of a table (key: budget).
+    """The port `RateLimiter` over one item of a table (key: budget).
 
-    A process holds one turn at most, whatever its threads ask for, so that a sync never stands before a live call
-    more than once. `clock` gives seconds since 1970.
+    A process has at most one turn reserved, however many threads ask, so that a sync delays a live call by one turn at
+    most. `clock` returns seconds since 1970.
     """
 
     def __init__(
@@ -65,27 +65,27 @@ class DynamoRateLimiter:
         self._clock = clock
         self._sleep = sleep
         self._backoff = replace(BACKOFF, sleep=sleep)
-        self._turn = threading.Lock()
-        self._counting = threading.Lock()
-        self._asking = 0
-        self._trip = 0  # microseconds that the table took to answer last time
+        self._turn_lock = threading.Lock()
+        self._count_lock = threading.Lock()
+        self._waiting = 0
+        self._trip = 0  # the table's last response time, in microseconds
 
     def wait(self, deadline: Deadline) -> None:
-        with self._counting:
-            self._asking += 1
+        with self._count_lock:
+            self._waiting += 1
         try:
             self._queue_up(deadline)
             try:
-                while not self._came_in_time(*self._reserve(deadline), deadline):
+                while not self._sleep_until(*self._reserve(deadline), deadline):
                     continue
             finally:
-                self._turn.release()
+                self._turn_lock.release()
         finally:
-            with self._counting:
-                self._asking -= 1
+            with self._count_lock:
+                self._waiting -= 1
 
     def cool_down(self, seconds: float) -> None:
-        """Let no process start for `seconds` from now; the turns of those who wait are all moved by as much."""
+        """Let no process start for `seconds` from now; all pending turns move by as much."""
         retry(lambda: self._extend(seconds), worth=Contended, backoff=self._backoff)
 
     def _extend(self, seconds: float) -> None:
@@ -97,18 +97,18 @@ class DynamoRateLimiter:
             raise Contended(BUSY.format(what=WHAT))
 
     def _queue_up(self, deadline: Deadline) -> None:
-        """Wait until no other thread of this process has a turn."""
+        """Wait until no other thread of this process has a turn reserved."""
         remaining = deadline.remaining
-        hopeless = (self._asking - 1) * self._gap / MICRO >= remaining
-        if hopeless or not self._turn.acquire(timeout=min(remaining, threading.TIMEOUT_MAX)):
-            raise too_late(self._asking * self._gap / MICRO, cooling=False)
+        hopeless = (self._waiting - 1) * self._gap / MICRO >= remaining
+        if hopeless or not self._turn_lock.acquire(timeout=min(remaining, threading.TIMEOUT_MAX)):
+            raise too_late(self._waiting * self._gap / MICRO, cooling=False)
 
     def _reserve(self, deadline: Deadline) -> tuple[int, int]:
-        """Take the next turn: when it comes, and what `pushed` was then."""
+        """Reserve the next turn. Returns its time and the value of `pushed`."""
         while True:
             now = self._now()
             latest = NEVER if deadline.remaining == float("inf") else now + int(deadline.remaining * MICRO)
-            soonest = now + self._trip  # a turn that has passed before the answer is here would be wasted
+            soonest = now + self._trip  # a turn that passes before the answer arrives would be wasted
             taken, item = self._update(
                 "SET tat = tat + :gap",
                 "tat >= :soonest AND tat < :latest",
@@ -129,36 +129,36 @@ class DynamoRateLimiter:
             if taken:
                 return soonest, item.pushed
 
-    def _came_in_time(self, turn: int, pushed: int, deadline: Deadline) -> bool:
-        """Sleep until the turn, wherever cool-downs move it; says whether it was met."""
+    def _sleep_until(self, turn: int, pushed: int, deadline: Deadline) -> bool:
+        """Sleep until the turn, following it through cool-downs; returns whether the wake-up was in time."""
         while (left := turn - self._now()) > 0:
-            self._rest(left - self._trip)
+            self._sleep_micros(left - self._trip)
             item = self._read()
             if item.pushed == pushed:
-                self._rest(turn - self._now())
+                self._sleep_micros(turn - self._now())
                 break
             turn, pushed = turn + item.pushed - pushed, item.pushed
             if (now := self._now()) + deadline.remaining * MICRO <= turn:
                 raise too_late(_until(item, now), cooling=now < item.cool)
         return self._now() - turn <= LATE
 
-    def _rest(self, micros: int) -> None:
+    def _sleep_micros(self, micros: int) -> None:
         if micros > 0:
             self._sleep(micros / MICRO)
 
     def _push(self, seen: _Item, by: int, until: int) -> bool:
-        """Move all turns that have not come by `by`, unless some turn was taken since; says whether it was done."""
+        """Move all pending turns by `by` unless a turn was taken since; returns whether it was done."""
         condition = "tat = :seen" if seen.tat else "attribute_not_exists(tat)"
         values = {"cool": until, "pushed": seen.pushed + by, "tat": max(seen.tat + by, until)}
         changes = "SET cool = :cool, pushed = :pushed, tat = :tat"
         return self._update(changes, condition, **values, **({"seen": seen.tat} if seen.tat else {}))[0]
 
     def _update(self, change: str, condition: str, **values: int) -> tuple[bool, _Item]:
-        """Whether the condition held and the change was made; and the item as it stands now."""
+        """Whether the condition held and the change was made, and the item as it is now."""
         began = self._now()
         with reaching(WHAT):
             try:
-                found: Item = self._client.update_item(
+                attributes: Item = self._client.update_item(
                     TableName=self._table,
                     Key={"budget": {"S": self._budget}},
                     UpdateExpression=change,
@@ -167,12 +167,12 @@ class DynamoRateLimiter:
                     ReturnValues="ALL_NEW",
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 )["Attributes"]
-                made = True
+                changed = True
             except self._client.exceptions.ConditionalCheckFailedException as error:
                 reply: Any = error.response
-                found, made = reply.get("Item", {}), False
+                attributes, changed = reply.get("Item", {}), False
         self._trip = min(LONGEST_TRIP, max(0, self._now() - began))
-        return made, _item(found)
+        return changed, _item(attributes)
 
     def _read(self) -> _Item:
         began = self._now()

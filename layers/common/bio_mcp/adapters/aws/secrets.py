@@ -1,4 +1,4 @@
-"""Secrets that AWS keeps, each with the value before it, so that a rotation locks nobody out."""
+"""Secrets stored by AWS, each with its previous value, so that a rotation locks nobody out."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,11 +10,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import InvalidInput, StoreFailed
 
-QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a caller is waiting
+QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a request is waiting
 
 
 def from_secrets_manager(client: Any, name: str) -> tuple[str, ...]:
-    """The versions AWSCURRENT and, where there is one, AWSPREVIOUS of a secret."""
+    """The versions AWSCURRENT and, if there is one, AWSPREVIOUS of a secret."""
     current = client.get_secret_value(SecretId=name, VersionStage="AWSCURRENT")["SecretString"]
     try:
         return current, client.get_secret_value(SecretId=name, VersionStage="AWSPREVIOUS")["SecretString"]
@@ -23,18 +23,18 @@ def from_secrets_manager(client: Any, name: str) -> tuple[str, ...]:
 
 
 def from_parameter_store(client: Any, name: str) -> tuple[str, ...]:
-    """The newest version of a parameter and, where there is one, the version before."""
+    """The newest version of a parameter and, if there is one, the version before it."""
     newest = client.get_parameter(Name=name, WithDecryption=True)["Parameter"]
     if newest["Version"] == 1:
         return (newest["Value"],)
-    before = f"{name}:{newest['Version'] - 1}"
+    previous = f"{name}:{newest['Version'] - 1}"
     try:
-        return newest["Value"], client.get_parameter(Name=before, WithDecryption=True)["Parameter"]["Value"]
+        return newest["Value"], client.get_parameter(Name=previous, WithDecryption=True)["Parameter"]["Value"]
     except (client.exceptions.ParameterVersionNotFound, client.exceptions.ParameterNotFound):
         return (newest["Value"],)
 
 
-KEPT_BY = {"secretsmanager": from_secrets_manager, "ssm": from_parameter_store}  # by botocore's name of the service
+READERS = {"secretsmanager": from_secrets_manager, "ssm": from_parameter_store}  # by botocore's name of the service
 
 
 def _connect(service: str, config: Config) -> Any:
@@ -42,20 +42,20 @@ def _connect(service: str, config: Config) -> Any:
 
 
 def reader(reference: str, connect: Callable[..., Any] = _connect) -> Callable[[], tuple[str, ...]]:
-    """Reads the secret that `secretsmanager:NAME` or `ssm:NAME` names, newest value first, at each call.
+    """A function that reads the secret `secretsmanager:NAME` or `ssm:NAME`, newest value first.
 
-    NAME is a name or an ARN. It takes the permission `secretsmanager:GetSecretValue`, or `ssm:GetParameter`, and
-    `kms:Decrypt` where the key is one's own. Raises `InvalidInput` for another reference and, when called,
-    `StoreFailed`, which tells neither the name nor a value.
+    NAME is a name or an ARN. It needs the permission `secretsmanager:GetSecretValue` or `ssm:GetParameter`, and
+    `kms:Decrypt` for a key of one's own. Raises `InvalidInput` for another reference; the function raises
+    `StoreFailed`, whose message contains neither the name nor a value.
     """
     service, _, name = reference.partition(":")
-    if service not in KEPT_BY or not name:
+    if service not in READERS or not name:
         raise InvalidInput("a secret that AWS keeps is named secretsmanager:NAME or ssm:NAME")
     client = Lazy(lambda: connect(service, config=QUICK))
 
     def read() -> tuple[str, ...]:
         try:
-            return KEPT_BY[service](client(), name)
+            return READERS[service](client(), name)
         except ClientError as error:
             problem = error.response["Error"]["Code"]
         except (BotoCoreError, KeyError) as error:

@@ -36,7 +36,7 @@ SCHEMA = (
 
 
 class SqliteRateLimiter:
-    """`bio_mcp.ports.ncbi.RateLimiter` over a file in `directory`, one for all users of `budget`.
+    """The port `RateLimiter` over a file in `directory`, one for all users of `budget`.
 
     `local` is the rate limiter of this process: it orders its threads, and paces them alone, with a warning in the
     log, while the file cannot be used. Threads may share an instance; one at a time reads the file.

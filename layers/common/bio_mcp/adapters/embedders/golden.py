@@ -1,4 +1,4 @@
-"""Vectors that every runtime of the default model must reproduce, made by sentence-transformers."""
+"""Reference vectors, made by sentence-transformers, that every runtime of the default model must reproduce."""
 
 import base64
 import json
@@ -16,13 +16,13 @@ TOLERANCE = 1e-5  # of any component; runtimes in fp32 differ by 2e-7, 8-bit one
 
 
 def golden() -> "tuple[list[str], Vectors]":
-    """The texts and their unit vectors, shape (texts, 384)."""
+    """The reference texts and their unit vectors, shape (texts, 384)."""
     cases = json.loads((files(__package__) / "golden.json").read_text(encoding="utf-8"))
     rows = [np.frombuffer(base64.b64decode(case["vector"]), dtype="<f4") for case in cases]
     return [case["text"] for case in cases], np.stack(rows)
 
 
 def largest_difference(embeddings: Embeddings) -> float:
-    """The largest difference of any component from the golden vectors."""
+    """The largest absolute difference of any component from the reference vectors."""
     texts, expected = golden()
     return float(np.abs(embeddings.embed(texts) - expected).max())

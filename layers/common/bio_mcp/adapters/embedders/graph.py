@@ -1,8 +1,9 @@
-"""BERT sentence encoder as an ONNX graph, written straight from safetensors: no torch, the same bytes every time.
+"""A BERT sentence encoder as an ONNX graph, written directly from safetensors: without torch, and reproducible byte by
+byte.
 
-The operators are ONNX Runtime's fused ones (attention, skip + layer normalisation, bias + GELU), so that nothing is
-left for its optimiser to find; mean pooling and normalisation are part of the graph. Inputs `input_ids` and
-`attention_mask`, int64 (batch, tokens); output `sentence_embedding`, float32 (batch, hidden size).
+The operators are ONNX Runtime's fused ones (attention, skip + layer normalisation, bias + GELU), so its optimiser finds
+nothing left to do; mean pooling and normalisation are part of the graph. Inputs: `input_ids` and `attention_mask`,
+int64 (batch, tokens). Output: `sentence_embedding`, float32 (batch, hidden size).
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ Weights = Mapping[str, NDArray[np.float32]]
 
 
 class _Encoder:
-    """Nodes and initialisers in the making; every method adds to them and returns the name of its result."""
+    """Builds the graph. Every method adds nodes and initialisers and returns the name of its result."""
 
     def __init__(self, weights: Weights, *, heads: int, epsilon: float) -> None:
         self._weights = weights
@@ -43,7 +44,7 @@ class _Encoder:
         return output
 
     def linear(self, x: str, layer: str) -> str:
-        """x times the layer's matrix, which torch keeps transposed; its bias is added by the fused node after."""
+        """x times the layer's matrix, which torch stores transposed; the fused node that follows adds the bias."""
         matrix = self.constant(f"{layer}.matrix", self._weights[f"{layer}.weight"].T)
         return self.node("MatMul", [x, matrix], f"{layer}.product")
 
@@ -88,7 +89,7 @@ class _Encoder:
 
 
 def encoder_bytes(weights: Weights, *, layers: int, heads: int, epsilon: float) -> bytes:
-    """The serialised model. `weights` are named as transformers' BertModel names them; `epsilon` is LayerNorm's."""
+    """The serialised model. `weights` have the names of transformers' BertModel; `epsilon` is LayerNorm's."""
     encoder = _Encoder(weights, heads=heads, epsilon=epsilon)
     x = encoder.embeddings()
     mask = encoder.node("Cast", ["attention_mask"], "attended_mask", to=TensorProto.INT32)

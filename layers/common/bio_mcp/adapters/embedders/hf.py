@@ -1,7 +1,7 @@
-"""A sentence-embedding model run by sentence-transformers: the reference, and a way to any model it can load.
+"""Sentence-embedding models run by sentence-transformers: the reference implementation, for any model that it can load.
 
-Needs the extra `hf` (torch, some 5 GB). For the same weights its vectors are those of `OnnxEmbeddings` to 1e-5, so
-the two share a fingerprint and may share an index.
+Needs the extra `hf` (torch, some 5 GB). With the same weights its vectors equal those of `OnnxEmbeddings` to 1e-5, so
+both have the same fingerprint and may share an index.
 """
 
 import importlib
@@ -27,10 +27,10 @@ TOKENS_PER_BATCH = 2_048
 
 
 class HfEmbeddings:
-    """The model saved in `directory`, or in its `sentence-transformers` subdirectory where there is one.
+    """The model saved in `directory`, or in its `sentence-transformers` subdirectory if there is one.
 
-    `model_id` names it in the fingerprint; it is the directory's name unless given. Loading takes seconds and happens
-    on first use. `threads` are torch's, for the whole process; None leaves them alone.
+    `model_id` names it in the fingerprint and defaults to the directory's name. Loading takes seconds and happens on
+    first use. `threads` sets torch's threads for the whole process; None leaves them as they are.
     """
 
     def __init__(self, directory: Path, *, model_id: str | None = None, threads: int | None = None) -> None:
@@ -54,12 +54,12 @@ class HfEmbeddings:
         return self._identity().max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens included, not cut."""
-        self._identity()  # says what to do when there is no model
+        """The tokens of each text, special tokens included, without truncation."""
+        self._identity()  # raises with a remedy if there is no model
         return [len(ids) for ids in token_ids(self._tokenizer(), texts)]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are cut."""
+        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are truncated."""
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         lengths = [min(length, self.max_tokens) for length in self.count_tokens(texts)]
         for batch in batches(lengths, TOKENS_PER_BATCH):
@@ -92,9 +92,9 @@ class HfEmbeddings:
 
 
 def read_identity(source: Path, model_id: str) -> Identity:
-    """What a directory in sentence-transformers' layout says of its model. Raises `EmbeddingFailed`.
+    """The identity of a model saved in sentence-transformers' layout. Raises `EmbeddingFailed`.
 
-    Vectors are always scaled to length 1, also where the model leaves that to the caller.
+    Vectors are always scaled to length 1, even if the model leaves that to the caller.
     """
     try:
         modules = _read(source / "modules.json")
@@ -124,6 +124,6 @@ def _read(path: Path) -> Any:
 
 
 def _pooling(config: dict[str, Any]) -> str:
-    """The names of the pooling modes in use ("mean"), as the config's flags pooling_mode_mean_tokens have them."""
+    """The pooling modes in use ("mean"), from config flags like pooling_mode_mean_tokens."""
     flags = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
     return "+".join(name.removeprefix("pooling_mode_").removesuffix("_tokens") for name in flags)

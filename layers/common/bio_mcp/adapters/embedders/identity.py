@@ -1,4 +1,4 @@
-"""What makes two vectors comparable."""
+"""The identity of an embedding model: what makes two vectors comparable."""
 
 import hashlib
 import json
@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Everything of a model that moves a vector by more than rounding.
+    """Every property of a model that changes a vector by more than rounding.
 
-    `precision` is a class, not a file type: fp32 weights run by any runtime in fp32 are "fp32" (they differ by 2e-7
-    at most). Weights rounded further, or activations quantised at run time, are another class.
+    `precision` is a class, not a file type: fp32 weights run in fp32 by any runtime are "fp32" (they differ by 2e-7 at
+    most). Weights rounded further, or activations quantised at run time, are another class.
     """
 
     model_id: str
@@ -25,7 +25,7 @@ class Identity:
 
     @property
     def fingerprint(self) -> str:
-        """`{model}/{precision}/{16 hex digits}`: the digits are the SHA-256 of every field as canonical JSON."""
+        """`{model}/{precision}/{16 hex digits}`: the digits start the SHA-256 of every field as canonical JSON."""
         fields = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return f"{self.model_id}/{self.precision}/{hashlib.sha256(fields.encode()).hexdigest()[:16]}"
 

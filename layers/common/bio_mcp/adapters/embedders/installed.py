@@ -1,4 +1,4 @@
-"""A model on this machine: a directory with `model.onnx`, `tokenizer.json` and the manifest `model.json`."""
+"""An installed model: a directory with `model.onnx`, `tokenizer.json` and the manifest `model.json`."""
 
 import hashlib
 import json
@@ -11,23 +11,23 @@ from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2, Identity
 from bio_mcp.errors import EmbeddingFailed
 
 MANIFEST, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
-TORCH_FILES = "sentence-transformers"  # subdirectory with the files as published, where they were kept
+TORCH_FILES = "sentence-transformers"  # optional subdirectory with the files as published
 
 
 def default_model_dir() -> Path:
-    """Where `make setup` puts the default model: inside the environment that runs this."""
+    """Where `make setup` installs the default model: inside the current Python environment."""
     return Path(sys.prefix, "share", "bio-mcp", "models", ALL_MINILM_L6_V2.model_id)
 
 
 def sha256_of(path: Path) -> str:
-    """Hex SHA-256 of a file's content."""
+    """The SHA-256 of a file's content, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class FileSeal:
-    """A file as it was when its content was last verified; `mtime_ns` as `os.stat` gives it."""
+    """A file's state when its content was last verified; `mtime_ns` is that of `os.stat`."""
 
     sha256: str
     size: int
@@ -35,14 +35,15 @@ class FileSeal:
 
     @classmethod
     def of(cls, path: Path) -> "FileSeal":
+        """The seal of the file at `path`; hashes it."""
         status = path.stat()
         return cls(sha256_of(path), status.st_size, status.st_mtime_ns)
 
     def holds(self, path: Path) -> bool:
         """Whether `path` has the sealed content.
 
-        Hashing 90 MB costs 60 ms of CPU, a fifth of loading the model. So a file whose size and time are those seen
-        after a verified build is taken as unchanged; a copied file is hashed, once per process.
+        Hashing 90 MB takes 60 ms of CPU, a fifth of loading the model. So a file with the sealed size and modification
+        time counts as unchanged; a copied file is hashed, once per process.
         """
         status = path.stat()
         if status.st_size != self.size:
@@ -51,14 +52,14 @@ class FileSeal:
 
 
 def write_manifest(directory: Path, identity: Identity) -> None:
-    """Seal the graph and the tokenizer in `directory` as this model's."""
+    """Record the graph and the tokenizer in `directory` as this model's."""
     files = {name: asdict(FileSeal.of(directory / name)) for name in (GRAPH, TOKENIZER)}
     manifest = {"identity": asdict(identity), "files": files, "licence": "Apache-2.0"}
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
 def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
-    """The identity and the seals by file name. Raises `EmbeddingFailed`, saying what to do."""
+    """The identity, and the seals by file name. Raises `EmbeddingFailed` with a remedy."""
     try:
         manifest: dict[str, Any] = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
         seals = {name: FileSeal(**manifest["files"][name]) for name in (GRAPH, TOKENIZER)}
@@ -74,6 +75,6 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
 
 
 def damaged() -> EmbeddingFailed:
-    """The failure for a model whose files are not those that were built."""
+    """The failure for a model whose files differ from those that were built."""
     message = "The embedding model on this machine is damaged. Delete its directory and run `make setup` again."
     return EmbeddingFailed(message, retryable=False)

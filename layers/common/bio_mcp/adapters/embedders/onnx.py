@@ -1,4 +1,4 @@
-"""A sentence-embedding model run by ONNX Runtime on the CPU: text in, unit vectors out, pooled in the graph."""
+"""Sentence-embedding models run by ONNX Runtime on the CPU. Pooling and normalisation are part of the graph."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from bio_mcp.adapters.embedders import TELEMETRY_WANTED
 from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, damaged, read_manifest
-from bio_mcp.adapters.embedders.tokens import cut, load_tokenizer, token_ids
+from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids, truncated
 from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import EmbeddingFailed
 
@@ -30,10 +30,10 @@ BAD_RUN = (ort.Fail, ort.InvalidArgument, ort.EngineError, ort.EPFail, ort.Runti
 
 
 class OnnxEmbeddings:
-    """The model in `directory`, as `bio_mcp.adapters.embedders.build` leaves it. Safe to share between threads.
+    """The model that `bio_mcp.adapters.embedders.build` installed in `directory`. Threads may share it.
 
-    Nothing but the manifest is read before the first use. `threads` run that many batches at once, one thread each:
-    a batch split between threads costs more CPU. The vector of a text does not depend on its batch (to 1e-6).
+    Only the manifest is read before the first use. `threads` batches run at once, one thread each: splitting a batch
+    between threads costs more CPU. The vector of a text does not depend on its batch (to 1e-6).
     """
 
     def __init__(self, directory: Path, *, threads: int = 1, tokens_per_batch: int = TOKENS_PER_BATCH) -> None:
@@ -57,12 +57,13 @@ class OnnxEmbeddings:
         return self._identity.max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, [CLS] and [SEP] included, not cut. About 0.6 million tokens per CPU-second."""
+        """The tokens of each text, [CLS] and [SEP] included, without truncation. About 0.6 million tokens per
+        CPU-second."""
         return [len(ids) for ids in self._ids(texts)]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are cut."""
-        ids = [cut(row, self.max_tokens) for row in self._ids(texts)]
+        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are truncated."""
+        ids = [truncated(row, self.max_tokens) for row in self._ids(texts)]
         vectors = np.empty((len(ids), self.dim), dtype=np.float32)
 
         def fill(batch: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""A sentence-embedding model behind any endpoint that speaks OpenAI's embeddings API (POST {base_url}/embeddings)."""
+"""Sentence-embedding models behind any endpoint with OpenAI's embeddings API (POST {base_url}/embeddings)."""
 
 import re
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 TEXTS_PER_REQUEST = 96
 BACKOFF = Backoff(tries=4, first_s=0.5, cap_s=8.0, patience_s=20.0)
-FOR_THE_MOMENT = {408, 409, 425, 429, 500, 502, 503, 504, 529}
+TRANSIENT_STATUSES = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 
 _PIECES = re.compile(r"[A-Za-z]+|[0-9]+|[^\x00-\x7f]|[^\sA-Za-z0-9]")
 
 
-class _Unsettled(EmbeddingFailed):
-    """The same request may succeed in a moment."""
+class _TransientFailure(EmbeddingFailed):
+    """A failure that a retry may cure."""
 
 
 class OpenAiEmbeddings:
-    """The model `model` at `base_url`, whose vectors have `dim` components.
+    """The model `model` at `base_url`, with vectors of `dim` components.
 
-    The key is sent as a bearer token and appears nowhere else; an empty key sends none. What the endpoint says about
-    a failure is not repeated, since some echo the key. `client` replaces the one made on first use.
+    The key is sent as a bearer token and is in no log or message; an empty key sends none. The endpoint's error
+    messages are not repeated, since some echo the key. `client` replaces the one made on first use.
     """
 
     def __init__(
@@ -67,15 +67,15 @@ class OpenAiEmbeddings:
         return self._max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """An estimate that is rather too high: the endpoint's tokenizer is not known here.
+        """An estimate that errs on the high side, as the endpoint's tokenizer is unknown.
 
-        A token for every 3 letters or digits of a run, for every mark, and for every byte beyond ASCII; 2 more that
-        stand around the text. WordPiece counts of biomedical abstracts lie below it.
+        One token per 3 letters or digits of a run, per punctuation mark, and per byte beyond ASCII; 2 more for the
+        special tokens around the text. WordPiece counts of biomedical abstracts are lower.
         """
-        return [2 + sum(map(_most_tokens, _PIECES.findall(text))) for text in texts]
+        return [2 + sum(map(_max_tokens_of, _PIECES.findall(text))) for text in texts]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`, by requests of 96 texts."""
+        """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; requests have 96 texts each."""
         vectors = np.empty((len(texts), self._dim), dtype=np.float32)
         for start in range(0, len(texts), TEXTS_PER_REQUEST):
             batch = [_sendable(text) for text in texts[start : start + TEXTS_PER_REQUEST]]
@@ -83,7 +83,7 @@ class OpenAiEmbeddings:
         return vectors
 
     def _request(self, texts: list[str]) -> "Vectors":
-        answer = retry(lambda: self._post(texts), worth=_Unsettled, backoff=self._backoff)
+        answer = retry(lambda: self._post(texts), worth=_TransientFailure, backoff=self._backoff)
         rows = _in_order(answer, len(texts))
         if any(len(row) != self._dim for row in rows):
             message = f"The embedding endpoint returned {len(rows[0])} dimensions where {self._dim} are configured."
@@ -100,7 +100,7 @@ class OpenAiEmbeddings:
         try:
             response = self._client().post(self._url, json=body, headers=self._headers)
         except (httpx.HTTPError, httpx.InvalidURL):
-            raise _Unsettled("The embedding endpoint cannot be reached; check its base URL.") from None
+            raise _TransientFailure("The embedding endpoint cannot be reached; check its base URL.") from None
         if response.status_code != httpx.codes.OK:
             raise _refusal(response)
         try:
@@ -109,17 +109,17 @@ class OpenAiEmbeddings:
             raise _unreadable() from None
 
 
-def _most_tokens(piece: str) -> int:
+def _max_tokens_of(piece: str) -> int:
     return -(-len(piece) // 3) if piece.isascii() else len(piece.encode("utf-8", "replace"))
 
 
 def _sendable(text: str) -> str:
-    """The endpoints refuse an empty text and what is not Unicode."""
+    """Endpoints reject an empty text and invalid Unicode."""
     return text.encode("utf-8", "replace").decode() or " "
 
 
 def _in_order(answer: Any, count: int) -> list[list[float]]:
-    """The vectors in the order that was asked for: the items of an answer say which text they belong to."""
+    """The vectors in the order of the request: each item of an answer has the index of its text."""
     try:
         rows = {item["index"]: [float(value) for value in item["embedding"]] for item in answer["data"]}
         return [rows[index] for index in range(count)]
@@ -133,9 +133,9 @@ def _unreadable() -> EmbeddingFailed:
 
 def _refusal(response: httpx.Response) -> EmbeddingFailed:
     status = response.status_code
-    if status in FOR_THE_MOMENT:
+    if status in TRANSIENT_STATUSES:
         message = f"The embedding endpoint is busy or down (HTTP {status}); try again later."
-        return _Unsettled(message, retry_after_s=_seconds(response.headers.get("Retry-After", "")))
+        return _TransientFailure(message, retry_after_s=_seconds(response.headers.get("Retry-After", "")))
     if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
         return EmbeddingFailed(f"The embedding endpoint refused the API key (HTTP {status}).", retryable=False)
     message = f"The embedding endpoint refused the request (HTTP {status}); check its base URL and the model's name."
@@ -143,5 +143,5 @@ def _refusal(response: httpx.Response) -> EmbeddingFailed:
 
 
 def _seconds(retry_after: str) -> float | None:
-    """Retry-After in seconds; a date, which these endpoints do not send, counts as nothing."""
+    """Retry-After in seconds; None for a date, which these endpoints do not send."""
     return float(retry_after) if retry_after.strip().isdigit() else None

