@@ -183,6 +183,15 @@ def retries_of_its_own(name: str, source: str) -> list[str]:
     return [each for each in names if each.lstrip("_") == "sleep"]
 
 
+CONFIGURATION = {"settings", "wiring", "adapters.http", "adapters.aws.clients", "adapters.aws.secrets"}
+CONFIGURATION |= {f"doors.auth.{each}" for each in ("access", "bearer", "keys", "origin", "tokens")}
+
+
+def blaming_the_caller(name: str, source: str) -> list[str]:
+    """What reads the configuration raises `Misconfigured`: no argument of a caller can mend a setting."""
+    return ["InvalidInput"] if within(name, CONFIGURATION) and "InvalidInput" in source else []
+
+
 def unfinished(name: str, source: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if any(word in line for word in ("TODO", "FIXME", "XXX"))]
 
@@ -238,6 +247,11 @@ RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
         ("adapters.aws.jobs", "import time\nfor n in range(3):\n    time.sleep(2**n)"),
         ("adapters.opensearch.bulk", "def f(self):\n    self._backoff.sleep(1)"),
         ("syncing.delta", "from time import sleep\nsleep(1)"),
+    ],
+    blaming_the_caller: [
+        ("settings", "raise InvalidInput('BIO_MCP_MODE is set to nothing')"),
+        ("wiring.aws", "from bio_mcp.errors import InvalidInput"),
+        ("doors.auth.keys", "from bio_mcp import errors\nraise errors.InvalidInput('too short')"),
     ],
     unfinished: [("tools.search", "x = 1  # TODO finish")],
 }

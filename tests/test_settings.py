@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 
 
@@ -57,7 +57,7 @@ def test_each_kind_of_value_is_read():
     ],
 )
 def test_a_value_that_cannot_be_read_is_named_with_what_may_stand_there(variable, value, says):
-    with pytest.raises(InvalidInput, match=says):
+    with pytest.raises(Misconfigured, match=says):
         Settings.from_env({variable: value})
 
 
@@ -100,7 +100,7 @@ def test_a_variable_that_the_contracts_name_is_read(variable):
 
 def test_a_setting_that_a_mode_cannot_do_without_is_named():
     with pytest.raises(
-        InvalidInput, match="BIO_MCP_TABLE_JOBS is not set; mode aws takes it: DynamoDB table of the jobs"
+        Misconfigured, match="BIO_MCP_TABLE_JOBS is not set; mode aws takes it: DynamoDB table of the jobs"
     ):
         Settings(mode="aws").needed("table_jobs")
     assert Settings(table_jobs="jobs").needed("table_jobs") == "jobs"
@@ -110,7 +110,7 @@ def test_each_module_of_tools_has_its_function():
     read = Settings.from_env({"BIO_MCP_FUNCTIONS": "search=bio-search, get_doc = arn:aws:lambda:x:1:function:g:live"})
     assert read.function("search") == "bio-search"
     assert read.function("get_doc") == "arn:aws:lambda:x:1:function:g:live"
-    with pytest.raises(InvalidInput, match="BIO_MCP_FUNCTIONS names no function for sync_delta"):
+    with pytest.raises(Misconfigured, match="BIO_MCP_FUNCTIONS names no function for sync_delta"):
         read.function("sync_delta")
 
 

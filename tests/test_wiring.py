@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from moto import mock_aws
 
-from bio_mcp import wiring
+from bio_mcp import dialects, wiring
 from bio_mcp.adapters.aws.clients import client
-from bio_mcp.errors import InvalidInput
+from bio_mcp.call import call, envelope
+from bio_mcp.catalog import TOOLS
+from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
 from bio_mcp.wiring.ncbi import ncbi_key
@@ -52,7 +54,7 @@ def nobody(monkeypatch):
 
 def test_a_mode_whose_library_is_not_installed_is_said_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(InvalidInput, match="takes boto3; install the extra aws"):
+    with pytest.raises(Misconfigured, match="takes boto3; install the extra aws"):
         wiring.MODES["aws"](Settings(**NAMED))
 
 
@@ -75,7 +77,7 @@ def test_every_port_is_made_and_what_connects_is_made_once():
 def test_a_port_whose_setting_is_missing_names_it_and_the_others_work(port):
     backends = Aws(Settings(**{**NAMED, PORTS[port]: ""}))
     variable = f"BIO_MCP_{PORTS[port].upper()}"
-    with pytest.raises(InvalidInput, match=f"{variable} is not set; mode aws takes it"):
+    with pytest.raises(Misconfigured, match=f"{variable} is not set; mode aws takes it"):
         getattr(backends, port)
     other = "audit" if port != "audit" else "leases"
     assert getattr(backends, other)
@@ -138,3 +140,19 @@ def test_a_key_that_aws_keeps_is_read_when_it_is_used(store):
 def test_the_modes_are_those_that_settings_take():
     assert Settings.from_env({"BIO_MCP_MODE": "aws"}).mode in wiring.MODES
     assert set(wiring.MODES) == {"embedded", "aws"}
+
+
+@pytest.mark.parametrize("dialect", [dialects.BIO_MCP, dialects.PUBMED, dialects.TTM])
+def test_a_mistake_of_the_operator_is_never_called_one_of_the_caller(dialect):
+    body = envelope(Misconfigured("BIO_MCP_OPENSEARCH_URL is not set"), dialect)
+    assert body["error"]["code"] == "UNKNOWN"
+    assert body["error"]["details"]["retryable"] is False
+
+
+def test_a_tool_whose_function_lacks_a_setting_says_so_and_not_that_its_arguments_are_wrong():
+    backends = Aws(Settings(**{**NAMED, "table_documents": ""}))
+    outcome = call(TOOLS["rag.get"], {"doc_id": "pmid:384001"}, backends)
+    backends.close()
+    assert isinstance(outcome.failure, Misconfigured)
+    assert outcome.body["error"]["code"] == "UNKNOWN"
+    assert "BIO_MCP_TABLE_DOCUMENTS is not set" in outcome.body["error"]["message"]

@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.adapters.http import http_client
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ from bio_mcp.errors import InvalidInput
 )
 def test_an_environment_that_cannot_be_followed_is_explained(monkeypatch, variable, value, says):
     monkeypatch.setenv(variable, value)
-    with pytest.raises(InvalidInput, match=says):
+    with pytest.raises(Misconfigured, match=says):
         http_client()

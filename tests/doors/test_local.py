@@ -12,7 +12,7 @@ import pytest
 
 from bio_mcp.doors.local import serve_locally
 from bio_mcp.doors.loopback import is_loopback
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from tests.doors.wire import ACCEPT, post
 
 ROOT = Path(__file__).parents[2]
@@ -65,19 +65,19 @@ def test_ipv6_loopback_is_served():
 def test_a_port_that_is_taken_is_explained():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InvalidInput, match=rf"port {port} on 127.0.0.1 is taken.*--port or MCP_HTTP_PORT"):
+        with pytest.raises(Misconfigured, match=rf"port {port} on 127.0.0.1 is taken.*--port or MCP_HTTP_PORT"):
             serve_locally(None, "127.0.0.1", port, print)
 
 
 def test_a_port_that_cannot_exist_is_explained():
-    with pytest.raises(InvalidInput, match="port 70000 does not exist"):
+    with pytest.raises(Misconfigured, match="port 70000 does not exist"):
         serve_locally(None, "127.0.0.1", 70_000, print)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])  # noqa: S104  refused
 def test_nobody_else_is_let_in_without_access_tokens(host):
     assert not is_loopback(host)
-    with pytest.raises(InvalidInput, match="is not a loopback address and there are no access tokens"):
+    with pytest.raises(Misconfigured, match="is not a loopback address and there are no access tokens"):
         serve_locally(None, host, 0, print)
 
 

@@ -12,7 +12,7 @@ from mcp.client import Client
 
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from bio_mcp.tool import resources_in, tools_in
 from tests.doors import sample
 from tests.doors.conftest import NO_BACKENDS
@@ -164,7 +164,7 @@ async def test_settings_choose_what_is_listed(era):
 
 @pytest.mark.parametrize("listed", [{"families": ["nonsense"]}, {"names": "dotted"}])
 async def test_a_server_that_is_to_list_what_does_not_exist_is_not_made(listed):
-    with pytest.raises(InvalidInput, match="takes"):
+    with pytest.raises(Misconfigured, match="takes"):
         sample_server(**listed)
 
 

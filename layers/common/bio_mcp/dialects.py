@@ -13,6 +13,7 @@ UNKNOWN = "UNKNOWN"
 
 BIO_MCP: Dialect = {
     errors.InvalidInput: "VALIDATION",
+    errors.Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
     errors.NotFound: "NOT_FOUND",
     errors.ModelMismatch: "INVARIANT_FAILURE",
     errors.HybridUnavailable: "VALIDATION",
@@ -29,6 +30,7 @@ BIO_MCP: Dialect = {
 
 PUBMED: Dialect = {
     errors.InvalidInput: "VALIDATION",
+    errors.Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
     errors.NotFound: "NOT_FOUND",
     errors.Conflict: "STORE",
     errors.NcbiRateLimited: "NCBI_RATE_LIMIT_WARNING",
@@ -43,6 +45,7 @@ PUBMED: Dialect = {
 
 TTM: Dialect = {
     errors.InvalidInput: "INVALID_ARG",
+    errors.Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
     errors.NotFound: "NOT_FOUND",
     errors.ModelMismatch: "INVARIANT_FAILURE",
     errors.HybridUnavailable: "INVALID_ARG",

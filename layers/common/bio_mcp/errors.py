@@ -3,6 +3,7 @@
 * Failure
   + InvalidInput            the caller must change the request
     - Forbidden             ...or bring a token that allows it
+  + Misconfigured           whoever runs this must change a setting, a secret or what is installed
   + NotFound                no such document, job, project or node
   + ModelMismatch           the index was built by another embedding model
   + HybridUnavailable       this project has no lexical leg
@@ -54,6 +55,13 @@ class InvalidInput(Failure):
 
 class Forbidden(InvalidInput):
     """The caller's token does not allow this call."""
+
+
+class Misconfigured(Failure):
+    """A setting, a secret or an installed library is missing or wrong: the operator's mistake, never the caller's.
+
+    The message names the setting, never its value where that may be secret.
+    """
 
 
 class NotFound(Failure):

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from bio_mcp.literature.eutils import EUTILS_URL
 from bio_mcp.retrieval.passages import NAMESPACE
 
@@ -202,7 +202,7 @@ class Settings:
     def from_env(cls, env: Mapping[str, str] = os.environ) -> "Settings":
         """Read the environment; variables that are unset or empty leave the default.
 
-        Raises `InvalidInput`, which names the variable, for a value that cannot be read.
+        Raises `Misconfigured`, which names the variable, for a value that cannot be read.
         """
         given = {each.name: _value(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
         return cls(**given)
@@ -218,36 +218,36 @@ class Settings:
         return self.ncbi_converter_url or (NCBI_CONVERTER if ours else urljoin(self.ncbi_base_url, CONVERTER_PATH))
 
     def needed(self, name: str) -> str:
-        """The value of the setting `name`. Raises `InvalidInput`, which names its variable, when it is empty."""
+        """The value of the setting `name`. Raises `Misconfigured`, which names its variable, when it is empty."""
         if value := getattr(self, name):
             return str(value)
         [field] = [each for each in fields(self) if each.name == name]
         env, meaning = field.metadata["env"], field.metadata["meaning"]
-        raise InvalidInput(f"{env} is not set; mode {self.mode} takes it: {meaning}")
+        raise Misconfigured(f"{env} is not set; mode {self.mode} takes it: {meaning}")
 
     def function(self, module: str) -> str:
-        """Name or ARN of the Lambda function of the tools in `module`. Raises `InvalidInput` when none is named."""
+        """Name or ARN of the Lambda function of the tools in `module`. Raises `Misconfigured` when none is named."""
         named = {name.strip(): value.strip() for name, _, value in (each.partition("=") for each in self.functions)}
         if function := named.get(module):
             return function
-        raise InvalidInput(f"BIO_MCP_FUNCTIONS names no function for {module}; it takes {module}=NAME among others")
+        raise Misconfigured(f"BIO_MCP_FUNCTIONS names no function for {module}; it takes {module}=NAME among others")
 
 
 def _value(of: Field[Any], text: str) -> Any:
     name = of.metadata["env"]
     if get_origin(of.type) is Literal and text not in get_args(of.type):
-        raise InvalidInput(f"{name} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
+        raise Misconfigured(f"{name} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
     kind: Any = Path if isinstance(of.default, Path) else type(of.default)
     if kind is not Path and not _is_text(text):
-        raise InvalidInput(f"{name} is not UTF-8")
+        raise Misconfigured(f"{name} is not UTF-8")
     if kind is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if kind is int and not text.isdecimal():
-        raise InvalidInput(f"{name} must be a whole number, 0 or more")
+        raise Misconfigured(f"{name} must be a whole number, 0 or more")
     try:
         return kind(text)
     except ValueError:
-        raise InvalidInput(f"{name} is not a valid {kind.__name__}") from None
+        raise Misconfigured(f"{name} is not a valid {kind.__name__}") from None
 
 
 def _is_text(value: str) -> bool:

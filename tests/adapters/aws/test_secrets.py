@@ -5,7 +5,7 @@ import pytest
 from moto import mock_aws
 
 from bio_mcp.adapters.aws.secrets import reader
-from bio_mcp.errors import InvalidInput, StoreFailed
+from bio_mcp.errors import Misconfigured, StoreFailed
 from bio_mcp.wiring.secrets import stored_secret
 
 
@@ -73,5 +73,5 @@ def test_an_aws_that_cannot_be_reached_is_a_failure():
 
 @pytest.mark.parametrize("reference", ["", "ssm", "ssm:", "secretsmanager:", "s3:bucket", "a secret"])
 def test_another_reference_is_refused(reference):
-    with pytest.raises(InvalidInput, match="secretsmanager:NAME or ssm:NAME"):
+    with pytest.raises(Misconfigured, match="secretsmanager:NAME or ssm:NAME"):
         reader(reference)

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from bio_mcp.adapters.entrez.errors import AnswerTooLarge, ClientRejected
+from bio_mcp.adapters.entrez.errors import AnswerTooLarge
 from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import DeadlineExceeded, NcbiFailed
+from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed
 from tests.adapters.entrez.scripted import IDENTITY, KEY
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -171,5 +171,5 @@ def test_an_endless_answer_is_cut_off():
 
 @pytest.mark.parametrize("base_url", ["ftp://127.0.0.1/", "ncbi", "http://ncbi:port/"])
 def test_an_address_that_is_none_is_named_as_the_setting_to_correct(base_url):
-    with pytest.raises(ClientRejected, match="NCBI_BASE_URL"), wire(base_url) as sender:
+    with pytest.raises(Misconfigured, match="NCBI_BASE_URL"), wire(base_url) as sender:
         sender.send("efetch", {}, NEVER)

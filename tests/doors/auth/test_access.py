@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.doors.auth.access import access
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET
 
@@ -45,7 +45,7 @@ def test_the_audience_is_the_endpoints_url(path):
     ],
 )
 def test_what_is_missing_or_wrong_is_named(given, says):
-    with pytest.raises(InvalidInput, match=says) as refused:
+    with pytest.raises(Misconfigured, match=says) as refused:
         access(Settings(**given))
     assert SECRET not in str(refused.value)
 

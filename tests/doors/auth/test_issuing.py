@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.issuing import issue
 from bio_mcp.doors.auth.tokens import TokenRejected
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.settings import Settings
 from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET
 
@@ -70,12 +70,16 @@ def test_it_ends():
             "given out by the issuer alone",
         ),
         ({"auth_secret": "short"}, "ada", "too short"),
-        ({"auth_secret": SECRET}, "  ", "--subject"),
     ],
 )
-def test_what_cannot_be_issued_says_why(given, subject, says):
-    with pytest.raises(InvalidInput, match=says):
+def test_without_a_secret_of_its_own_a_server_issues_nothing_and_says_why(given, subject, says):
+    with pytest.raises(Misconfigured, match=says):
         issue(Settings(**given), subject, DAY, now())
+
+
+def test_a_token_for_nobody_is_not_issued():
+    with pytest.raises(InvalidInput, match="--subject"):
+        issue(Settings(auth_secret=SECRET), "  ", DAY, now())
 
 
 def test_the_command_line_prints_the_token_alone(cli):
@@ -87,15 +91,15 @@ def test_the_command_line_prints_the_token_alone(cli):
 
 
 @pytest.mark.parametrize(
-    ("argv", "code"),
+    ("argv", "code", "named"),
     [
-        (["--subject", "ada"], 1),
-        (["--subject", "ada", "--days", "0"], 2),
-        (["--subject", "ada", "--days", "4000"], 2),
-        ([], 2),
+        (["--subject", "ada"], 1, "UNKNOWN"),
+        (["--subject", "ada", "--days", "0"], 2, "VALIDATION"),
+        (["--subject", "ada", "--days", "4000"], 2, "VALIDATION"),
+        ([], 2, "VALIDATION"),
     ],
 )
-def test_the_command_line_says_what_it_takes(cli, argv, code):
+def test_the_command_line_says_what_it_takes(cli, argv, code, named):
     ended = cli("token", *argv, "--json")
     assert ended.code == code
-    assert ended.json["error"]["code"] == "VALIDATION"
+    assert ended.json["error"]["code"] == named

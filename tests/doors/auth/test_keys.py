@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bio_mcp.doors.auth.keys import fitting, hmac_keys, rsa_keys
-from bio_mcp.errors import InvalidInput, UpstreamFailed
+from bio_mcp.errors import Misconfigured, UpstreamFailed
 from tests.doors.auth.minting import OTHER_SECRET, SECRET, jwk, public_pem
 
 
@@ -15,7 +15,7 @@ def published(*keys):
 
 @pytest.mark.parametrize("secret", ["", "x" * 31, "é" * 15, " \t" * 20])
 def test_a_short_secret_is_refused(secret):
-    with pytest.raises(InvalidInput, match="too short; it takes 32 random bytes or more") as refused:
+    with pytest.raises(Misconfigured, match="too short; it takes 32 random bytes or more") as refused:
         hmac_keys([secret])
     assert not secret or secret not in str(refused.value)
 
@@ -28,7 +28,7 @@ def test_a_secret_is_measured_in_bytes():
     "secret", [public_pem().decode(), "  ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 a@b", "-----BEGIN "]
 )
 def test_the_public_half_of_a_key_is_no_secret(secret):
-    with pytest.raises(InvalidInput, match="a public or private key; it takes a random secret"):
+    with pytest.raises(Misconfigured, match="a public or private key; it takes a random secret"):
         hmac_keys([secret])
 
 

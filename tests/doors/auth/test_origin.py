@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.doors.auth.origin import Hosts, Origins
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_pattern_serves_what_it_says(pattern, served, others):
     "odd", ["*", "*.", "*:*", "https://mcp.example.org", "mcp.example.org/mcp", "a.*.org", "a b", ""]
 )
 def test_what_is_no_host_is_refused(odd):
-    with pytest.raises(InvalidInput, match="MCP_ALLOWED_HOSTS holds"):
+    with pytest.raises(Misconfigured, match="MCP_ALLOWED_HOSTS holds"):
         Hosts([odd])
 
 
@@ -36,7 +36,7 @@ def test_what_is_no_host_is_refused(odd):
     "odd", ["*", "https://*.example.org", "https://a.example.org/", "a.example.org", "null", "HTTPS://a"]
 )
 def test_what_is_no_origin_is_refused(odd):
-    with pytest.raises(InvalidInput, match="MCP_ALLOWED_ORIGINS holds"):
+    with pytest.raises(Misconfigured, match="MCP_ALLOWED_ORIGINS holds"):
         Origins([odd])
 
 

@@ -4,17 +4,17 @@ from typing import Any
 
 import httpx
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 
 
 def http_client(**options: Any) -> httpx.Client:
-    """An httpx client with the proxies and certificates of the environment. Raises `InvalidInput` if those are
+    """An httpx client with the proxies and certificates of the environment. Raises `Misconfigured` if those are
     unusable."""
     try:
         return httpx.Client(**options)
     except ImportError:
-        raise InvalidInput("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY names a SOCKS proxy; give an HTTP proxy") from None
+        raise Misconfigured("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY names a SOCKS proxy; give an HTTP proxy") from None
     except OSError:
-        raise InvalidInput("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read") from None
+        raise Misconfigured("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read") from None
     except (ValueError, httpx.InvalidURL):
-        raise InvalidInput("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY is not the address of a proxy") from None
+        raise Misconfigured("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY is not the address of a proxy") from None

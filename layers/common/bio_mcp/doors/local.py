@@ -18,7 +18,7 @@ from bio_mcp.doors.auth.bearer import UNLOCKED
 from bio_mcp.doors.connections import BoundedProtocol, Connections
 from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.doors.processes import Processes, when_our_starter_ends
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 
 GRACE_S = 10  # for the requests in flight when told to stop
 BACKLOG = 128  # connections that the system holds until they are accepted
@@ -38,7 +38,7 @@ def serve_locally(
 
     `announce` is given the base URL once the port is open. `locked`: `app` answers to access tokens only. Of `workers`
     processes this is the first; `worker` gives the command of the others, which calls `serve_along` with the number of
-    the open socket. Raises `InvalidInput` as `must_be_locked` does and when the port is taken.
+    the open socket. Raises `Misconfigured` as `must_be_locked` does and when the port is taken.
     """
     must_be_locked(host, locked)
     opened = _open(host, port)
@@ -94,24 +94,24 @@ class Server(uvicorn.Server):
 
 
 def must_be_locked(host: str, locked: bool) -> None:
-    """Raises `InvalidInput` when others than this machine would be let in without an access token."""
+    """Raises `Misconfigured` when others than this machine would be let in without an access token."""
     if not locked and not is_loopback(host):
-        raise InvalidInput(f"{host} is not a loopback address and {UNLOCKED}; or serve on 127.0.0.1")
+        raise Misconfigured(f"{host} is not a loopback address and {UNLOCKED}; or serve on 127.0.0.1")
 
 
 def _open(host: str, port: int) -> socket.socket:
     if not 0 <= port <= 65_535:
-        raise InvalidInput(f"port {port} does not exist; take one from 0 (any) to 65535")
+        raise Misconfigured(f"port {port} does not exist; take one from 0 (any) to 65535")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise InvalidInput(
+            raise Misconfigured(
                 f"port {port} on {host} is taken, perhaps by another bio-mcp serve; stop that one or choose another "
                 "port with --port or MCP_HTTP_PORT"
             ) from None
-        raise InvalidInput(f"cannot listen on {host} port {port}: {error.strerror}") from None
+        raise Misconfigured(f"cannot listen on {host} port {port}: {error.strerror}") from None
 
 
 @contextmanager

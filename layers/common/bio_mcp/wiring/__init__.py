@@ -5,7 +5,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def _aws(settings: Settings) -> "Aws":
     if find_spec("boto3") is None:
-        raise InvalidInput("BIO_MCP_MODE is aws, which takes boto3; install the extra aws, as docs/runbook.md says")
+        raise Misconfigured("BIO_MCP_MODE is aws, which takes boto3; install the extra aws, as docs/runbook.md says")
     from bio_mcp.wiring.aws import Aws
 
     return Aws(settings)
@@ -33,11 +33,11 @@ def backends() -> "Embedded | Aws":
 
 
 def functions() -> "LambdaFunctions":
-    """Calls Lambda functions. Raises `InvalidInput` where boto3 is not installed."""
+    """Calls Lambda functions. Raises `Misconfigured` where boto3 is not installed."""
     try:
         from bio_mcp.adapters.aws.invoke import LambdaFunctions
     except ModuleNotFoundError:
-        raise InvalidInput(
+        raise Misconfigured(
             "calling Lambda functions takes boto3; install the extra aws, as docs/runbook.md says"
         ) from None
     return LambdaFunctions()

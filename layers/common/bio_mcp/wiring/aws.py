@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.lazy import Lazy
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.anywhere import Anywhere
 from bio_mcp.wiring.ncbi import eutils, ncbi_key
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class Aws(Anywhere):
     """Each port is made of the settings that name it when it is first used, and imports no more than it takes: a
-    function is given, and loads, what its own tools need. Raises `InvalidInput` naming a setting that is missing.
+    function is given, and loads, what its own tools need. Raises `Misconfigured` naming a setting that is missing.
 
     Region, credentials and, for an emulator, `AWS_ENDPOINT_URL` are read by AWS's own library.
     """
@@ -167,7 +167,7 @@ def _clients() -> "Clients":
     try:
         from bio_mcp.adapters.aws.clients import Clients
     except ModuleNotFoundError:
-        raise InvalidInput("mode aws takes boto3; install the extra aws, as docs/runbook.md says") from None
+        raise Misconfigured("mode aws takes boto3; install the extra aws, as docs/runbook.md says") from None
     return Clients()
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 
 STORED = ("secretsmanager:", "ssm:")  # how a secret is named that AWS keeps
 
@@ -10,12 +10,12 @@ STORED = ("secretsmanager:", "ssm:")  # how a secret is named that AWS keeps
 def stored_secret(reference: str) -> Callable[[], Sequence[str]]:
     """Reads the secret that AWS keeps as `secretsmanager:NAME` or `ssm:NAME`, newest version first.
 
-    Raises `InvalidInput` for another reference, and where boto3 is not installed.
+    Raises `Misconfigured` for another reference, and where boto3 is not installed.
     """
     try:
         from bio_mcp.adapters.aws.secrets import reader
     except ModuleNotFoundError:
-        raise InvalidInput(
+        raise Misconfigured(
             "a secret that AWS keeps is read by boto3; install the extra aws, as docs/runbook.md says"
         ) from None
     return reader(reference)

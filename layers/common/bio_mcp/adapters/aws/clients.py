@@ -7,7 +7,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import NoRegionError
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 
 # A request without an answer is repeated, so every write of the adapters must tolerate being sent twice.
 PATIENT = Config(
@@ -31,13 +31,13 @@ class Clients:
         """A client of `service`, at `endpoint` (a URL) instead of AWS. `AWS_ENDPOINT_URL` does the same for all
         services.
 
-        Raises `InvalidInput` if no region is configured.
+        Raises `Misconfigured` if no region is configured.
         """
         try:
             with self._lock:
                 return self._session.create_client(service, endpoint_url=endpoint, config=config)
         except NoRegionError:
-            raise InvalidInput("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
+            raise Misconfigured("mode aws takes a region: set AWS_REGION, or AWS_DEFAULT_REGION") from None
 
 
 def client(service: str, endpoint: str | None = None, config: Config = PATIENT) -> Any:

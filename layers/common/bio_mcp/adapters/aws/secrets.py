@@ -8,7 +8,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bio_mcp.adapters.lazy import Lazy
-from bio_mcp.errors import InvalidInput, StoreFailed
+from bio_mcp.errors import Misconfigured, StoreFailed
 
 QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a request is waiting
 
@@ -45,12 +45,12 @@ def reader(reference: str, connect: Callable[..., Any] = _connect) -> Callable[[
     """A function that reads the secret `secretsmanager:NAME` or `ssm:NAME`, newest value first.
 
     NAME is a name or an ARN. It needs the permission `secretsmanager:GetSecretValue` or `ssm:GetParameter`, and
-    `kms:Decrypt` for a key of one's own. Raises `InvalidInput` for another reference; the function raises
+    `kms:Decrypt` for a key of one's own. Raises `Misconfigured` for another reference; the function raises
     `StoreFailed`, whose message contains neither the name nor a value.
     """
     service, _, name = reference.partition(":")
     if service not in READERS or not name:
-        raise InvalidInput("a secret that AWS keeps is named secretsmanager:NAME or ssm:NAME")
+        raise Misconfigured("a secret that AWS keeps is named secretsmanager:NAME or ssm:NAME")
     client = Lazy(lambda: connect(service, config=QUICK))
 
     def read() -> tuple[str, ...]:

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from bio_mcp.adapters.entrez.answer import Answer
-from bio_mcp.adapters.entrez.errors import AnswerTooLarge, ClientRejected
+from bio_mcp.adapters.entrez.errors import AnswerTooLarge
 from bio_mcp.adapters.http import http_client
 from bio_mcp.adapters.rate_limit import PER_SECOND, PER_SECOND_WITH_KEY
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Failure, InvalidInput, NcbiFailed
+from bio_mcp.errors import Failure, InvalidInput, Misconfigured, NcbiFailed
 from bio_mcp.literature.eutils import EUTILS_URL
 from bio_mcp.ports.pubmed import ConnectionStatus
 
@@ -68,7 +68,7 @@ class HttpTransport:
         """Send one request and return the complete answer; `failure_in` decides what it means.
 
         A silent server is given up at the deadline, a slow one at the first pause after it. Raises `NcbiFailed` if
-        there is no answer, `AnswerTooLarge`, `DeadlineExceeded` and `InvalidInput`.
+        there is no answer, `AnswerTooLarge`, `DeadlineExceeded`, `InvalidInput` and `Misconfigured`.
         """
         deadline.check("asking NCBI")
         url = f"{self._base_url}{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
@@ -76,7 +76,7 @@ class HttpTransport:
         try:
             return self._exchange(url, endpoint, form, deadline)
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
-            failure = ClientRejected("NCBI_BASE_URL is not an http address; correct it")
+            failure = Misconfigured("NCBI_BASE_URL is not an http address; correct it")
         except UnicodeEncodeError:
             failure = InvalidInput("the request contains an unpaired surrogate; remove it")
         except httpx.HTTPError as error:

@@ -11,7 +11,7 @@ from bio_mcp.doors.auth.keys import Keys, hmac_keys, rsa_keys
 from bio_mcp.doors.auth.permissions import Permission
 from bio_mcp.doors.auth.tokens import Caller, Tokens
 from bio_mcp.doors.loopback import is_loopback
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 from bio_mcp.wiring import published_keys
 from bio_mcp.wiring.secrets import STORED, stored_secret
@@ -43,7 +43,7 @@ class Access:
 
 
 def access(settings: Settings) -> Access | None:
-    """None where no tokens are configured at all. Raises `InvalidInput` saying what is missing or wrong."""
+    """None where no tokens are configured at all. Raises `Misconfigured` saying what is missing or wrong."""
     read = _issuers(settings) if settings.auth_jwks_url else _shared(settings)
     if read is None:
         return None
@@ -51,7 +51,7 @@ def access(settings: Settings) -> Access | None:
         _must_be_https("MCP_RESOURCE_URL", settings.resource_url)
     for name, scopes in _scopes(settings).items():
         if odd := [each for each in scopes if not PLAIN.fullmatch(each)]:
-            raise InvalidInput(f"{name} holds {odd[0]!r}, which is no scope; commas stand between scopes")
+            raise Misconfigured(f"{name} holds {odd[0]!r}, which is no scope; commas stand between scopes")
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
     tokens = Tokens(algorithm, RefreshingValue(read), audience(settings), settings.auth_issuer)
     issuer = settings.auth_issuer if settings.auth_jwks_url else ""
@@ -72,7 +72,7 @@ def access_if_whole(settings: Settings) -> Access | None:
     """As `access`, but None for half a configuration, which is logged: for a door that then stays closed."""
     try:
         return access(settings)
-    except InvalidInput as problem:
+    except Misconfigured as problem:
         log.error("access tokens are not configured: %s", problem)
         return None
 
@@ -85,7 +85,7 @@ def audience(settings: Settings) -> str:
 def shared_keys(secret: str) -> Callable[[], Keys]:
     """Reads the keys of HS256 tokens, the newest first: from `secret`, or from where it says that AWS keeps them.
 
-    Raises `InvalidInput` for a secret that is none, at once or, where AWS keeps it, when read.
+    Raises `Misconfigured` for a secret that is none, at once or, where AWS keeps it, when read.
     """
     if secret.startswith(STORED):
         stored = stored_secret(secret)
@@ -103,7 +103,7 @@ def _shared(settings: Settings) -> Callable[[], Keys] | None:
             "MCP_AUTH_REQUIRED_SCOPES": settings.auth_scopes,
         }
         if alone := [name for name, value in given.items() if value]:
-            raise InvalidInput(
+            raise Misconfigured(
                 f"{alone[0]} is set, but nothing to check tokens with; set MCP_AUTH_SECRET_KEY or MCP_AUTH_JWKS_URL"
             )
         return None
@@ -112,10 +112,10 @@ def _shared(settings: Settings) -> Callable[[], Keys] | None:
 
 def _issuers(settings: Settings) -> Callable[[], Keys]:
     if settings.auth_secret:
-        raise InvalidInput("MCP_AUTH_SECRET_KEY and MCP_AUTH_JWKS_URL exclude each other; set one of them")
+        raise Misconfigured("MCP_AUTH_SECRET_KEY and MCP_AUTH_JWKS_URL exclude each other; set one of them")
     needed = {"MCP_AUTH_ISSUER": settings.auth_issuer, "MCP_RESOURCE_URL": settings.resource_url}
     if missing := [name for name, value in needed.items() if not value]:
-        raise InvalidInput(f"MCP_AUTH_JWKS_URL is set; set {' and '.join(missing)} too")
+        raise Misconfigured(f"MCP_AUTH_JWKS_URL is set; set {' and '.join(missing)} too")
     _must_be_https("MCP_AUTH_JWKS_URL", settings.auth_jwks_url)
     published = published_keys(settings.auth_jwks_url)
     return lambda: rsa_keys(published())
@@ -126,7 +126,7 @@ def _must_be_https(name: str, url: str) -> None:
         parts = urlsplit(url)
         plain_but_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
     except ValueError:
-        raise InvalidInput(f"{name} is not a URL") from None
+        raise Misconfigured(f"{name} is not a URL") from None
     whole = parts.hostname and not parts.fragment and not parts.username and PLAIN.fullmatch(url)
     if not whole or not (parts.scheme == "https" or plain_but_here):
-        raise InvalidInput(f"{name} must be an https URL, or http on this machine's loopback interface")
+        raise Misconfigured(f"{name} must be an https URL, or http on this machine's loopback interface")

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from bio_mcp.call import excerpt
 from bio_mcp.doors.auth.access import PLAIN, access, audience, shared_keys
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.settings import Settings
 
 
@@ -15,11 +15,11 @@ def issue(
     """An HS256 token that the server of these settings lets in, and its end.
 
     It carries every scope that the server asks for, and `scopes`: by default those to read and to write. Signed with
-    the newest secret. Raises `InvalidInput` without a secret of one's own, and `StoreFailed` when the one that AWS
+    the newest secret. Raises `Misconfigured` without a secret of one's own, and `StoreFailed` when the one that AWS
     keeps cannot be read.
     """
     if access(settings) is None or not settings.auth_secret:
-        raise InvalidInput(
+        raise Misconfigured(
             "tokens are made with the secret of MCP_AUTH_SECRET_KEY, which is not set; those of MCP_AUTH_JWKS_URL are "
             "given out by the issuer alone"
         )

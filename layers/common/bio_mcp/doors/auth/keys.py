@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bio_mcp.errors import InvalidInput, UpstreamFailed
+from bio_mcp.errors import Misconfigured, UpstreamFailed
 
 LEAST_BYTES = 32  # of a secret: RFC 7518, 3.2
 LEAST_BITS = 2048  # of a modulus: RFC 7518, 3.3
@@ -24,11 +24,13 @@ Keys = tuple[Key, ...]
 
 
 def hmac_keys(secrets: Sequence[str]) -> Keys:
-    """Keys for HS256, the newest first. Raises `InvalidInput` when the newest is short or the public half of something;
-    an older one that is either signs nothing any more."""
+    """Keys for HS256, the newest first. Raises `Misconfigured` for a newest one that is short or the half of a pair.
+
+    An older one that is either signs nothing any more and is left out.
+    """
     newest, *older = secrets
     if problem := _unfit(newest):
-        raise InvalidInput(problem)
+        raise Misconfigured(problem)
     return (Key(newest), *(Key(each) for each in older if not _unfit(each)))
 
 

@@ -12,7 +12,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 
 HOST = re.compile(r"(\*\.)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\*|:\d{1,5})?")
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@*\s]+")
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 class Hosts:
     """Host headers: `name`, `name:port` or `name:*` for any port and none; a leading `*.` is one label or more.
 
-    Raises `InvalidInput` for anything else, so for `*` alone.
+    Raises `Misconfigured` for anything else, so for `*` alone.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -36,7 +36,7 @@ class Hosts:
 def _expression(pattern: str) -> str:
     read = HOST.fullmatch(pattern)
     if read is None:
-        raise InvalidInput(
+        raise Misconfigured(
             f"MCP_ALLOWED_HOSTS holds {pattern!r}; it takes Host headers such as mcp.example.org, mcp.example.org:* or "
             "*.example.org"
         )
@@ -48,14 +48,14 @@ def _expression(pattern: str) -> str:
 class Origins:
     """Origin headers, each as a browser sends it; `also` is a regular expression of more.
 
-    Raises `InvalidInput` for what no browser sends, such as a slash at the end.
+    Raises `Misconfigured` for what no browser sends, such as a slash at the end.
     """
 
     def __init__(self, exact: Iterable[str], also: str = "") -> None:
         self.exact = tuple(exact)
         self.also = also or None
         if odd := [each for each in self.exact if not ORIGIN.fullmatch(each)]:
-            raise InvalidInput(
+            raise Misconfigured(
                 f"MCP_ALLOWED_ORIGINS holds {odd[0]!r}; it takes origins such as https://app.example.org: in small "
                 "letters, without a path or a slash at the end"
             )

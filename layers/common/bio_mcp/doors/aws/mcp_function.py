@@ -32,7 +32,7 @@ def http_handler(
     """The handler for API Gateway's HTTP and REST APIs, Function URLs and ALB, over `/mcp` and `/health`.
 
     It answers to access tokens only: where none are configured, or only in part, `/mcp` is 503 for everybody. Raises
-    `InvalidInput` when `BIO_MCP_FUNCTIONS` names some modules of tools and not all.
+    `Misconfigured` when `BIO_MCP_FUNCTIONS` names some modules of tools and not all.
     """
     settings = Settings.from_env()
     logger = log_as_json(settings.log_level)

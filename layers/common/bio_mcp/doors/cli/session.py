@@ -10,7 +10,7 @@ from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.waiting import Waiting
 from bio_mcp.doors.cli.wording import for_commands
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
 from bio_mcp.settings import Settings
@@ -83,7 +83,7 @@ class Session:
             outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress)
         body = for_commands(outcome.body) if worded else outcome.body
         if outcome.failed:
-            raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput))
+            raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
         return body
 
     def answer(self, body: Mapping[str, Any], render: Render) -> None:

@@ -49,7 +49,7 @@ def application(settings: Settings, invoke: Invoke, access: Access | None = None
     """The endpoint `/mcp` over the catalogue, and `/health`.
 
     `public`: others than this machine can reach it. Then it answers to tokens that `access` lets in, and to nobody
-    without one. Raises `InvalidInput` for a family that does not exist and for hosts and origins that cannot.
+    without one. Raises `Misconfigured` for a family that does not exist and for hosts and origins that cannot.
     """
     served = mcp_server.server(
         TOOLS.values(), RESOURCES.values(), invoke, names=settings.tool_names, families=settings.tool_families

@@ -9,7 +9,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.tool import Tool
 
 META = "io.github.bio-mcp/"
@@ -28,7 +28,10 @@ class Listing:
     families: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self._chosen(self.names, self.families)
+        try:
+            self._chosen(self.names, self.families)
+        except InvalidInput as problem:
+            raise Misconfigured(str(problem)) from None
 
     def select(self, names: str, families: Sequence[str]) -> list[types.Tool]:
         """Raises `InvalidInput` naming the choices."""

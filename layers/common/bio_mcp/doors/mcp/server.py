@@ -75,7 +75,7 @@ def server(
     families: Sequence[str] = (),
 ) -> Server[Any]:
     """An MCP server, without a transport. `names` (portable or contract) and `families` are what is listed unless the
-    endpoint's query says otherwise. Raises `InvalidInput` when a family does not exist."""
+    endpoint's query says otherwise. Raises `Misconfigured` when a family does not exist."""
     listing = Listing(tuple(tools), names, tuple(families))
     running = Running(invoke)
     reading = Reading(tuple(resources), running)

@@ -24,7 +24,7 @@ CHUNK = 65_536  # bytes
 
 
 def serve(settings: Settings, backends: Backends) -> None:
-    """Serve until our input is closed or SIGINT comes. Raises `InvalidInput` for a tool family that does not exist."""
+    """Serve until our input is closed or SIGINT comes. Raises `Misconfigured` for a tool family that does not exist."""
     server = mcp_server.server(
         TOOLS.values(),
         RESOURCES.values(),
