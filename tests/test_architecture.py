@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from bio_mcp.catalog import MODULES, TOOLS
-from bio_mcp.doors.aws.tool_function import Event
+from bio_mcp.doors.aws.events import Event
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers/common/bio_mcp"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
-from bio_mcp.doors.aws.tool_function import MARGIN_S, Event
+from bio_mcp.doors.aws.events import MARGIN_S, Event
 from bio_mcp.settings import Settings
 from bio_mcp.syncing import retractions
 from tests.aws_template import FUNCTIONS, TEMPLATE, branches, documents_of, of, rendered, text, timeout_ms, variables

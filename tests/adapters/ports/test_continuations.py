@@ -45,3 +45,33 @@ def test_a_receipt_that_is_spent_does_nothing(continuations):
     continuations.ack(receipt)
     continuations.fail(receipt, "too late")
     assert continuations.receive(60) is None
+
+
+def test_an_event_is_held_for_as_long_as_it_is_asked(continuations, clock):
+    continuations.send(EVENT)
+    receipt, _ = continuations.receive(60)
+    continuations.hold(receipt, 300)
+    clock.now += 200
+    assert continuations.receive(60) is None
+    continuations.hold(receipt, 0)
+    assert continuations.receive(60)[1] == EVENT
+
+
+@pytest.mark.parametrize("wait_s", [0, 500])
+def test_a_failed_event_waits_for_as_long_as_it_is_asked(continuations, wait_s):
+    continuations.send(EVENT)
+    receipt, _ = continuations.receive(60)
+    assert continuations.fail(receipt, "NCBI asks for a pause", wait_s=wait_s) == wait_s
+    assert (continuations.receive(60) is None) == bool(wait_s)
+
+
+def test_a_spent_receipt_holds_nothing(continuations):
+    continuations.send(EVENT)
+    receipt, _ = continuations.receive(60)
+    continuations.ack(receipt)
+    continuations.hold(receipt, 0)
+    assert continuations.receive(60) is None
+
+
+def test_a_message_without_a_mark_is_not_early(continuations):
+    assert continuations.early_s({}) == 0

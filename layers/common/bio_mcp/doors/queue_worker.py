@@ -3,13 +3,14 @@
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.sqs import is_busy
 from bio_mcp.errors import Failure, NotFound, UpstreamFailed
 from bio_mcp.ports import Backends
+from bio_mcp.ports.messages import WorkQueue
 from bio_mcp.syncing.stopping import stall
 from bio_mcp.tool import Tool
 
@@ -26,17 +27,8 @@ def _deadline() -> Deadline:
     return Deadline(CALL_S)
 
 
-class Queue(Protocol):
-    """The receiving end of `Continuations`, and the sending one."""
-
-    def send(self, event: dict[str, Any], delay_s: float = 0) -> None: ...
-    def receive(self, lease_s: float) -> tuple[str, dict[str, Any]] | None: ...
-    def ack(self, receipt: str) -> None: ...
-    def fail(self, receipt: str, reason: str, *, retryable: bool = True) -> float | None: ...
-
-
 def work_once(
-    queue: Queue, tools: Mapping[str, Tool], backends: Backends, deadline: Callable[[], Deadline] = _deadline
+    queue: WorkQueue, tools: Mapping[str, Tool], backends: Backends, deadline: Callable[[], Deadline] = _deadline
 ) -> bool:
     """Take one message and make its call; False when the queue is empty. A failed call is tried again for as long as
     it may work later and the queue tries, then given up."""
@@ -60,7 +52,7 @@ def work_once(
     return True
 
 
-def _failed(queue: Queue, receipt: str, event: Mapping[str, Any], backends: Backends, failure: Failure) -> None:
+def _failed(queue: WorkQueue, receipt: str, event: Mapping[str, Any], backends: Backends, failure: Failure) -> None:
     """Log the failure, and the end of what is given up; the job that is given up says so itself."""
     reason, arguments = str(failure), event["arguments"]
     named = {"tool": event["tool"], "query_key": arguments.get("query_key"), "job_id": arguments.get("job_id")}
@@ -79,7 +71,9 @@ class QueueWorker:
     Stopped in a call, it lets the call come to its next halt, from where the next worker goes on.
     """
 
-    def __init__(self, queue: Queue, tools: Mapping[str, Tool], backends: Backends, *, idle_s: float = IDLE_S) -> None:
+    def __init__(
+        self, queue: WorkQueue, tools: Mapping[str, Tool], backends: Backends, *, idle_s: float = IDLE_S
+    ) -> None:
         self._work: Callable[[], bool] = lambda: work_once(queue, tools, backends, self._next_deadline)
         self._idle_s = idle_s
         self._stop = threading.Event()

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Protocol
 from uuid import UUID
 
-from bio_mcp.ports.messages import Announcements, Continuations
+from bio_mcp.ports.messages import Announcements, WorkQueue
 from bio_mcp.ports.ncbi import NcbiLookup
 from bio_mcp.ports.pubmed import Entrez, Pubmed
 from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
@@ -64,8 +64,8 @@ class Backends(Protocol):
         ...
 
     @property
-    def continuations(self) -> Continuations:
-        """Tool calls to be made later."""
+    def continuations(self) -> WorkQueue:
+        """Tool calls to be made later. Tools send, doors receive."""
         ...
 
     @property

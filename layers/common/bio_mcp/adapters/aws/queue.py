@@ -26,7 +26,7 @@ TOO_LATE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflig
 
 
 class SqsContinuations:
-    """The port `Continuations` over a standard queue, with the receiving end for workers outside Lambda.
+    """The port `WorkQueue` over a standard SQS queue.
 
     A message's body is the event itself, in the form that a schedule sends. SQS delivers at least once and does not
     deduplicate. After the number of receipts in the queue's redrive policy it moves the event to the dead-letter queue;
@@ -78,14 +78,20 @@ class SqsContinuations:
         with reaching(WHAT), _ignoring_expired_leases():
             self._client.delete_message(QueueUrl=self._url, ReceiptHandle=receipt.partition(" ")[2])
 
-    def fail(self, receipt: str, reason: str, wait_s: float | None = None) -> None:
-        """Make the event visible again after a pause; after the last receipt SQS makes it a dead letter.
-
-        `wait_s` replaces the pause of 2, 4, 8, ... seconds.
-        """
+    def fail(
+        self,
+        receipt: str,
+        reason: str,
+        *,
+        retryable: bool = True,  # noqa: ARG002  SQS itself counts the tries, and cannot give up before the last
+        wait_s: float | None = None,
+    ) -> float:
+        """Make the event visible again after `wait_s`, by default after 2, 4, 8, ... seconds."""
         log.warning("a queued call failed: %s", reason)
         attempts = int(receipt.partition(" ")[0])
-        self.hold(receipt, int(self._backoff_s**attempts) if wait_s is None else wait_s)
+        wait_s = int(self._backoff_s**attempts) if wait_s is None else wait_s
+        self.hold(receipt, wait_s)
+        return wait_s
 
     def hold(self, receipt: str, seconds: float) -> None:
         """Extend the lease to `seconds` from now; does nothing if another receiver has the event already."""

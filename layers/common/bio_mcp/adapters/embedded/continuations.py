@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
@@ -16,7 +16,7 @@ BACKOFF = Backoff(first_s=2.0, cap_s=900.0)
 
 
 class SqliteContinuations:
-    """The port `Continuations` over the corpus file, with the receiving end for the local worker.
+    """The port `WorkQueue` over the corpus file.
 
     A received event that is neither acknowledged nor failed becomes due again when its lease ends, or as soon as the
     process that received it has ended. After `max_attempts` it is a dead letter: stored with its last reason and not
@@ -71,11 +71,7 @@ class SqliteContinuations:
                 "DELETE FROM continuations WHERE id = ? AND attempts = ? AND state = 'leased'", _ids(receipt)
             )
 
-    def fail(self, receipt: str, reason: str, *, retryable: bool = True) -> float | None:
-        """Requeue an event after a pause, or make it a dead letter after its last attempt or if it is not `retryable`.
-
-        Returns the seconds until the next attempt; None for a dead letter.
-        """
+    def fail(self, receipt: str, reason: str, *, retryable: bool = True, wait_s: float | None = None) -> float | None:
         with self._database.writing() as connection:
             row = connection.execute(
                 "SELECT id, event, attempts FROM continuations WHERE id = ? AND attempts = ? AND state = 'leased'",
@@ -87,7 +83,7 @@ class SqliteContinuations:
             if attempts >= self._max_attempts or not retryable:
                 connection.execute("UPDATE continuations SET state = 'dead', reason = ? WHERE id = ?", (reason, row_id))
                 return None
-            wait_s = self._backoff.pause_s(attempts)
+            wait_s = self._backoff.pause_s(attempts) if wait_s is None else wait_s
             if _is_queued(connection, event):
                 connection.execute("DELETE FROM continuations WHERE id = ?", (row_id,))
             else:
@@ -96,6 +92,17 @@ class SqliteContinuations:
                     (self._clock() + wait_s, reason, row_id),
                 )
             return wait_s
+
+    def hold(self, receipt: str, seconds: float) -> None:
+        with self._database.writing() as connection:
+            connection.execute(
+                "UPDATE continuations SET due = ? WHERE id = ? AND attempts = ? AND state = 'leased'",
+                (self._clock() + seconds, *_ids(receipt)),
+            )
+
+    def early_s(self, _attributes: Mapping[str, Mapping[str, Any]]) -> float:
+        """0: no event is received before it is due."""
+        return 0.0
 
     def dead(self) -> list[tuple[dict[str, Any], str]]:
         """List the dead letters, oldest first, each with the reason of its last failure."""

@@ -8,40 +8,23 @@ on right now is no failure: it goes back into the queue as a new message, to be 
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from bio_mcp.call import Outcome, call
 from bio_mcp.deadline import Deadline
+from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
 from bio_mcp.errors import Conflict, Failure, InvalidInput, NotFound
 from bio_mcp.ports import Backends
+from bio_mcp.ports.messages import WorkQueue
 from bio_mcp.tool import Tool
 
 log = logging.getLogger("bio_mcp.queued")
 
-MARGIN_S = 1.5  # of Lambda's time, kept for the answer
 LEAST_S = 8.0  # a record with less time than this is left for the next invocation
 HOLD_S = 30.0  # after the end of this invocation, a record whose function was killed is brought again
 BUSY_S = 60.0  # until work that somebody else has is tried again
 FIRST_WAIT_S, LONGEST_WAIT_S = 30.0, 900.0  # before what may work later is tried again: 30 s, 2 min, 8 min, 15 min
 RUNNING = "running"  # the `state` of an answer that says that somebody else is at work on it
-
-
-class Waiting(Protocol):
-    """The queue, as its receiver sees it. A receipt is the count of receipts and SQS's handle, with a space between."""
-
-    def send(self, event: dict[str, Any], delay_s: float = 0) -> None: ...
-    def hold(self, receipt: str, seconds: float) -> None: ...
-    def fail(self, receipt: str, reason: str, wait_s: float | None = None) -> None: ...
-    def early_s(self, attributes: Mapping[str, Mapping[str, Any]]) -> float: ...
-
-
-class Event(Protocol):
-    """What of a parsed event is used."""
-
-    @property
-    def tool(self) -> str | None: ...
-    @property
-    def arguments(self) -> dict[str, Any]: ...
 
 
 def records_of(event: Any) -> list[Mapping[str, Any]]:
@@ -58,12 +41,10 @@ class Queued:
     def __init__(
         self,
         tools: Mapping[str, Tool],
-        parse: Callable[[Any], Event],
         backends: Callable[[], Backends],
         remaining_ms: Callable[[], int],
     ) -> None:
         self._tools = tools
-        self._parse = parse
         self._backends = backends
         self._remaining_ms = remaining_ms
 
@@ -76,38 +57,38 @@ class Queued:
         """Whether the record is done with. Whatever goes wrong is logged, and never holds up the other records."""
         name, receipt = record["messageId"], _receipt(record)
         try:
-            waiting: Any = self._backends().continuations
+            queue = self._backends().continuations
             if self._left_s < LEAST_S:
                 log.warning("left for later, there is no time", extra={"message_id": name})
-                _ask(waiting.fail, receipt, "no time", 0)
+                _ask(lambda: queue.fail(receipt, "no time", wait_s=0))
                 return False
-            _ask(waiting.hold, receipt, self._left_s + HOLD_S)
-            return self._made(record, waiting, receipt)
+            _ask(lambda: queue.hold(receipt, self._left_s + HOLD_S))
+            return self._made(record, queue, receipt)
         except Failure as failure:
             _log_failure(record, None, type(failure).__name__, str(failure))
             return False
 
-    def _made(self, record: Mapping[str, Any], waiting: Waiting, receipt: str) -> bool:
+    def _made(self, record: Mapping[str, Any], queue: WorkQueue, receipt: str) -> bool:
         try:
-            event = self._parse(_json(record["body"]))
+            event = parse(_json(record["body"]))
             tool = self._tool(event)
         except Failure as poison:
             _log_failure(record, None, type(poison).__name__, str(poison))
-            _ask(waiting.fail, receipt, "it cannot be read")
+            _ask(lambda: queue.fail(receipt, "it cannot be read"))
             return False
         again = {"tool": tool.name, "arguments": event.arguments}
-        if early := waiting.early_s(record.get("messageAttributes", {})):
-            waiting.send(again, early)
+        if early := queue.early_s(record.get("messageAttributes", {})):
+            queue.send(again, early)
             return True
         outcome = self._called(tool, event.arguments, record["messageId"])
         if is_busy(outcome):
             log.info("busy, tried again later", extra={"message_id": record["messageId"], "tool": tool.name})
-            waiting.send(again, BUSY_S)
+            queue.send(again, BUSY_S)
             return True
         if outcome.failed:
             error = outcome.body["error"]
             _log_failure(record, tool.name, error["code"], error["message"])
-            _ask(waiting.fail, receipt, error["code"], _wait_s(outcome, _receives(record)))
+            _ask(lambda: queue.fail(receipt, error["code"], wait_s=_wait_s(outcome, _receives(record))))
         return not outcome.failed
 
     def _called(self, tool: Tool, arguments: Mapping[str, Any], correlation_id: str) -> Outcome:
@@ -132,11 +113,11 @@ def is_busy(outcome: Outcome) -> bool:
     return isinstance(outcome.failure, Conflict) or outcome.body.get("state") == RUNNING
 
 
-def _ask(change: Callable[..., None], *what: Any) -> None:
+def _ask(change: Callable[[], object]) -> None:
     """Ask the queue when to bring a record again. If it will not hear, the record comes back when the queue's own
     visibility time-out ends."""
     try:
-        change(*what)
+        change()
     except Failure as failure:
         log.warning("the queue was not told when to try again: %s", failure)
 

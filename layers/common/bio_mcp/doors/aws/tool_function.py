@@ -11,17 +11,15 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from aws_lambda_powertools import Logger
-from pydantic import Field, ValidationError
 
 from bio_mcp import wiring
 from bio_mcp.call import Outcome, call, envelope, excerpt, read
 from bio_mcp.deadline import Deadline
+from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
 from bio_mcp.doors.aws.sqs import Queued, records_of
-from bio_mcp.errors import Failure, InvalidInput, NotFound
+from bio_mcp.errors import Failure, NotFound
 from bio_mcp.ports import Backends
-from bio_mcp.tool import Request, Resource, Tool, by_any_name, resources_in, tools_in
-
-MARGIN_S = 1.5  # of Lambda's time, kept for the answer
+from bio_mcp.tool import Resource, Tool, by_any_name, resources_in, tools_in
 
 
 class LambdaContext(Protocol):
@@ -31,18 +29,6 @@ class LambdaContext(Protocol):
 
 
 Handler = Callable[[Any, Any], dict[str, Any]]
-
-
-class Event(Request):
-    """Exactly one of `tool` and `resource`."""
-
-    tool: str | None = None
-    arguments: dict[str, Any] = Field(default_factory=dict)
-    resource: str | None = None
-    correlation_id: str | None = None
-    timeout_s: float | None = Field(default=None, gt=0)
-    outcome: bool = False
-    caller: str | None = None
 
 
 def log_as_json(level: str = "info") -> Logger:
@@ -60,9 +46,9 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
 
     def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
         if records := records_of(event):
-            return Queued(tools, _parse, backends, context.get_remaining_time_in_millis).answer(records)
+            return Queued(tools, backends, context.get_remaining_time_in_millis).answer(records)
         try:
-            parsed = _parse(event)
+            parsed = parse(event)
             outcome = _answer(parsed, tools, resources, backends(), context)
         except Failure as failure:
             return envelope(failure, dialect)
@@ -70,19 +56,6 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
 
     wrapped: Handler = logger.inject_lambda_context(handler)
     return wrapped
-
-
-def _parse(event: Any) -> Event:
-    shape = 'an event is {"tool": name, "arguments": {...}} or {"resource": uri}'
-    try:
-        parsed = Event.model_validate(event)
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        sentences = [f"{'.'.join(map(str, each['loc'])) or 'event'}: {each['msg']}" for each in problems]
-        raise InvalidInput(f"{shape}; {'; '.join(sentences)}") from None
-    if (parsed.tool is None) == (parsed.resource is None):
-        raise InvalidInput(shape)
-    return parsed
 
 
 def _answer(

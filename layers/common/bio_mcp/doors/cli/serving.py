@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import cast
 
 import click
 
@@ -13,7 +12,7 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.doors import console
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import log_for_people
-from bio_mcp.doors.queue_worker import Queue, QueueWorker
+from bio_mcp.doors.queue_worker import QueueWorker
 from bio_mcp.syncing.importing import corpus_size
 
 BRINGING_ONE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
@@ -92,4 +91,4 @@ def _worker(session: Session) -> AbstractContextManager[object]:
     """Works off the queue of a data directory; the queue of a stack is its sync function's."""
     if session.settings.mode != "embedded":
         return nullcontext()
-    return QueueWorker(cast(Queue, session.backends.continuations), TOOLS, session.backends)
+    return QueueWorker(session.backends.continuations, TOOLS, session.backends)
