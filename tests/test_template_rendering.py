@@ -9,7 +9,7 @@ from bio_mcp import tools
 from bio_mcp.catalog import LISTED, MODULES, TOOLS, modules_of_tools
 from bio_mcp.doors.docs import ROOT
 from scripts.port_grants import INDEX, given_for
-from scripts.template.__main__ import files, filled, rendered
+from scripts.template.__main__ import files, filled, main, rendered
 from scripts.template.blocks import Tagged, block
 from scripts.template.functions import Function, declared, functions
 from tests.aws_tables import read
@@ -96,6 +96,11 @@ def test_a_key_that_nothing_reads_is_named(tmp_path):
     (tmp_path / "notes/function.toml").write_text("timeout = 3\n")
     with pytest.raises(LookupError, match=r"functions/notes/function.toml: nothing reads timeout"):
         declared("notes", tmp_path)
+
+
+def test_a_call_that_no_row_says_the_needs_of_is_told_and_nothing_is_written(capsys):
+    assert main([], lambda _: given_for(["documents.rename"])) == 1
+    assert capsys.readouterr().err.startswith("scripts/port_grants.py does not say what documents.rename takes")
 
 
 def test_a_template_without_markers_is_an_error():

@@ -6,9 +6,10 @@ what its tools call when their examples run: see `scripts.template.functions`.
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bio_mcp.doors.docs import publish
+from scripts.port_grants import Given
 from scripts.template import index
 from scripts.template.blocks import block
 from scripts.template.functions import ROOT, Function, functions
@@ -52,9 +53,17 @@ def files(given: Sequence[Function]) -> dict[str, str]:
     return {**apps, "template.yaml": rendered((ROOT / "template.yaml").read_text(encoding="utf-8"), given)}
 
 
-def main(argv: Sequence[str]) -> int:
-    """Write what is out of date, or with `--check` say what that is; returns the exit code."""
-    return publish(files(functions(needed)), "--check" in argv)
+def main(argv: Sequence[str], needed: Callable[[str], Given] = needed) -> int:
+    """Write what is out of date, or with `--check` say what that is; returns the exit code.
+
+    An example that fails, or that calls what scripts/port_grants.py does not know, is told by its sentence.
+    """
+    try:
+        given = functions(needed)
+    except (AssertionError, LookupError) as unusable:
+        print(unusable, file=sys.stderr)
+        return 1
+    return publish(files(given), "--check" in argv)
 
 
 if __name__ == "__main__":
