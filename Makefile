@@ -49,10 +49,11 @@ test-all: setup $(VENV)/.dev $(NPM)/.installed $(STACK) docker ## what needs Nod
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
 
-check: setup $(VENV)/.dev check-template ## lint, format, types, generated pages, the AWS template
+check: setup $(VENV)/.dev check-template ## lint, format, types, code that nothing reaches, generated pages, the AWS template
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.unreachable
 	$(BIN)/python -m bio_mcp.doors.docs --check
 	$(BIN)/python -m scripts.template --check
 

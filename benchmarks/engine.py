@@ -248,7 +248,7 @@ def start(work: Path, name: str) -> SqlitePassages:
     began, began_cpu = time.perf_counter(), time.process_time()
     memory = resident()
     engine = SqlitePassages(Database(work), k1=BM25_K1, b=BM25_B)
-    engine.warm()
+    engine.hybrid_search(PassageQuery((("cell", 1.0),), None))
     print(
         f"{name}: {time.perf_counter() - began:.2f} s wall, {time.process_time() - began_cpu:.2f} s CPU, "
         f"{resident() - memory:.0f} MB of memory"

@@ -26,7 +26,7 @@ ARTICLE = FullText(
 KEPT = [
     (codecs.RECORD, Article("7", title="A β", retraction=RetractionStatus.RETRACTED)),
     (codecs.SUMMARY, DocSummary("7")),
-    (codecs.SUMMARY, DocSummary("7", authors=("Doe J", "Group"), cited_in_pmc=0, retraction=RetractionStatus.CONCERN)),
+    (codecs.SUMMARY, DocSummary("7", authors=("Doe J", "Group"), volume="0", retraction=RetractionStatus.CONCERN)),
     (codecs.LINKS, LinkSet("7", (Link("8", 3), Link("9")))),
     (codecs.PAGE, SearchPage(0, (), "")),
     (codecs.PAGE, SearchPage(12, ("1", "2"), "β [All]", ("warned",), "MCID_1", "1", ("dropped",))),

@@ -225,7 +225,7 @@ def test_efetch_gives_the_text_that_ncbi_prints():
 
 def test_a_style_that_ncbi_does_not_print_is_refused():
     client, _ = eutils()
-    with pytest.raises(InvalidInput, match="medline, abstract, uilist, xml"):
+    with pytest.raises(InvalidInput, match="medline, xml"):
         client.efetch_text(["1"], style="json")
 
 

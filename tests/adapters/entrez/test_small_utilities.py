@@ -1,6 +1,6 @@
 import pytest
 
-from bio_mcp.adapters.entrez.small_utilities import History, read_matches
+from bio_mcp.adapters.entrez.small_utilities import read_matches
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.ports.ncbi import Citation, CitationMatch
 from bio_mcp.ports.pubmed import Spelling
@@ -22,38 +22,11 @@ def test_a_database_is_described_with_its_fields():
     assert ncbi.forms[0]["db"] == ["pubmed"]
 
 
-def test_the_databases_are_listed():
-    client, _ = eutils(said(answer("einfo/ik_database_list.json").body))
-    assert {"pubmed", "pmc", "gene"} <= set(client.databases())
-
-
 @pytest.mark.parametrize("result", [{"dbinfo": []}, {"dbinfo": [{}]}, {}])
 def test_a_description_that_lacks_its_members_is_unreadable(result):
     client, _ = eutils(*[said({"einforesult": result}) for _ in range(6)])
     with pytest.raises(NcbiUnreadable):
         client.einfo()
-
-
-def test_posted_pmids_are_kept_in_history():
-    client, ncbi = eutils(said(answer("epost/bp_epost1.xml").body))
-    assert client.epost(["11237011", "2"]) == History("MCID_692851c130aec64bed0a8c2a", "1")
-    assert ncbi.forms[0]["id"] == ["11237011,2"]
-
-
-def test_posted_pmids_that_were_left_out_are_a_warning():
-    body = (
-        "<ePostResult><InvalidIdList><Id>9</Id></InvalidIdList><ERROR>Some IDs have invalid value and were omitted."
-        "</ERROR><QueryKey>1</QueryKey><WebEnv>MCID_1</WebEnv></ePostResult>"
-    )
-    client, _ = eutils(said(body))
-    assert client.epost(["1", "9"]).warnings == ("PubMed left out ids that it does not know",)
-
-
-def test_more_than_ten_thousand_pmids_are_not_posted():
-    client, ncbi = eutils()
-    with pytest.raises(InvalidInput, match="at most 10000"):
-        client.epost([str(number) for number in range(1, 10_002)])
-    assert ncbi.requests == []
 
 
 @pytest.mark.parametrize(("corrected", "expected"), [("asthma", "asthma"), ("", None), ("asthmaa", None)])

@@ -78,13 +78,10 @@ def test_a_summary_holds_what_the_contract_names():
             authors=("Doe J", "The Trial Group"),
             source="J Test",
             epdat="1998 Nov 5",
-            sort_date="1998-12-01T00:00",
             doi="10.1/x",
             volume="12",
             pages="525-30",
             languages=("eng",),
-            has_abstract=True,
-            cited_in_pmc=7,
             retraction=RetractionStatus.CLEAR,
         )
     ]

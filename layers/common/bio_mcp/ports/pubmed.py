@@ -37,9 +37,9 @@ class SearchPage:
 class DocSummary:
     """ESummary's description of an article.
 
-    `pdat` is the date as printed ("1998 Dec-1999 Jan"), `edat` YYYY-MM-DDTHH:MM (US Eastern). `lr` and `abstract`
-    are in no ESummary answer and always None: fetch the record for them. `journal` is the full name, `source`
-    NLM's abbreviation. `authors` are "Doe J", groups included.
+    `pdat` is the date as printed ("1998 Dec-1999 Jan"), `edat` YYYY-MM-DDTHH:MM (US Eastern). `journal` is the full
+    name, `source` NLM's abbreviation. `authors` are "Doe J", groups included. `lr` and `abstract`, which the contract
+    names, are in no ESummary answer and always None: fetch the record for them.
     """
 
     pmid: str
@@ -54,14 +54,11 @@ class DocSummary:
     abstract: str | None = None
     source: str | None = None
     epdat: str | None = None
-    sort_date: str | None = None
     doi: str | None = None
     volume: str | None = None
     issue: str | None = None
     pages: str | None = None
     languages: tuple[str, ...] = ()
-    has_abstract: bool = False
-    cited_in_pmc: int | None = None
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
 
 

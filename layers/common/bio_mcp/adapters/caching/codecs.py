@@ -17,7 +17,7 @@ from bio_mcp.ports.ncbi import ArticleIds, CitationMatch, MeshPage
 from bio_mcp.ports.pubmed import DocSummary, EntrezDatabase, LinkSet, SearchPage, Spelling
 
 T = TypeVar("T")
-SCHEME = 2  # version of the encodings; answers stored under another one are not found
+SCHEME = 3  # version of the encodings; answers stored under another one are not found
 
 
 class Unreadable(Exception):

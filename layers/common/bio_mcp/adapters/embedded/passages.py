@@ -131,11 +131,6 @@ class SqlitePassages:
             documents, chunks = connection.execute("SELECT count(*), coalesce(sum(windows), 0) FROM entries").fetchone()
         return documents, chunks
 
-    def warm(self) -> None:
-        """Load the index into memory now rather than at the first search."""
-        with self._database.reading(IndexUnavailable) as connection:
-            self._index.current(connection)
-
 
 def _indexed_model(connection: sqlite3.Connection) -> tuple[str, int] | None:
     row = connection.execute("SELECT value FROM settings WHERE name = 'model'").fetchone()

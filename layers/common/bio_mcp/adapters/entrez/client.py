@@ -55,12 +55,9 @@ TEXT_WORTH: Worth = {**WORTH, NcbiUnreadable: 1}  # an empty text may mean no re
 COOL_DOWN_S = 1.0
 STYLES = {
     "medline": {"rettype": "medline", "retmode": "text"},
-    "abstract": {"rettype": "abstract", "retmode": "text"},
-    "uilist": {"rettype": "uilist", "retmode": "text"},
     "xml": {"retmode": "xml"},
 }
 FETCH_BATCH = 200
-POST_BATCH = 10_000
 
 
 class Eutils:
@@ -109,7 +106,7 @@ class Eutils:
     def esearch_delta(
         self, term: str, mindate: str, maxdate: str, datetype: str = "edat", *, deadline: Deadline = NEVER
     ) -> list[str]:
-        """All PMIDs of a date window. Raises `BeyondReach` if it has more than can be listed; halve the window then."""
+        """All PMIDs of a date window, by the contract's name. Raises `BeyondReach` if they are too many; halve it."""
         page = self.esearch(term, dates=(datetype, mindate, maxdate), deadline=deadline)
         if page.count > LISTABLE:
             raise BeyondReach(
@@ -135,7 +132,7 @@ class Eutils:
         )
 
     def efetch_text(self, pmids: Sequence[str], *, style: str = "medline", deadline: Deadline = NEVER) -> str:
-        """Fetch the records of at most 200 PMIDs as text that NCBI formats; style: medline, abstract, uilist or xml.
+        """Fetch the records of at most 200 PMIDs as text that NCBI formats; style: medline or xml.
 
         An empty text is accepted only if the XML has no record either.
         """
@@ -182,7 +179,6 @@ class Eutils:
         *,
         link_name: str = SIMILAR,
         command: str = "neighbor",
-        db: str = "pubmed",
         deadline: Deadline = NEVER,
     ) -> tuple[LinkSet, ...]:
         """List what each PMID is linked with, in order and without a limit: a paper may have 13,000 citing it.
@@ -190,26 +186,17 @@ class Eutils:
         if command not in links.COMMANDS:
             raise InvalidInput(f"unknown command '{command}'; choose one of {', '.join(links.COMMANDS)}")
         ids = checked(pmids, at_most=FETCH_BATCH)
-        form = {"dbfrom": "pubmed", "db": db, "cmd": command, "linkname": link_name, "id": ids}
+        form = {"dbfrom": "pubmed", "db": "pubmed", "cmd": command, "linkname": link_name, "id": ids}
         form["retmode"] = "json" if command == "neighbor" else "xml"
         return self.ask("elink", form, deadline, lambda answer: links.read_links(answer, ids, link_name))
 
-    def einfo(self, db: str = "pubmed", *, deadline: Deadline = NEVER) -> EntrezDatabase:
-        """Describe a database: size, last update, fields and link names. The cheapest health check, too."""
-        return self.ask("einfo", {"db": db, "retmode": "json"}, deadline, small_utilities.read_info)
+    def einfo(self, *, deadline: Deadline = NEVER) -> EntrezDatabase:
+        """Describe PubMed: size, last update, fields and link names. The cheapest health check, too."""
+        return self.ask("einfo", {"db": "pubmed", "retmode": "json"}, deadline, small_utilities.read_info)
 
     def check(self, *, deadline: Deadline = NEVER) -> None:
         """Send NCBI the cheapest request; raises unless it answers."""
         self.einfo(deadline=deadline)
-
-    def databases(self, *, deadline: Deadline = NEVER) -> tuple[str, ...]:
-        """List the names of NCBI's databases."""
-        return self.ask("einfo", {"retmode": "json"}, deadline, small_utilities.read_databases)
-
-    def epost(self, pmids: Sequence[str], *, deadline: Deadline = NEVER) -> small_utilities.History:
-        """Store at most 10,000 PMIDs on NCBI's history server."""
-        form = {"db": "pubmed", "id": ",".join(checked(pmids, at_most=POST_BATCH))}
-        return self.ask("epost", form, deadline, small_utilities.read_history)
 
     def espell(self, term: str, *, deadline: Deadline = NEVER) -> Spelling:
         """Ask PubMed for a spelling correction of a query."""

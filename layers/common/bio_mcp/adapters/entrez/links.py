@@ -7,8 +7,6 @@ from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.ports.pubmed import Link, LinkSet
 
-IN_PMC = "pubmed_pmc"
-
 COMMANDS = ("neighbor", "neighbor_score")
 
 

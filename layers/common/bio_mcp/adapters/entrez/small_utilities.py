@@ -1,23 +1,13 @@
-"""The small utilities: EInfo, EPost, ESpell and ECitMatch."""
+"""The small utilities: EInfo, ESpell and ECitMatch."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bio_mcp.adapters.entrez.answer import Answer, well_formed
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.ports.ncbi import Citation, CitationMatch
 from bio_mcp.ports.pubmed import EntrezDatabase, LinkName, SearchField, Spelling
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """A list of ids on NCBI's history server, which keeps it for some hours. `warnings` names ids that it left out."""
-
-    web_env: str
-    query_key: str
-    warnings: tuple[str, ...] = ()
 
 
 def read_info(answer: Answer) -> EntrezDatabase:
@@ -52,24 +42,6 @@ def _field(field: Any) -> SearchField:
         is_hidden=field["ishidden"] == "Y",
         terms=int(terms) if terms.isdecimal() else None,
     )
-
-
-def read_databases(answer: Answer) -> tuple[str, ...]:
-    """Read EInfo's list of databases. Raises `NcbiUnreadable`."""
-    names = answer.json["einforesult"].get("dblist")
-    if not names:
-        raise NcbiUnreadable("NCBI's list of databases is empty; try again")
-    return tuple(names)
-
-
-def read_history(answer: Answer) -> History:
-    """Read EPost's answer. Raises `NcbiUnreadable`."""
-    root = answer.xml()
-    web_env, query_key = root.findtext("WebEnv"), root.findtext("QueryKey")
-    if not (web_env and query_key):
-        raise NcbiUnreadable("NCBI did not say where it keeps the list of PMIDs; try again")
-    warnings = ("PubMed left out ids that it does not know",) if answer.xml_errors else ()
-    return History(web_env.strip(), query_key.strip(), warnings)
 
 
 def read_spelling(answer: Answer) -> Spelling:

@@ -60,14 +60,11 @@ def _summary(pmid: str, entry: dict[str, Any]) -> DocSummary:
         authors=_texts(author.get("name") for author in _objects(entry.get("authors"))),
         source=_text(entry.get("source")),
         epdat=_text(entry.get("epubdate")),
-        sort_date=_instant(entry.get("sortpubdate")),
         doi=_text(ids.get("doi")),
         volume=_text(entry.get("volume")),
         issue=_text(entry.get("issue")),
         pages=_text(entry.get("pages")),
         languages=_texts(entry.get("lang")),
-        has_abstract="Has Abstract" in (entry.get("attributes") or ()),
-        cited_in_pmc=_count(entry.get("pmcrefcount")),
         retraction=_retraction_status(entry),
     )
 
@@ -109,7 +106,3 @@ def _instant(value: Any) -> str | None:
 def _pmcid(ids: dict[Any, Any]) -> str | None:
     match = re.search(r"PMC\d+", f"{ids.get('pmc') or ''} {ids.get('pmcid') or ''}")
     return match[0] if match else None
-
-
-def _count(value: Any) -> int | None:
-    return int(value) if str(value).isdecimal() else None

@@ -21,7 +21,7 @@ from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.settings import Settings
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
-DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
     "serve": ("serving", "Serve MCP over HTTP on this machine."),

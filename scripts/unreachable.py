@@ -1,0 +1,84 @@
+"""Name what nothing can reach, for `make check`: functions, classes, methods, attributes and constants.
+
+vulture looks for names in the package, the entry points of the functions and the scripts. Tests and benchmarks do not
+count: what only they use belongs to them. What is used by its name from outside is told apart here, with the reason.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+
+from pydantic import BaseModel
+from vulture.core import Item, Vulture  # type: ignore[import-untyped]
+
+from bio_mcp.literature import records
+from bio_mcp.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "layers/common/bio_mcp"
+SOURCES = [PACKAGE, ROOT / "functions", ROOT / "scripts"]
+CALLED_BY_DECORATORS = ["@tool", "@resource", "@*.command", "@field_validator", "@model_validator"]
+
+ALLOWED = {
+    "esearch_delta": "a name of the bio-mcp contract",
+    "esummary_batch": "a name of the bio-mcp contract",
+    "pub_types": "a field of the contract's DocSummary",
+    "lr": "a field of the contract's DocSummary",
+    "normalised": "a part of a model's fingerprint, which is of all fields",
+    "inter_op_num_threads": "read by onnxruntime",
+    "intra_op_num_threads": "read by onnxruntime",
+    "log_severity_level": "read by onnxruntime",
+    "enable_automatic_graceful_drain": "read by sse-starlette",
+    "should_exit": "read by uvicorn",
+    "raiseExceptions": "read by logging",
+    "model_config": "read by pydantic",
+    "field_title_should_be_set": "called by pydantic",
+    "format_commands": "called by click",
+    "Vector": "a type in quotes",
+    "given_for": "called by tests/touched_ports.py, for scripts/template",
+}
+
+
+def unused(sources: Iterable[Path]) -> list[Item]:
+    """Everything but imports, which ruff sees to, that vulture finds no use of."""
+    search = Vulture(ignore_decorators=CALLED_BY_DECORATORS)
+    search.scavenge([str(each) for each in sources])
+    found: list[Item] = search.get_unused_code()
+    return [each for each in found if each.typ != "import"]
+
+
+def unreachable(sources: Iterable[Path]) -> Iterator[str]:
+    """A line for each thing that nothing reaches."""
+    stored = _stored()
+    for each in unused(sources):
+        if each.name not in ALLOWED and each.name not in stored and not _is_field_of_a_model(each):
+            yield f"{each.filename}:{each.first_lineno}: nothing reaches the {each.typ} {each.name}"
+
+
+def _stored() -> set[str]:
+    """Fields that are reached by name: a record is stored whole, a setting is asked for as `needed(name)`."""
+    kinds = [Settings, *filter(is_dataclass, vars(records).values())]
+    return {field.name for kind in kinds for field in fields(kind)}
+
+
+def _is_field_of_a_model(item: Item) -> bool:
+    """Whether clients send it or read it: a field of a tool's input or output."""
+    path = Path(item.filename)
+    if not path.is_relative_to(PACKAGE):
+        return False
+    module = import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"))
+    kinds = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, BaseModel)]
+    return any(item.name in kind.model_fields for kind in kinds)
+
+
+def main() -> int:
+    """Print what nothing reaches; returns the exit code."""
+    found = list(unreachable(SOURCES))
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
