@@ -23,6 +23,7 @@ FUNCTIONS = ROOT / "functions"
 ORDER = [
     "errors",
     "dialects",
+    "health",
     "deadline",
     "literature",
     "retrieval",
@@ -167,7 +168,7 @@ def broad_excepts(name: str, source: str) -> list[str]:
         if (each.type is None or {"Exception", "BaseException"} & {getattr(n, "id", "") for n in ast.walk(each.type)})
         and ast.unparse(each.body[-1]) != "raise"
     ]
-    return broad[1:] if name in ("call", "doors.cli.checks") else broad
+    return broad[1:] if name in ("call", "health") else broad
 
 
 RETRY = "adapters.retry"

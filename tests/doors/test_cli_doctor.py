@@ -5,12 +5,12 @@ from contextlib import closing
 
 import pytest
 
+from bio_mcp.adapters.embedded import inspection
 from bio_mcp.adapters.embedded.database import FILE
 from bio_mcp.doors.cli import checks
-from bio_mcp.doors.cli.checks import FAIL, OK, WARN, examine
 from bio_mcp.errors import StoreFailed
+from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.ports.state import Job
-from bio_mcp.settings import Settings
 
 
 def found(ran):
@@ -104,8 +104,8 @@ def test_a_check_that_breaks_down_is_a_finding(caplog):
     def breaks():
         raise KeyError("a mistake of ours")
 
-    assert examine(breaks).state == FAIL
-    assert "KeyError" in examine(breaks).found
+    assert examine("disk", breaks).state == FAIL
+    assert "KeyError" in examine("disk", breaks).found
     assert "a mistake of ours" in caplog.text
 
 
@@ -141,14 +141,14 @@ def test_a_model_of_the_wrong_size_fails(cli):
 
 def test_a_data_directory_that_is_a_file_fails(tmp_path):
     (tmp_path / "taken").write_text("")
-    finding = checks.data_directory(Settings(home=tmp_path / "taken" / "home"), None)
+    finding = inspection.data_directory(tmp_path / "taken" / "home")
     assert finding.state == FAIL
     assert "BIO_MCP_HOME" in finding.remedy
 
 
 @pytest.mark.parametrize(("free", "state"), [(2 << 30, OK), (1 << 29, WARN), (1 << 20, FAIL)])
 def test_a_full_disk_is_told_before_it_hurts(tmp_path, free, state):
-    assert checks.space(tmp_path, free).state == state
+    assert inspection.space(tmp_path, free).state == state
 
 
 def test_ncbi_is_asked_only_when_told_to(cli, ncbi):
@@ -171,7 +171,7 @@ def test_a_failure_of_a_port_is_a_finding():
     def fails():
         raise StoreFailed("the disk is gone; bring it back")
 
-    assert examine(fails) == checks.Finding(FAIL, "the disk is gone; bring it back")
+    assert examine("disk", fails) == Finding(FAIL, "the disk is gone; bring it back", check="disk")
 
 
 def test_a_sync_that_the_queue_has_given_up_is_a_warning_until_it_is_taken_up(cli):

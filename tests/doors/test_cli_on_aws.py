@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.doors.cli.checks import FAIL, OK, WARN
 from bio_mcp.doors.cli.program import run
+from bio_mcp.health import FAIL, OK, WARN
 from bio_mcp.settings import Settings
 from tests.aws_corpus import AwsCorpus
 from tests.aws_ports import NOBODY, MotoPorts, client

@@ -16,10 +16,11 @@ import pytest
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.adapters.embedded.cache import SqliteCache
 from bio_mcp.adapters.embedded.database import FILE, Database
+from bio_mcp.adapters.embedded.inspection import data_directory
 from bio_mcp.adapters.embedded.processes import presence_in
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
-from bio_mcp.doors.cli.checks import WARN, data_directory
 from bio_mcp.errors import Failure
+from bio_mcp.health import WARN
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.importing import import_records
 from tests.corpus import DIM, Corpus
@@ -142,7 +143,7 @@ def test_the_doctor_says_that_it_can_be_searched_and_not_changed(home):
     fill(home)
     read_only(home)
     with Corpus(home) as corpus:
-        state, found, remedy = as_reader(lambda: astuple(data_directory(corpus.settings, corpus)))
+        state, found, remedy, _ = as_reader(lambda: astuple(data_directory(corpus.settings.home)))
     assert (state, "BIO_MCP_HOME" in remedy) == (WARN, True)
     assert "searched and not changed" in found
 

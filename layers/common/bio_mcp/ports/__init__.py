@@ -4,10 +4,12 @@ Writes are idempotent unless a port says otherwise: the same call twice leaves w
 durable when the call returns. What a method raises stands with it or with its port.
 """
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Protocol
 from uuid import UUID
 
+from bio_mcp.health import Finding
 from bio_mcp.ports.messages import Announcements, WorkQueue
 from bio_mcp.ports.ncbi import NcbiLookup
 from bio_mcp.ports.pubmed import Entrez, Pubmed
@@ -91,6 +93,10 @@ class Backends(Protocol):
     @property
     def chunk_namespace(self) -> UUID:
         """The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."""
+        ...
+
+    def checks(self) -> Sequence[Finding]:
+        """Check the stores of this mode; one finding for each part, and none of them raises."""
         ...
 
     def today(self) -> date:

@@ -1,17 +1,17 @@
 """The ports on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import Misconfigured
+from bio_mcp.health import Finding, examine
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.anywhere import Anywhere
 from bio_mcp.wiring.ncbi import eutils, ncbi_key
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.clients import Clients
-    from bio_mcp.adapters.aws.inspection import Look
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
@@ -86,31 +86,21 @@ class Aws(Anywhere):
 
         return DynamoProjects(self._dynamodb(), self.settings.needed("table_projects"))
 
-    def look_at_tables(self) -> "Look":
-        """Whether the tables are there and right."""
+    def checks(self) -> Sequence[Finding]:
+        """Check the tables, the queue, the bucket and the event bus."""
         from bio_mcp.adapters.aws import inspection
 
+        named = self.settings.needed
+        return [
+            examine("tables", lambda: inspection.tables(self._dynamodb(), self._tables(inspection.KEYS))),
+            examine("queue", lambda: inspection.queue(self._sqs(), named("queue_url"))),
+            examine("bucket", lambda: inspection.bucket(self._s3(), named("bucket"))),
+            examine("event bus", lambda: inspection.bus(self._events(), named("event_bus"))),
+        ]
+
+    def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
         unused = {"cache"} if self.settings.cache == "off" else set()
-        names = {name: self.settings.needed(f"table_{name}") for name in inspection.KEYS if name not in unused}
-        return inspection.tables(self._dynamodb(), names)
-
-    def look_at_queue(self) -> "Look":
-        """Whether the queue is there, and what was given up."""
-        from bio_mcp.adapters.aws import inspection
-
-        return inspection.queue(self._sqs(), self.settings.needed("queue_url"))
-
-    def look_at_bucket(self) -> "Look":
-        """Whether the bucket is there."""
-        from bio_mcp.adapters.aws import inspection
-
-        return inspection.bucket(self._s3(), self.settings.needed("bucket"))
-
-    def look_at_bus(self) -> "Look":
-        """Whether the event bus is there."""
-        from bio_mcp.adapters.aws import inspection
-
-        return inspection.bus(self._events(), self.settings.needed("event_bus"))
+        return {kind: self.settings.needed(f"table_{kind}") for kind in kinds if kind not in unused}
 
     def _connect(self, service: str, **options: Any) -> Any:
         made = self._clients().make(service, **options)

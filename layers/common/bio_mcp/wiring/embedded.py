@@ -1,8 +1,10 @@
 """The ports on one machine."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bio_mcp.adapters.lazy import Lazy
+from bio_mcp.health import Finding, examine
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.anywhere import Anywhere
 from bio_mcp.wiring.ncbi import eutils, ncbi_key
@@ -81,8 +83,17 @@ class Embedded(Anywhere):
 
         return SqliteProjects(self.database)
 
-    def integrity(self) -> "Integrity":
-        """Whether the corpus file is whole. Raises `StoreFailed` where it cannot be opened."""
+    def checks(self) -> Sequence[Finding]:
+        """Check the data directory, the corpus file and the queue."""
+        from bio_mcp.adapters.embedded import inspection
+
+        return [
+            examine("data directory", lambda: inspection.data_directory(self.settings.home.expanduser())),
+            examine("database", lambda: inspection.database(self._integrity())),
+            examine("queue", lambda: inspection.queue(self.continuations, self.jobs)),
+        ]
+
+    def _integrity(self) -> "Integrity":
         from bio_mcp.adapters.embedded.integrity import check
         from bio_mcp.literature import serial
 

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.errors import Failure
+from bio_mcp.health import FAIL, OK, WARN, Finding
 
 KEYS = {
     "documents": ["pmid"],
@@ -21,21 +21,13 @@ KEYS = {
 """Table -> the attributes of its key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What was found. `remedy` is what to do; `broken`: the product does not work until it is done."""
-
-    found: str
-    remedy: str = ""
-    broken: bool = False
-
-
-def tables(client: Any, names: Mapping[str, str]) -> Look:
+def tables(client: Any, names: Mapping[str, str]) -> Finding:
     """`names` are tables by what they keep, as in `KEYS`."""
     problems = [problem for what, name in names.items() if (problem := _table(client, what, name))]
     if problems:
-        return Look("; ".join(problems), "Deploy the stack, or correct the settings that name its tables.", broken=True)
-    return Look(f"{len(names)} tables, active: {', '.join(names)}")
+        remedy = "Deploy the stack, or correct the settings that name its tables."
+        return Finding(FAIL, "; ".join(problems), remedy)
+    return Finding(OK, f"{len(names)} tables, active: {', '.join(names)}")
 
 
 def _table(client: Any, what: str, name: str) -> str:
@@ -50,20 +42,21 @@ def _table(client: Any, what: str, name: str) -> str:
     return "" if table["TableStatus"] == "ACTIVE" else f"the table of {what} is {table['TableStatus'].lower()}"
 
 
-def queue(client: Any, url: str) -> Look:
+def queue(client: Any, url: str) -> Finding:
     """Check the queue and count its dead letters."""
     with reaching("work to be done later"):
         waiting = _attributes(client, url)
         policy = json.loads(waiting.get("RedrivePolicy", "{}"))
         if not policy:
             remedy = "Deploy the stack anew: what cannot be done is tried for ever."
-            return Look("no queue for what is given up", remedy)
+            return Finding(WARN, "no queue for what is given up", remedy)
         dead = client.get_queue_url(QueueName=policy["deadLetterTargetArn"].rpartition(":")[2])["QueueUrl"]
         given_up = int(_attributes(client, dead)["ApproximateNumberOfMessages"])
     found = f"{waiting['ApproximateNumberOfMessages']} calls wait, {given_up} were given up"
     if given_up:
-        return Look(found, "The log says why (a queued call failed); when it is mended, redrive the dead letters.")
-    return Look(found)
+        remedy = "The log says why (a queued call failed); when it is mended, redrive the dead letters."
+        return Finding(WARN, found, remedy)
+    return Finding(OK, found)
 
 
 def _attributes(client: Any, url: str) -> dict[str, str]:
@@ -71,15 +64,15 @@ def _attributes(client: Any, url: str) -> dict[str, str]:
     return found
 
 
-def bucket(client: Any, name: str) -> Look:
+def bucket(client: Any, name: str) -> Finding:
     """Check the bucket for values too large for a table."""
     with reaching("files"):
         client.head_bucket(Bucket=name)
-    return Look("there, and may be looked into")
+    return Finding(OK, "there, and may be looked into")
 
 
-def bus(client: Any, name: str) -> Look:
+def bus(client: Any, name: str) -> Finding:
     """Check the event bus."""
     with reaching("announcements"):
         client.describe_event_bus(Name=name)
-    return Look("there")
+    return Finding(OK, "there")
