@@ -140,7 +140,7 @@ def test_an_outage_is_logged_at_each_try_and_at_its_end_and_the_next_sync_goes_o
     ncbi.control.clear_faults()
     after = ask(corpus)
     assert (after["state"], after["job_id"]) == ("complete", began["job_id"])
-    assert "had stopped going on by itself: NCBI" in " ".join(after["warnings"])
+    assert "had stalled: NCBI" in " ".join(after["warnings"])
 
 
 def test_an_outage_that_ends_costs_nothing(corpus, queue, clock, ncbi):

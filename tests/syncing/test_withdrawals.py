@@ -159,7 +159,7 @@ def test_a_look_near_its_deadline_goes_on_through_the_queue(corpus, ncbi, pmids)
 
 def test_two_looks_at_once_are_one(corpus):
     corpus.leases.acquire(f"{withdrawals.KIND}:{withdrawals.QUERY_KEY}", "somebody else", 60)
-    with pytest.raises(Conflict, match="being looked for"):
+    with pytest.raises(Conflict, match="is running"):
         look(corpus)
 
 

@@ -212,7 +212,7 @@ def test_an_answer_has_whole_hits_within_a_length_and_says_what_it_left_out(corp
     assert 0 < len(shown) < len(hits)
     assert len(short.text) <= 1500 < len(whole.text)
     assert short.body["status"] == "partial"
-    assert f"{len(hits) - len(shown)} more had no room" in short.body["reasons"][0]
+    assert f"{len(hits) - len(shown)} more did not fit" in short.body["reasons"][0]
 
 
 def test_one_hit_is_given_however_long_it_is(corpus):

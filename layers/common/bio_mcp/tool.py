@@ -154,8 +154,8 @@ class Resource:
         A value has 1 to 100 characters and no slash, dot segment or percent sign.
         """
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[A-Za-z0-9][A-Za-z0-9._:-]{0,99})", re.escape(self.uri))
-        found = re.fullmatch(pattern, uri, re.ASCII)
-        return found.groupdict() if found else None
+        matched = re.fullmatch(pattern, uri, re.ASCII)
+        return matched.groupdict() if matched else None
 
 
 def tool(
@@ -243,8 +243,8 @@ Declared = typing.TypeVar("Declared", Tool, Resource)
 
 def _declared(kind: type[Declared], modules: tuple[ModuleType, ...]) -> Iterator[Declared]:
     for module in modules:
-        found = (value for value in vars(module).values() if isinstance(value, kind))
-        yield from (value for value in found if value.run.__module__ == module.__name__)
+        declared = (value for value in vars(module).values() if isinstance(value, kind))
+        yield from (value for value in declared if value.run.__module__ == module.__name__)
 
 
 def tools_in(*modules: ModuleType) -> dict[str, Tool]:
@@ -259,12 +259,12 @@ def tools_in(*modules: ModuleType) -> dict[str, Tool]:
 
 def by_any_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     """Map every name that a call may use to its tool. Raises `ValueError` when two tools share one."""
-    found: dict[str, Tool] = {}
+    by_name: dict[str, Tool] = {}
     for each in tools:
         for name in each.names:
-            if found.setdefault(name, each) is not each:
-                raise ValueError(f"{found[name].name} and {each.name} could both be called {name}")
-    return found
+            if by_name.setdefault(name, each) is not each:
+                raise ValueError(f"{by_name[name].name} and {each.name} could both be called {name}")
+    return by_name
 
 
 def resources_in(*modules: ModuleType) -> dict[str, Resource]:

@@ -84,7 +84,7 @@ def _readable(text: str) -> str:
     """Return `text` as valid Unicode. Raises `InvalidInput` when it has no letter or digit."""
     valid = text.encode("utf-8", "replace").decode()
     if not any(character.isalnum() for character in valid):
-        raise InvalidInput("query: it holds no word; say what to look for, as you would ask a librarian")
+        raise InvalidInput("query: it has no word; say what to look for, as you would ask a librarian")
     return valid
 
 

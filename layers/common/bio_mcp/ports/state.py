@@ -52,8 +52,8 @@ class KeyCheckpoints:
         """The checkpoint of `term`, or of the term synced last if None; an empty one where there is none."""
         if term is None:
             return self.terms[-1] if self.terms else Checkpoint(self.query_key)
-        found = [each for each in self.terms if each.term in (term, None)]
-        best = max(found, key=lambda each: each.term is not None, default=Checkpoint(self.query_key))
+        matching = [each for each in self.terms if each.term in (term, None)]
+        best = max(matching, key=lambda each: each.term is not None, default=Checkpoint(self.query_key))
         return replace(best, term=term)
 
     def advanced(self, term: str, last_edat: str | None, windows: Mapping[str, str]) -> "KeyCheckpoints":

@@ -80,12 +80,13 @@ class _IdLookup:
         A PMID that the converter returns without a DOI is looked up in PubMed too, which may know the DOI.
         """
         nothing: dict[str, ArticleIds] = {}
-        found = dict(self._or_reason(lambda: self.lookup.convert(wanted, kind, deadline=self.deadline), nothing))
-        rest = [each for each in wanted if each not in found or (kind == "pmid" and not found[each].doi)]
+        in_pmc = dict(self._or_reason(lambda: self.lookup.convert(wanted, kind, deadline=self.deadline), nothing))
+        rest = [text for text in wanted if text not in in_pmc or (kind == "pmid" and not in_pmc[text].doi)]
         in_pubmed = {
-            _id_of(each, kind): ArticleIds(each.pmid, each.pmcid, each.doi) for each in self._summaries(kind, rest)
+            _id_of(summary, kind): ArticleIds(summary.pmid, summary.pmcid, summary.doi)
+            for summary in self._summaries(kind, rest)
         }
-        return found | {each: in_pubmed[each] for each in rest if each in in_pubmed}
+        return in_pmc | {text: in_pubmed[text] for text in rest if text in in_pubmed}
 
     def _summaries(self, kind: IdKind, ids: list[str]) -> tuple[DocSummary, ...]:
         """PubMed's summaries of those ids. A search for a DOI may return other papers, so the caller compares."""

@@ -52,8 +52,8 @@ def articles(pmids: Sequence[str], pubmed: Pubmed, deadline: Deadline) -> dict[s
     from bio_mcp.literature.medline import newest  # loads the XML parser, which the first call may not need
 
     with required():
-        found = newest(pubmed.efetch(pmids, deadline=deadline))
-    return {pmid: record for pmid in pmids if isinstance(record := found.get(pmid), Article)}
+        newest_records = newest(pubmed.efetch(pmids, deadline=deadline))
+    return {pmid: record for pmid in pmids if isinstance(record := newest_records.get(pmid), Article)}
 
 
 def raw(pmids: Sequence[str], style: Style, pubmed: Pubmed, deadline: Deadline) -> Raw:
@@ -92,7 +92,7 @@ def _headers_from_xml(text: str) -> Headers:
 def _headers_from_medline(text: str) -> Headers:
     from bio_mcp.literature.medline.display import displayed_status
 
-    starts = [found.start() for found in _MEDLINE.finditer(text)]
+    starts = [match.start() for match in _MEDLINE.finditer(text)]
     records = [text[start:end] for start, end in pairwise([*starts, len(text)])]
     by_pmid = {pmid[1]: record for record in records if (pmid := _MEDLINE_PMID.match(record))}
     titles = {pmid: _title(record) for pmid, record in by_pmid.items()}
@@ -109,5 +109,5 @@ def _ends_of_xml(text: str) -> list[int]:
 
 
 def _ends_of_medline(text: str) -> list[int]:
-    starts = [found.start() for found in _MEDLINE.finditer(text)]
+    starts = [match.start() for match in _MEDLINE.finditer(text)]
     return [*starts[1:], len(text)]

@@ -55,25 +55,25 @@ def match(
     with required():
         named = lookup.ecitmatch([each.citation for each in cited], deadline=deadline)
     reasons: list[str] = []
-    found = _search_unmatched(cited, named, pubmed, deadline, reasons)
+    searched = _search_unmatched(cited, named, pubmed, deadline, reasons)
     wanted = list(
-        dict.fromkeys(pmid for each, one in zip(named, found, strict=True) for pmid in (each.pmid, *one) if pmid)
+        dict.fromkeys(pmid for each, pmids in zip(named, searched, strict=True) for pmid in (each.pmid, *pmids) if pmid)
     )
     records = _records(wanted, pubmed, deadline, reasons)
-    return [_verdict(*each, records) for each in zip(cited, named, found, strict=True)], reasons
+    return [_verdict(*each, records) for each in zip(cited, named, searched, strict=True)], reasons
 
 
 def _search_unmatched(
     cited: Sequence[Cited], named: Sequence[CitationMatch], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
 ) -> list[tuple[str, ...]]:
     """PMIDs that a search returns for each citation that NCBI did not match; at most `SEARCHED` searches."""
-    found: list[tuple[str, ...]] = []
+    searched: list[tuple[str, ...]] = []
     searches = 0
-    for each, one in zip(cited, named, strict=True):
-        term = "" if one.pmid else _term(each)
+    for each, answer in zip(cited, named, strict=True):
+        term = "" if answer.pmid else _term(each)
         searches += bool(term)
         if not term or searches > SEARCHED:
-            found.append(())
+            searched.append(())
             continue
         page = optional(
             lambda term=term: pubmed.esearch(term, deadline=deadline, retmax=CANDIDATES),  # type: ignore[misc]
@@ -81,10 +81,10 @@ def _search_unmatched(
             "a citation that NCBI did not match could not be searched for",
             reasons,
         )
-        found.append(() if page.dropped else page.ids)
+        searched.append(() if page.dropped else page.ids)
     if searches > SEARCHED:
         reasons.append(f"only {SEARCHED} of {searches} unmatched citations were searched for; send the others again")
-    return found
+    return searched
 
 
 def _term(cited: Cited) -> str:
@@ -106,7 +106,7 @@ def _records(pmids: list[str], pubmed: Pubmed, deadline: Deadline, reasons: list
     return optional(lambda: articles(pmids, pubmed, deadline), nothing, "the matches could not be checked", reasons)
 
 
-def _verdict(cited: Cited, named: CitationMatch, found: Sequence[str], records: dict[str, Article]) -> Matched:
+def _verdict(cited: Cited, named: CitationMatch, searched: Sequence[str], records: dict[str, Article]) -> Matched:
     if named.pmid:
         article = records.get(named.pmid)
         if article is None:
@@ -114,13 +114,13 @@ def _verdict(cited: Cited, named: CitationMatch, found: Sequence[str], records: 
         agrees, differs = compare(cited, article)
         reason = "NCBI names this record, but it differs from the citation" if differs else None
         return Matched("doubtful" if differs else "matched", article, named.pmid, agrees, differs, reason=reason)
-    fitting = {pmid: compare(cited, records[pmid]) for pmid in found if pmid in records}
+    fitting = {pmid: compare(cited, records[pmid]) for pmid in searched if pmid in records}
     fitting = {pmid: (agrees, differs) for pmid, (agrees, differs) in fitting.items() if agrees and not differs}
     if len(fitting) == 1:
         [(pmid, (agrees, _))] = fitting.items()
         return Matched("matched", records[pmid], pmid, agrees, reason="found by a search, not by NCBI's matcher")
     ambiguous = bool(fitting) or (named.reason or "").startswith("AMBIGUOUS")
-    unchecked = [pmid for pmid in found if pmid not in records]
+    unchecked = [pmid for pmid in searched if pmid not in records]
     candidates = tuple(fitting) or tuple(unchecked)
     verdict: Verdict = "ambiguous" if ambiguous else "unverified" if unchecked else "not_found"
     return Matched(verdict, candidates=candidates, reason=named.reason)

@@ -32,7 +32,7 @@ def full_text(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
     """
     kind = kind_of(asked)
     if kind is None:
-        raise InvalidInput(f"{asked[:60]!r} is no PMCID, PMID or DOI; give one such as PMC6108041")
+        raise InvalidInput(f"{asked[:60]!r} is not a PMCID, PMID or DOI; give one such as PMC6108041")
     pmcid = asked if kind[0] == "pmcid" else _pmcid_of(asked, lookup, pubmed, deadline)
     with required():
         return lookup.full_text(pmcid, deadline=deadline)

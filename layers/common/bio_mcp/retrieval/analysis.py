@@ -85,15 +85,15 @@ def fold(text: str) -> str:
         text = _MICRO.sub("micro", text)
         text = unicodedata.normalize("NFKD", text.translate(SEPARATORS))
         text = unicodedata.normalize("NFC", _ACCENTS.sub("", text)).translate(SEPARATORS)
-        text = _GREEK_LETTER.sub(lambda found: f"-{GREEK[found.group().lower()]}-", text)
+        text = _GREEK_LETTER.sub(lambda letter: f"-{GREEK[letter.group().lower()]}-", text)
     text = _GLUED_GREEK.sub(r"-\1-", text)
     return _POSSESSIVE.sub("", _HYPHENS.sub("-", text))
 
 
 def _terms(folded: str, stop: frozenset[str], spaced: re.Pattern[str]) -> Iterator[str]:
     """Yield the terms of folded text, `stop` words left out unless they are written as names, in capitals."""
-    for found in spaced.findall(folded):
-        yield from _joined(found)
+    for name in spaced.findall(folded):
+        yield from _joined(name)
     shouted = folded.isupper()
     for word in (_ASCII_WORD if folded.isascii() else _WORD).findall(folded):
         lower = word.lower()
@@ -136,7 +136,7 @@ def _normal(word: str) -> tuple[str, ...]:
     if word.isascii():
         number = word.replace(",", "") if word[0].isdecimal() else word
         return (_stem(one_spelling(number[:TERM_LENGTH])),)
-    return tuple(term for found in _SCRIPT_RUN.finditer(word) for term in _grams(found.group(), str(found.lastgroup)))
+    return tuple(term for run in _SCRIPT_RUN.finditer(word) for term in _grams(run.group(), str(run.lastgroup)))
 
 
 def _grams(run: str, script: str) -> Iterator[str]:

@@ -186,7 +186,7 @@ def _grouped(sentences: Sequence[_Sized], room: int) -> Iterator[list[_Sized]]:
 def _cut_near_middle(text: str, start: int, end: int) -> int:
     """The space nearest to the middle of the span; the middle itself in a script without spaces."""
     middle = (start + end) // 2
-    spaces = [found.start() for found in _SPACE.finditer(text, start + 1, end - 1)]
+    spaces = [space.start() for space in _SPACE.finditer(text, start + 1, end - 1)]
     return min(spaces, key=lambda at: abs(at - middle)) if spaces else middle
 
 

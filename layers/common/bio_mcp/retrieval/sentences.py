@@ -33,24 +33,24 @@ def sentence_spans(text: str) -> list[Span]:
 
     The spans do not overlap and cover every character of `text` that is not a space. Time is linear in the text.
     """
-    cuts = [0, *(found.end() for found in _END.finditer(text) if _ends(text, found)), len(text)]
+    cuts = [0, *(match.end() for match in _END.finditer(text) if _ends(text, match)), len(text)]
     spans = (_trimmed(text, start, end) for start, end in pairwise(cuts))
     return [span for span in spans if span[0] < span[1]]
 
 
-def _ends(text: str, found: re.Match[str]) -> bool:
+def _ends(text: str, match: re.Match[str]) -> bool:
     """Whether this full stop ends a sentence, and no abbreviation or initial."""
-    if text[found.start()] != ".":
+    if text[match.start()] != ".":
         return True
-    last = _LAST_WORD.search(text, max(0, found.start() - 24), found.start())
+    last = _LAST_WORD.search(text, max(0, match.start() - 24), match.start())
     word = last.group() if last else ""
     if word.lower() in ABBREVIATIONS:
         return False
-    glued = not found.group()[-1].isspace()
+    glued = not match.group()[-1].isspace()
     initial = len(word) == 1 and word.isupper()
     if not initial:
         return not (glued and len(word) == 1)
-    return not glued and not _begins_or_follows_initial(text, found.start() - 1)
+    return not glued and not _begins_or_follows_initial(text, match.start() - 1)
 
 
 def _begins_or_follows_initial(text: str, at: int) -> bool:

@@ -169,7 +169,7 @@ class Cursor:
             )
         if waited_for := [pmid for pmid in self._outstanding if pmid not in self.given_up]:
             sentences.append(
-                f"{len(waited_for)} records are listed by PubMed and not delivered; the next run asks again: "
+                f"{len(waited_for)} records are listed by PubMed but not delivered; the next run asks again: "
                 f"{first_few(waited_for)}"
             )
         return sentences

@@ -135,7 +135,7 @@ class _Run:
         page = self.backends.entrez.esearch(segment.term(self.request["term"]), deadline=self.deadline)
         if page.day and page.day < cursor.end and self._ends_at(page.day):
             return True
-        nothing = "PubMed finds nothing by this term, so nothing was synced; mind its spelling"
+        nothing = "PubMed finds nothing by this term, so nothing was synced; check its spelling"
         page = discard_unknown_words(page, lambda: self._found_by_term, nothing)
         cursor.warn(*page.warnings)
         cursor.list_segment(segment, page.count, page.ids, self._not_in_corpus(page.ids))
@@ -158,7 +158,7 @@ class _Run:
         cursor, ahead = self.cursor, (self.cursor.end - day).days
         cursor.end = day
         if ahead > 1:
-            cursor.warn(f"the clock here is {ahead} days ahead of NCBI's; set it right")
+            cursor.warn(f"the clock here is {ahead} days ahead of NCBI's; correct it")
         drawn_back = draw_back(self.request, self.backends, day)
         if drawn_back:
             cursor.warn(drawn_back)
@@ -216,7 +216,7 @@ class _Run:
         arguments = {**self.request, "job_id": self.job.job_id}
         self.backends.continuations.send({"tool": TOOL, "arguments": arguments})
         return report_of(
-            self.job, self.cursor, "continues", f"{self.job.job_id} goes on by itself; ask again for its result"
+            self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
         )
 
     def _finish(self) -> SyncReport:
@@ -230,7 +230,7 @@ class _Run:
         cursor.warn(*shortfalls)
         if cursor.given_up:
             sentence = (
-                f"PubMed lists and has not delivered for {MISSING_DAYS} days, given up: {first_few(cursor.given_up)}"
+                f"PubMed lists but has not delivered for {MISSING_DAYS} days, given up: {first_few(cursor.given_up)}"
             )
             cursor.warn(sentence)
             log.warning(sentence, extra={"query_key": key, "job_id": self.job.job_id})

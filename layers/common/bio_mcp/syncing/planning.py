@@ -41,7 +41,7 @@ def _start(request: dict[str, Any], backends: Backends) -> Cursor:
     drawn_back = draw_back(request, backends, today)
     cursor = plan(request, backends, today)
     if before not in (term, None):
-        cursor.warn(f"until now {key!r} was synced by another term; what that one found stays in the corpus")
+        cursor.warn(f"{key!r} was synced with another term before; the papers of that term stay in the corpus")
     if drawn_back:
         cursor.warn(drawn_back)
     return cursor

@@ -55,7 +55,7 @@ def report_of(job: Job, cursor: Cursor, state: str, *more: str, ended: str | Non
 def already_running(job: Job | None, query_key: str) -> SyncReport:
     """Report the job that runs. Raises `Conflict`, retryable, when another term runs or the job is starting."""
     if job is None or job.state != "running":
-        message = f"a sync of {query_key!r} is just starting, or runs by another term; ask again later"
+        message = f"a sync of {query_key!r} is just starting, or runs with another term; ask again later"
         raise Conflict(message, retry_after_s=5)
     still = f"{job.job_id} is still running; nothing was started"
     return report_of(job, Cursor.from_json(job.cursor), "running", still)
@@ -94,7 +94,7 @@ def unreported(job: Job | None, request: dict[str, object], backends: Backends) 
     job.progress["reported"] = True
     backends.jobs.put(job)
     return result_of(
-        job, f"this is the result of {job.job_id}, which went on by itself; a new sync starts if asked again"
+        job, f"this is the result of {job.job_id}, which continued by itself; ask again to start a new sync"
     )
 
 
@@ -103,11 +103,11 @@ def history(job: Job | None) -> list[str]:
     if job is None:
         return []
     if job.state == "stalled":
-        return [f"{job.job_id} had stopped going on by itself: {job.progress.get('error')}; it goes on now"]
+        return [f"{job.job_id} had stalled: {job.progress.get('error')}; it continues now"]
     if job.unfinished or job.progress.get("reported", True):
         return []
     result = result_of(job)
     return [
-        f"{job.job_id}, which went on by itself, ended {result.state} at {result.ended}: {result.inserted} inserted, "
+        f"{job.job_id}, which continued by itself, ended {result.state} at {result.ended}: {result.inserted} inserted, "
         f"{result.updated} updated, {result.skipped} skipped, {result.failed} failed"
     ]

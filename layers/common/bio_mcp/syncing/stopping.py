@@ -57,5 +57,5 @@ def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
 def jobs_of(query_key: str, backends: Backends) -> list[Job]:
     """The newest job of each term of a query, newest first."""
     terms = (None, *(each.term for each in backends.checkpoints.all(query_key)))
-    found = {job.job_id: job for term in terms if (job := backends.jobs.latest(KIND, query_key, term))}
-    return sorted(found.values(), key=lambda job: job.created, reverse=True)
+    by_id = {job.job_id: job for term in terms if (job := backends.jobs.latest(KIND, query_key, term))}
+    return sorted(by_id.values(), key=lambda job: job.created, reverse=True)

@@ -30,7 +30,7 @@ def future_warning(checkpoint: Checkpoint, today: date) -> str | None:
     """The warning for a watermark after `today`; None when there is none."""
     if (ahead := future_watermark(checkpoint, today)) is None:
         return None
-    return f"its watermark stands in the future, at {ahead}; the next sync draws it back and reads again"
+    return f"its watermark is in the future, at {ahead}; the next sync draws it back and reads again"
 
 
 def draw_back(request: dict[str, Any], backends: Backends, today: date) -> str | None:
@@ -51,7 +51,7 @@ def draw_back(request: dict[str, Any], backends: Backends, today: date) -> str |
         back = str(seen - timedelta(days=SLACK_DAYS))
         backends.checkpoints.set(key, checkpoint.last_edat, dict.fromkeys(FIELDS, back), term)
     return (
-        f"the watermark of {key!r} stood in the future, at {ahead}, where a clock that was ahead had left it; it was "
+        f"the watermark of {key!r} was in the future, at {ahead}, left there by a fast clock; it was "
         f"drawn back to {back}"
     )
 

@@ -54,15 +54,17 @@ class WithdrawalCheck:
 
     def warnings(self) -> list[str]:
         """Warnings for the report: doubts, deleted papers and suspects."""
-        found = list(self.doubts)
+        sentences = list(self.doubts)
         if self.deleted:
-            found.append(f"PubMed withdrew {len(self.deleted)} papers, which were deleted: {first_few(self.deleted)}")
-        if self.suspects:
-            found.append(
-                f"PubMed has {len(self.suspects)} papers no more; they go when a look on another day says so too: "
-                f"{first_few(self.suspects)}"
+            sentences.append(
+                f"PubMed withdrew {len(self.deleted)} papers, which were deleted: {first_few(self.deleted)}"
             )
-        return found
+        if self.suspects:
+            sentences.append(
+                f"PubMed no longer has {len(self.suspects)} papers; they are deleted if a check on another day "
+                f"confirms it: {first_few(self.suspects)}"
+            )
+        return sentences
 
 
 def check_withdrawals(backends: Backends, deadline: Deadline, progress: Progress, *, whole: bool) -> SyncReport:
@@ -72,7 +74,7 @@ def check_withdrawals(backends: Backends, deadline: Deadline, progress: Progress
     """
     lease, holder = f"{KIND}:{QUERY_KEY}", uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
-        raise Conflict("papers that were withdrawn are being looked for; ask again later", retry_after_s=60)
+        raise Conflict("a check for withdrawn papers is running; ask again later", retry_after_s=60)
 
     def may_go_on() -> bool:
         return backends.leases.acquire(lease, holder, LEASE_S)
@@ -123,7 +125,7 @@ class _Run:
     def _batch(self, pmids: Sequence[str]) -> None:
         gone, day = self._gone(pmids)
         if not self.may_go_on():
-            raise Conflict("another run took over the look for papers that were withdrawn")
+            raise Conflict("another run took over the check for withdrawn papers")
         suspects = self.check.suspects
         confirmed = [pmid for pmid in gone if suspects.get(pmid, str(day)) < str(day)]
         settle([Deletion(pmid) for pmid in confirmed], self.backends)

@@ -37,7 +37,7 @@ def within(answer: Answer, field: str, most: int, without: Callable[[Sequence[An
 
 def partial(reasons: Sequence[str], left_out: Sequence[Any], advice: str) -> dict[str, Any]:
     """The fields of a shortened answer: its status, why it is partial, and what to do."""
-    what = f"{len(left_out)} more had no room, since an answer should not be too long to read"
+    what = f"{len(left_out)} more did not fit in the length of the answer"
     return {"status": "partial", "reasons": [*reasons, f"{what}; {advice}"]}
 
 

@@ -101,9 +101,9 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
     """
     checkpoint = backends.checkpoints.get(request.query_key)
     warnings = [
-        found
+        warning
         for each in backends.checkpoints.all(request.query_key)
-        if (found := future_warning(each, backends.today()))
+        if (warning := future_warning(each, backends.today()))
     ]
     return CheckpointState(
         query_key=request.query_key,
@@ -147,12 +147,12 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     timeout=5,
     output_listed=False,
     longest=budget.DEFAULT,
-    beyond="what is followed, how far it is synced, and what became of a sync that went on by itself",
+    beyond="what is followed, how far it is synced, and what became of a sync that continued by itself",
     does_without=("documents.count",),
 )
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
-    found, left_out = list_followed(request.query_key, MOST_QUERIES, backends)
+    followed, left_out = list_followed(request.query_key, MOST_QUERIES, backends)
     now = backends.now()
     queries = [
         Query(
@@ -162,7 +162,7 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
             settled_to=each.settled_to,
             last_sync=_last_sync(each.job, now) if each.job else None,
         )
-        for each in found
+        for each in followed
     ]
     answer = QueryList(queries=queries, left_out=left_out, papers=_papers(backends))
     return budget.within(answer, "queries", budget.DEFAULT, lambda rest: {"left_out": left_out + len(rest)})

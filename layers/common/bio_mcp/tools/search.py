@@ -94,14 +94,14 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     flagged and sink.
     """
     question = Question(request.query, _filters(request.filters), request.quality_bias, request.synonyms)
-    found = find(question, backends, context.deadline)
+    retrieved = find(question, backends, context.deadline)
     context.deadline.check("reading the passages")
-    places = found.ranked[: request.top_k]
+    places = retrieved.ranked[: request.top_k]
     pmids = [each.candidate.pmid for each in places]
     documents = backends.documents.get_many(pmids)
-    chunks = backends.passages.chunks(pmids, None if request.group_by_doc else found.vector)
+    chunks = backends.passages.chunks(pmids, None if request.group_by_doc else retrieved.vector)
     shown = [each for each in places if each.candidate.pmid in documents and chunks.get(each.candidate.pmid)]
-    view = _View(found, backends.chunk_namespace, request.group_by_doc)
+    view = _View(retrieved, backends.chunk_namespace, request.group_by_doc)
     hits = [hit for each in shown for hit in view.hits(each, documents, chunks)]
     hits.sort(key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id or ""))
     gone = [f"{len(places) - len(shown)} papers were deleted during the search"] if len(shown) < len(places) else []
@@ -109,18 +109,24 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
         results=hits[: request.top_k],
         status="partial" if gone else "complete",
         reasons=gone,
-        warnings=[*found.warnings, *_unknown(request, documents, found, backends), *_poor(request, hits, backends)],
+        warnings=[
+            *retrieved.warnings,
+            *_unknown(request, documents, retrieved, backends),
+            *_poor(request, hits, backends),
+        ],
     )
     more = "raise max_characters or lower top_k"
     return budget.within(answer, "results", request.max_characters, lambda rest: budget.partial(gone, rest, more))
 
 
-def _unknown(request: RagSearch, documents: Mapping[str, Document], found: Retrieved, backends: Backends) -> list[str]:
+def _unknown(
+    request: RagSearch, documents: Mapping[str, Document], retrieved: Retrieved, backends: Backends
+) -> list[str]:
     """The warning that names journals of which the corpus has no paper."""
     named = request.filters.journals[:JOURNALS_LOOKED_UP] if request.filters else []
     journals = [each.article.journal for each in documents.values() if each.article.journal]
     seen = {(name or "").lower() for each in journals for name in (each.title, each.nlm_id)}
-    unknown = unknown_journals([each for each in named if each.strip().lower() not in seen], found.vector, backends)
+    unknown = unknown_journals([each for each in named if each.strip().lower() not in seen], retrieved.vector, backends)
     sentence = "The corpus has no paper of the journal {}: give its NLM id or its full title, as rag_get shows it."
     return [sentence.format(" or ".join(map(repr, unknown)))] if unknown else []
 
@@ -163,7 +169,7 @@ def _publication_type(named: str) -> str:
 class _View:
     """Turns ranked papers into hits."""
 
-    found: Retrieved
+    retrieved: Retrieved
     namespace: UUID
     one_per_paper: bool
 
@@ -173,13 +179,13 @@ class _View:
         """The paper's best passage, or every passage, each with its share of the score by cosine."""
         document, own = documents[place.candidate.pmid], chunks[place.candidate.pmid]
         if self.one_per_paper:
-            return [self._hit(place, document, best_chunk(own, place.candidate.chunk_id, self.found.terms))]
+            return [self._hit(place, document, best_chunk(own, place.candidate.chunk_id, self.retrieved.terms))]
         best = max(chunk.sim or 0.0 for chunk in own)
         shares = [max(0.0, chunk.sim or 0.0) / best if best > 0 else 1.0 for chunk in own]
         return [self._hit(place, document, chunk, share) for chunk, share in zip(own, shares, strict=True)]
 
     def _hit(self, place: Ranked, document: Document, chunk: StoredChunk, share: float = 1.0) -> SearchHit:
-        candidate, article, terms = place.candidate, document.article, self.found.terms
+        candidate, article, terms = place.candidate, document.article, self.retrieved.terms
         title, sim = article.title or article.vernacular_title, candidate.sim if chunk.sim is None else chunk.sim
         weak = is_weak(sim, lambda: overlap(f"{title or ''} {chunk.text}", terms) / len(terms))
         return SearchHit(

@@ -99,7 +99,7 @@ def _figure(element: etree._Element, lines: list[str], _tables: list[Table]) -> 
 
 
 def _table(element: etree._Element, _lines: list[str], tables: list[Table]) -> None:
-    label, caption = (_flat(found) if (found := element.find(tag)) is not None else "" for tag in ("label", "caption"))
+    label, caption = (_flat(part) if (part := element.find(tag)) is not None else "" for tag in ("label", "caption"))
     rows = [" | ".join(_flat(cell) for cell in row.iterchildren("th", "td")) for row in element.iter("tr")]
     note = " ".join(_flat(foot) for foot in element.iter("table-wrap-foot"))
     tables.append(Table(label, caption, tuple(rows), note))

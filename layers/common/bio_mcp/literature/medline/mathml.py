@@ -39,8 +39,8 @@ def _text(element: etree._Element) -> str:
 
 
 def _parts(element: etree._Element, count: int) -> list[str]:
-    found = [linear(child) for child in element]
-    return found[:count] + [""] * (count - len(found))
+    children = [linear(child) for child in element]
+    return children[:count] + [""] * (count - len(children))
 
 
 def _sub(element: etree._Element) -> str:

@@ -86,8 +86,8 @@ def _heading(record: MeshRecord) -> MeshTerm:
 def check_spelling(request: SpellingQuestion, backends: Backends, context: Context) -> SpelledQuery:
     """Spell-check a query with PubMed; correctedQuery is null when nothing would change."""
     with required():
-        found = backends.pubmed.espell(request.query, deadline=context.deadline)
-    return SpelledQuery(query=request.query, correctedQuery=found.corrected, status="complete")
+        spelling = backends.pubmed.espell(request.query, deadline=context.deadline)
+    return SpelledQuery(query=request.query, correctedQuery=spelling.corrected, status="complete")
 
 
 @tool(
@@ -103,9 +103,9 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
     cited = [_cited(each, place) for place, each in enumerate(request.citations, 1)]
-    found, reasons = matching.match(cited, backends.lookup, backends.pubmed, context.deadline)
+    matches, reasons = matching.match(cited, backends.lookup, backends.pubmed, context.deadline)
     answer = MatchedCitations(
-        matches=[_verdict(each) for each in found], status="partial" if reasons else "complete", reasons=reasons
+        matches=[_verdict(each) for each in matches], status="partial" if reasons else "complete", reasons=reasons
     )
     more = "send the last citations again by themselves"
     return budget.within(answer, "matches", budget.DEFAULT, lambda rest: budget.partial(reasons, rest, more))
@@ -114,20 +114,20 @@ def match_citations(request: CitationsToMatch, backends: Backends, context: Cont
 def _cited(known: KnownCitation, place: int) -> matching.Cited:
     parts = (known.journal, known.year, known.volume, known.firstPage, known.author)
     if not known.title.strip() and sum(bool(part.strip()) for part in parts) < 2:
-        raise InvalidInput(f"citation {place} says too little; give a title, or journal, year, volume and first page")
+        raise InvalidInput(f"citation {place} is too incomplete; give a title, or journal, year, volume and first page")
     return matching.Cited(Citation(*(" ".join(part.replace("|", " ").split()) for part in parts)), known.title)
 
 
-def _verdict(found: matching.Matched) -> CitationVerdict:
-    article = found.article
+def _verdict(matched: matching.Matched) -> CitationVerdict:
+    article = matched.article
     return CitationVerdict(
-        verdict=found.verdict,
-        pmid=found.pmid,
+        verdict=matched.verdict,
+        pmid=matched.pmid,
         citation=cite(article, "vancouver") if article else None,
-        agrees=list(found.agrees),
-        differs=list(found.differs),
-        candidatePmids=list(found.candidates),
-        reason=found.reason,
+        agrees=list(matched.agrees),
+        differs=list(matched.differs),
+        candidatePmids=list(matched.candidates),
+        reason=matched.reason,
         retraction=article.retraction if article else RetractionStatus.UNKNOWN,
     )
 
@@ -144,15 +144,15 @@ def _verdict(found: matching.Matched) -> CitationVerdict:
 )
 def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> ConvertedIds:
     """Convert between PMID, PMCID and DOI. unknown: NCBI failed, so the id may still exist."""
-    found, reasons = converting.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)
+    converted, reasons = converting.convert(request.ids, backends.lookup, backends.pubmed, context.deadline)
     answer = ConvertedIds(
         records=[
             ConvertedId(
                 requested=each.asked, found=each.state, pmid=each.ids.pmid, pmcid=each.ids.pmcid, doi=each.ids.doi
             )
-            for each in found
+            for each in converted
         ],
-        status="partial" if any(each.state == "unknown" for each in found) else "complete",
+        status="partial" if any(each.state == "unknown" for each in converted) else "complete",
         reasons=list(reasons),
     )
     more = "send the last ids again by themselves"
@@ -171,23 +171,23 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
 )
 def get_full_text(request: FullTextQuestion, backends: Backends, context: Context) -> FullArticle:
     """Read an open-access article of PubMed Central by sections, with tables and licence, within a length."""
-    found = reading.full_text(request.id, backends.lookup, backends.pubmed, context.deadline)
-    wanted = reading.choose(found.sections, request.sections)
-    if request.sections and not wanted and found.sections:
-        titles = "; ".join(each.title for each in found.sections if each.level == 1)
-        raise NotFound(f"no section is called so; there are: {titles}", pmcid=found.pmcid)
+    article = reading.full_text(request.id, backends.lookup, backends.pubmed, context.deadline)
+    wanted = reading.choose(article.sections, request.sections)
+    if request.sections and not wanted and article.sections:
+        titles = "; ".join(each.title for each in article.sections if each.level == 1)
+        raise NotFound(f"no section has such a title; there are: {titles}", pmcid=article.pmcid)
     shown = reading.fit(wanted, request.maxCharacters, request.includeTables)
     withheld = ["the publisher does not let PubMed Central give this text away; read it at the publisher's"]
-    left = ["not everything had room; ask for leftOutSections by name, or raise maxCharacters"]
-    reasons = (withheld if found.withheld else []) + (left if shown.cut or shown.left_out else [])
-    retraction = reading.retraction_status(found, backends.pubmed, context.deadline, reasons)
-    licence = {"name": found.licence.name, "url": found.licence.url, "text": found.licence.text[:600]}
+    left = ["not every section fits; ask for leftOutSections by name, or raise maxCharacters"]
+    reasons = (withheld if article.withheld else []) + (left if shown.cut or shown.left_out else [])
+    retraction = reading.retraction_status(article, backends.pubmed, context.deadline, reasons)
+    licence = {"name": article.licence.name, "url": article.licence.url, "text": article.licence.text[:600]}
     return FullArticle(
-        pmcid=found.pmcid,
-        pmid=found.pmid,
-        doi=found.doi,
-        title=found.title,
-        available=not found.withheld,
+        pmcid=article.pmcid,
+        pmid=article.pmid,
+        doi=article.doi,
+        title=article.title,
+        available=not article.withheld,
         licence={name: text for name, text in licence.items() if text},
         sections=[_section(each) for each in shown.sections],
         cutSection=shown.cut,
@@ -252,11 +252,11 @@ def _book(asked: str, backends: Backends, context: Context) -> Article:
     with required():
         term = f"{accession}[aid] OR {accession}"
         ids = pubmed.esearch(term, deadline=context.deadline, retmax=20).ids if accession else (pmid(asked),)
-    found = list(fetching.articles(ids, pubmed, context.deadline).values()) if ids else []
+    records = list(fetching.articles(ids, pubmed, context.deadline).values()) if ids else []
     if accession:
-        found = [each for each in found if each.book and (each.book.accession or "").upper() == accession]
-    if not found:
+        records = [each for each in records if each.book and (each.book.accession or "").upper() == accession]
+    if not records:
         raise NotFound(
             f"PubMed has no record of {asked}; look for the chapter's title with searchPubMedArticles", id=asked
         )
-    return found[0]
+    return records[0]

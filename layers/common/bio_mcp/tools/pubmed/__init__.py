@@ -118,25 +118,25 @@ def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -
     """
     term = _term(request)
     many = min(request.fetchBriefSummaries, request.maxResults)
-    asked = searching.Search(term, clean(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
-    found = searching.search(asked, backends.pubmed, context.deadline)
-    page = found.page
-    reasons = [*found.reasons, *unknown_type_reasons(request.filterByPublicationTypes or (), page.dropped)]
+    search = searching.Search(term, clean(request.queryTerm), request.maxResults, SORTS[request.sortBy], many)
+    result = searching.search(search, backends.pubmed, context.deadline)
+    page = result.page
+    reasons = [*result.reasons, *unknown_type_reasons(request.filterByPublicationTypes or (), page.dropped)]
     answer = PubmedHits(
         searchParameters=request.model_dump(exclude_unset=True) | _chosen(request),
         effectiveESearchTerm=term,
         totalFound=page.count,
         retrievedPmidCount=len(page.ids),
         pmids=list(page.ids),
-        briefSummaries=[brief(each) for each in found.summaries],
-        eSearchUrl=request_url("esearch", db="pubmed", term=term, retmax=request.maxResults, sort=asked.sort),
+        briefSummaries=[brief(each) for each in result.summaries],
+        eSearchUrl=request_url("esearch", db="pubmed", term=term, retmax=request.maxResults, sort=search.sort),
         eSummaryUrl=_summary_url(page.ids[:many]),
         queryTranslation=page.translation,
         droppedTerms=list(page.dropped),
-        suggestedTerm=found.spelling,
+        suggestedTerm=result.spelling,
         status="partial" if reasons else "complete",
         reasons=reasons,
-        warnings=list(found.warnings),
+        warnings=list(result.warnings),
     )
     more = "ask for fewer of them, or fetchArticleDetails for citation_data"
     return budget.within(
@@ -190,21 +190,21 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
     if request.relationshipType == "citation_formats":
         return _citations(pmid, request, backends, context.deadline)
     link_name = LINKS[request.relationshipType]
-    found = relating.related(pmid, link_name, request.maxRelatedResults, backends.pubmed, context.deadline)
-    own = found.summaries.get(pmid)
+    result = relating.related(pmid, link_name, request.maxRelatedResults, backends.pubmed, context.deadline)
+    own = result.summaries.get(pmid)
     answer = ArticleRelations(
         sourcePmid=pmid,
         relationshipType=request.relationshipType,
-        relatedArticles=[related(each, found.summaries.get(each), found.scores.get(each)) for each in found.links],
+        relatedArticles=[related(each, result.summaries.get(each), result.scores.get(each)) for each in result.links],
         citations={},
-        retrievedCount=len(found.links),
-        eLinkUrl=request_url("elink", dbfrom="pubmed", db="pubmed", cmd=found.command, linkname=link_name, id=pmid),
-        totalCount=found.total,
-        score_kind=found.score_kind,
+        retrievedCount=len(result.links),
+        eLinkUrl=request_url("elink", dbfrom="pubmed", db="pubmed", cmd=result.command, linkname=link_name, id=pmid),
+        totalCount=result.total,
+        score_kind=result.score_kind,
         sourceRetraction=own.retraction if own else RetractionStatus.UNKNOWN,
-        status="partial" if found.reasons else "complete",
-        reasons=list(found.reasons),
-        warnings=[*found.warnings, *_not_cited(request)],
+        status="partial" if result.reasons else "complete",
+        reasons=list(result.reasons),
+        warnings=[*result.warnings, *_not_cited(request)],
     )
     return budget.within(answer, "relatedArticles", budget.DEFAULT, partial(_fewer, answer))
 

@@ -52,13 +52,13 @@ class FetchedArticles(Response):
     reasons: list[str] = Field(default_factory=list)
 
 
-def parsed(request: FetchArticles, pmids: list[str], found: Mapping[str, Article]) -> FetchedArticles:
+def parsed(request: FetchArticles, pmids: list[str], records: Mapping[str, Article]) -> FetchedArticles:
     """Answer with the parsed records, in the requested detail, the first ones where all are too long."""
     mesh, short = request.includeMeshTerms, request.detailLevel == "citation_data"
     answer = FetchedArticles(
         requestedPmids=pmids,
-        articles=[cited(each, mesh) if short else full(each, *_wanted(request)) for each in found.values()],
-        notFoundPmids=[pmid for pmid in pmids if pmid not in found],
+        articles=[cited(each, mesh) if short else full(each, *_wanted(request)) for each in records.values()],
+        notFoundPmids=[pmid for pmid in pmids if pmid not in records],
         eFetchDetails=_requests(pmids, retmode="xml"),
         status="complete",
         reasons=[],
@@ -70,15 +70,15 @@ def _wanted(request: FetchArticles) -> tuple[bool, bool, bool]:
     return request.includeMeshTerms, request.includeGrantInfo, request.includeAffiliations
 
 
-def printed(request: FetchArticles, pmids: list[str], found: fetching.Raw) -> FetchedArticles:
+def printed(request: FetchArticles, pmids: list[str], raw: fetching.Raw) -> FetchedArticles:
     """Answer with the records as NCBI prints them, the first ones where all are too long.
 
     Raises `UpstreamFailed`, not retryable, for a single record over the limit of an answer.
     """
-    whole = _printed(pmids, found)
+    whole = _printed(pmids, raw)
     if budget.length(whole) <= request.maxCharacters:
         return whole
-    *records, tail = fetching.pieces(found)
+    *records, tail = fetching.pieces(raw)
     frame = whole.model_copy(update={"articles": [], "content": tail, **_left_out(whole.articles)})
     pairs = zip(records, whole.articles, strict=True)
     lengths = [len(json.dumps(text, ensure_ascii=False)) + budget.length(article) for text, article in pairs]
@@ -90,18 +90,18 @@ def printed(request: FetchArticles, pmids: list[str], found: fetching.Raw) -> Fe
     return whole.model_copy(update={"articles": whole.articles[:fits], "content": content, **rest})
 
 
-def _printed(pmids: list[str], found: fetching.Raw) -> FetchedArticles:
-    xml = found.style == "xml"
+def _printed(pmids: list[str], raw: fetching.Raw) -> FetchedArticles:
+    xml = raw.style == "xml"
     params = {"retmode": "xml"} if xml else {"rettype": "medline", "retmode": "text"}
     return FetchedArticles(
         requestedPmids=pmids,
         articles=[
-            ArticleDetails(pmid=pmid, title=title, retraction=found.retractions[pmid])
-            for pmid, title in found.titles.items()
+            ArticleDetails(pmid=pmid, title=title, retraction=raw.retractions[pmid])
+            for pmid, title in raw.titles.items()
         ],
-        notFoundPmids=[pmid for pmid in pmids if pmid not in found.titles],
+        notFoundPmids=[pmid for pmid in pmids if pmid not in raw.titles],
         eFetchDetails=_requests(pmids, **params),
-        content=found.text,
+        content=raw.text,
         contentType="application/xml" if xml else "text/plain",
         status="complete",
         reasons=[],

@@ -150,5 +150,5 @@ def statistics(database: EntrezDatabase) -> PubmedStatistics:
 
 def _updated(printed: str) -> str:
     """Convert "2025/06/25 07:12", US Eastern, to ISO 8601 UTC; other forms are returned as printed."""
-    found = re.fullmatch(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", printed.strip())
-    return utc("-".join(found.groups()[:3]) + (f"T{found[4]}" if found[4] else "")) if found else printed
+    match = re.fullmatch(r"(\d{4})/(\d\d)/(\d\d)(?: (\d\d:\d\d))?", printed.strip())
+    return utc("-".join(match.groups()[:3]) + (f"T{match[4]}" if match[4] else "")) if match else printed
