@@ -12,6 +12,7 @@ import sys
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from statistics import mean, median
 
@@ -29,6 +30,7 @@ def sources(folder: Path) -> dict[str, str]:
     return {name.removesuffix(".__init__"): path.read_text(encoding="utf-8") for path, name in names.items()}
 
 
+@cache
 def functions(source: str) -> list[Function]:
     return [node for node in ast.walk(ast.parse(source)) if isinstance(node, Function)]
 
@@ -95,10 +97,11 @@ def imported(name: str, source: str, modules: Mapping[str, str]) -> set[str]:
     """The modules of the package that `name` imports, anywhere in it."""
     found = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bio_mcp."):
-            home = (node.module or "").removeprefix("bio_mcp.")
-            found |= {inner if (inner := f"{home}.{each.name}") in modules else home for each in node.names}
-    return found - {name}
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "bio_mcp":
+            home = (node.module or "").removeprefix("bio_mcp").removeprefix(".")
+            inner = {each.name: f"{home}.{each.name}".removeprefix(".") for each in node.names}
+            found |= {inner[each] if inner[each] in modules else home for each in inner}
+    return found - {name, ""}
 
 
 def circles(modules: Mapping[str, str]) -> list[set[str]]:

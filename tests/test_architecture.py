@@ -364,30 +364,6 @@ def test_a_second_import_path_would_be_seen(source):
     assert second_paths("tools.search", source)
 
 
-def lengths(sources: list[str]) -> list[int]:
-    """Lines of each function, decorators and docstring included, ascending."""
-    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
-    found = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return sorted((node.end_lineno or 0) - node.lineno + 1 for node in found)
-
-
-def p90(values: list[int]) -> int:
-    return values[int(len(values) * 0.9)]
-
-
-def test_functions_are_short():
-    assert p90(lengths(list(MODULES_OF_PACKAGE.values()))) <= 28
-
-
-def test_long_functions_would_be_seen():
-    assert p90(lengths(["def f():\n" + "    x = 1\n" * 40])) > 28
-
-
-def test_modules_are_about_a_hundred_lines():
-    sizes = sorted(len(source.splitlines()) for source in MODULES_OF_PACKAGE.values())
-    assert sizes[len(sizes) // 2] <= 130
-
-
 def patches(source: str) -> list[str]:
     found = [each for each in imports(source) if "mock" in each.split(".")]
     used = [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and node.id == "mocker"]

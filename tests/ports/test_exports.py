@@ -1,0 +1,32 @@
+"""What `bio_mcp.ports` offers: every port is given by `Backends`, and every public name says what it is."""
+
+import inspect
+import pkgutil
+from importlib import import_module
+from typing import get_type_hints
+
+import pytest
+
+from bio_mcp import ports
+
+MODULES = [ports, *(import_module(f"bio_mcp.ports.{each.name}") for each in pkgutil.iter_modules(ports.__path__))]
+PUBLIC = {
+    name: each
+    for module in MODULES
+    for name, each in vars(module).items()
+    if inspect.isclass(each) and each.__module__ == module.__name__ and not name.startswith("_")
+}
+ONLY_FOR_ADAPTERS = {"Cache", "RateLimiter"}  # wiring gives them to other adapters
+
+
+def test_every_port_is_given_by_backends():
+    given = {
+        get_type_hints(each.fget)["return"] for each in vars(ports.Backends).values() if isinstance(each, property)
+    }
+    protocols = {each for each in PUBLIC.values() if getattr(each, "_is_protocol", False)}
+    assert {each.__name__ for each in protocols - given} == {"Backends", *ONLY_FOR_ADAPTERS}
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_a_public_name_says_what_it_is(name):
+    assert not (PUBLIC[name].__doc__ or f"{name}(").startswith(f"{name}(")  # as dataclasses say it by themselves
