@@ -20,9 +20,8 @@ ONLY_FOR_ADAPTERS = {"Cache", "RateLimiter"}  # wiring gives them to other adapt
 
 
 def test_every_port_is_given_by_backends():
-    given = {
-        get_type_hints(each.fget)["return"] for each in vars(ports.Backends).values() if isinstance(each, property)
-    }
+    hints = [get_type_hints(each.fget) for each in vars(ports.Backends).values() if isinstance(each, property)]
+    given = {port for each in hints for port in each["return"].__mro__}
     protocols = {each for each in PUBLIC.values() if getattr(each, "_is_protocol", False)}
     assert {each.__name__ for each in protocols - given} == {"Backends", *ONLY_FOR_ADAPTERS}
 
