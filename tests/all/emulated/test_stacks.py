@@ -83,11 +83,16 @@ def test_a_table_of_papers_that_was_restored_takes_the_place_of_its_own_which_st
         AttributeDefinitions=[{"AttributeName": "pmid", "AttributeType": "S"}],
         KeySchema=[{"AttributeName": "pmid", "KeyType": "HASH"}],
     )
+    assert papers_of(to, "restoring") == (damaged, damaged)
     deployed("restoring", DocumentsTableName="restored")
+    assert papers_of(to, "restoring") == ("restored", "restored")
     assert "DocumentsTable" not in resources(to, "restoring")
     assert damaged in to("dynamodb").list_tables()["TableNames"]
-    told = to("lambda").get_function_configuration(FunctionName="restoring-get_doc")["Environment"]["Variables"]
-    assert told["BIO_MCP_TABLE_DOCUMENTS"] == "restored"
-    role = resources(to, "restoring")["GetDocRole"][1]
-    may = to("iam").get_role_policy(RoleName=role, PolicyName="stores")["PolicyDocument"]
-    assert [each["Resource"].rpartition("/")[2] for each in may["Statement"]] == ["restored", "*"]
+
+
+def papers_of(to, stack):
+    """The table of papers that a function is told of, and the one that it may read."""
+    told = to("lambda").get_function_configuration(FunctionName=f"{stack}-get_doc")["Environment"]["Variables"]
+    role = resources(to, stack)["GetDocRole"][1]
+    reading, _ = to("iam").get_role_policy(RoleName=role, PolicyName="stores")["PolicyDocument"]["Statement"]
+    return told["BIO_MCP_TABLE_DOCUMENTS"], reading["Resource"].rpartition("/")[2]
