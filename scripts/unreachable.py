@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from pydantic import BaseModel
-from vulture.core import Item, Vulture  # type: ignore[import-untyped]
+from vulture.core import Item, Vulture
 
 from bio_mcp.literature import records
 from bio_mcp.settings import Settings
