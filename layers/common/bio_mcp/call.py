@@ -116,6 +116,7 @@ def failed_outcome(
 def _account(
     what: Tool | Resource, run: Callable[[], BaseModel], given: Any, context: Context, started: float | None = None
 ) -> Outcome:
+    """Run, audit and log a call. A bug is logged with its traceback and answered with `bug`."""
     started = time.perf_counter() if started is None else started
     failed: Failure | None = None
     with counting() as cache_use, bounded_by(context.deadline):
@@ -135,6 +136,7 @@ def _account(
 
 
 def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    """The request as a model. Raises `InvalidInput` with one sentence per problem, at most `PROBLEMS` of them."""
     try:
         return tool.input.model_validate(dict(arguments))
     except ValidationError as error:

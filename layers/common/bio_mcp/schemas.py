@@ -23,6 +23,7 @@ class Request(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _bounded(cls, given: Any) -> Any:
+        """Bound the number of keys, the length of lists and the size of numbers, before pydantic looks at any value."""
         if not isinstance(given, dict):
             return given
         if len(given) > MAX_KEYS:

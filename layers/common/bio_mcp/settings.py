@@ -234,6 +234,7 @@ class Settings:
 
 
 def _value(of: Field[Any], text: str) -> Any:
+    """The variable's text as the field's type. Raises `Misconfigured`, which names the variable but no secret."""
     name = of.metadata["env"]
     if get_origin(of.type) is Literal and text not in get_args(of.type):
         raise Misconfigured(f"{name} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")

@@ -107,6 +107,7 @@ def _with_feedback(
 
 
 def _warnings(candidates: Sequence[Candidate], filters: Filters, backends: Backends) -> list[str]:
+    """Sentences for the user on an empty corpus, an empty result, and hits by meaning alone."""
     if not candidates:
         if backends.passages.count()[0] == 0:
             return ["The corpus is empty. Sync a PubMed query (pubmed_sync_delta) or import PubMed XML files first."]

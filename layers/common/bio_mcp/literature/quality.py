@@ -144,6 +144,7 @@ def design(article: Article) -> int | None:
 
 
 def _best_design(article: Article) -> tuple[int, str] | None:
+    """Points and name of the best design among publication types and MeSH headings."""
     designs = [DESIGNS[kind.ui] for kind in article.publication_types if kind.ui in DESIGNS]
     designs += [HEADING_DESIGNS[heading.ui] for heading in article.mesh if heading.ui in HEADING_DESIGNS]
     if not designs and human(article) == 1:

@@ -96,6 +96,7 @@ class _IdLookup:
         return self._or_reason(lambda: self.pubmed.esummary(pmids, deadline=self.deadline), Summaries((), {})).found
 
     def _pmids(self, kind: IdKind, ids: list[str]) -> list[str]:
+        """PMIDs that a search returns for PMCIDs or DOIs, `_SEARCHED` at a time."""
         pmids: list[str] = []
         for start in range(0, len(ids), _SEARCHED):
             some = ids[start : start + _SEARCHED]
@@ -118,6 +119,7 @@ def _id_of(summary: DocSummary, kind: IdKind) -> str:
 def _converted(
     asked: str, known: tuple[IdKind, str] | None, ids: dict[str, ArticleIds], failed: set[IdKind]
 ) -> Converted:
+    """The result for one text; an id that was not found is `unknown` when any lookup of its kind failed."""
     if known is None:
         return Converted(asked, "invalid", None, ArticleIds())
     kind, text = known

@@ -100,6 +100,7 @@ def _term(cited: Cited) -> str:
 
 
 def _records(pmids: list[str], pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> dict[str, Article]:
+    """Fetch the records to compare with; none, and a reason, when NCBI fails."""
     if not pmids:
         return {}
     nothing: dict[str, Article] = {}
@@ -107,6 +108,7 @@ def _records(pmids: list[str], pubmed: Pubmed, deadline: Deadline, reasons: list
 
 
 def _verdict(cited: Cited, named: CitationMatch, searched: Sequence[str], records: dict[str, Article]) -> Matched:
+    """Judge one citation by NCBI's match if there is one, else by the records that a search returned."""
     if named.pmid:
         article = records.get(named.pmid)
         if article is None:

@@ -39,6 +39,7 @@ def full_text(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline
 
 
 def _pmcid_of(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline) -> str:
+    """The PMCID of an id. Raises `UpstreamFailed` when NCBI could not say, `NotFound` when there is none."""
     [converted], reasons = convert([asked], lookup, pubmed, deadline)
     if converted.state == "unknown":
         raise UpstreamFailed(

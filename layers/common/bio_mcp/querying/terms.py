@@ -50,6 +50,7 @@ def clean(query: str) -> str:
 
 
 def _dated(dates: DateRange) -> str | None:
+    """The clause of a date range; None when both ends are open. Raises `InvalidInput` for a reversed range."""
     if dates.first is None and dates.last is None:
         return None
     first, last = _day("minDate", dates.first or FIRST), _day("maxDate", dates.last or LAST)
@@ -88,6 +89,7 @@ def _typed(names: Sequence[str]) -> str | None:
 
 
 def _type(name: str) -> str:
+    """A publication type's name without quotes and brackets. Raises `InvalidInput` for an empty or long one."""
     plain = " ".join(re.sub(r'["\[\]]', " ", _CONTROL.sub(" ", name)).split())
     if not plain:
         raise InvalidInput("filterByPublicationTypes: a type has no name; PubMed's are like Review or Clinical Trial")

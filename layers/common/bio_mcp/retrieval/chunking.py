@@ -37,6 +37,7 @@ def _section_text(section: AbstractSection) -> str:
 
 
 def _sections(article: Article) -> Iterator[tuple[AbstractSection, Span]]:
+    """Yield each section of the abstract with its span in `abstract_text`."""
     start = 0
     for section in article.abstract:
         end = start + len(_section_text(section))
@@ -162,6 +163,7 @@ class _WindowFitter:
         return self._count([self.embedded(self._text[slice(*span)])])[0] > self._limit
 
     def _split(self, group: list[_Sized]) -> list[Span]:
+        """Halve a group that is too long; a single sentence is cut into pieces."""
         if len(group) > 1:
             half = len(group) // 2
             return self._verified([group[:half], group[half:]])

@@ -124,6 +124,7 @@ def rank(
 
 
 def _ranked(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
+    """Score one candidate, to six decimals."""
     points = total_of(*_quality_inputs(candidate), today)
     score = fused.score * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
     if quality_bias:

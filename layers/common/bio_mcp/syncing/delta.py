@@ -172,6 +172,7 @@ class _Run:
         return set(pmids) - self.backends.documents.heads(pmids).keys()
 
     def _settle_batch(self, batch: list[str]) -> bool:
+        """Fetch and settle a batch. False when time ran out; `cursor.partial` then has what is durable."""
         cursor = self.cursor
         records, lost = self._fetching.last_try(batch, cursor) if cursor.last_try else self._fetching.batch(batch)
         if lost and cursor.halve():
@@ -204,6 +205,7 @@ class _Run:
         return self.budget.allows(self.deadline)
 
     def _save(self, state: str, error: str | None = None) -> None:
+        """Save the job with its cursor. Whoever asks about the job reads its progress here."""
         job, cursor = self.job, self.cursor
         job.state, job.updated, job.cursor = state, self.backends.now(), cursor.to_json()
         job.progress = {"processed": cursor.processed + len(cursor.partial), "expected": cursor.total}

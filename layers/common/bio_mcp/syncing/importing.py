@@ -93,6 +93,7 @@ def import_records(
 def _batches(
     records: Iterable[Article | Deletion | OddRecord], size: int, report: ImportReport
 ) -> Iterator[list[Article | Deletion]]:
+    """Yield records in batches. A failure to read ends them, after what came before, and is noted in `report`."""
     part: list[Article | Deletion] = []
     position = 0
     try:

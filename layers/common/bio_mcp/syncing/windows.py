@@ -64,6 +64,7 @@ class Segment:
         )
 
     def _further(self, day: Range) -> Range:
+        """The full range of the next date field that this segment does not use yet, to split a single day along."""
         used = {each.field for each in self.within}
         for field in FURTHER_FIELDS:
             if field not in used:

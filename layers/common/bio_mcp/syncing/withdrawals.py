@@ -123,6 +123,10 @@ class _Run:
         return report
 
     def _batch(self, pmids: Sequence[str]) -> None:
+        """Check a batch: delete papers that were gone on an earlier day too, and note the others as suspects.
+
+        A suspect that PubMed has again is cleared.
+        """
         gone, day = self._gone(pmids)
         if not self.may_go_on():
             raise Conflict("another run took over the check for withdrawn papers")
@@ -170,6 +174,7 @@ class _Run:
         self.backends.jobs.put(self.job)
 
     def _report(self, state: str) -> SyncReport:
+        """Save the job and report; deleted papers do not count as skipped."""
         check = self.check
         self._save("succeeded" if state == "complete" else "waiting")
         return SyncReport(

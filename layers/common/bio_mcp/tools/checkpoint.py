@@ -169,6 +169,7 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
 
 
 def _last_sync(job: Job, now: datetime) -> LastSync:
+    """The job as the answer shows it; counts include the batch in work."""
     report = report_on(job, now)
     return LastSync(
         job_id=job.job_id,

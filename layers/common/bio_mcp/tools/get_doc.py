@@ -103,6 +103,7 @@ def study(backends: Backends, id: str) -> Study:
 
 
 def _document(pmid: str, backends: Backends) -> Document:
+    """The stored paper. Raises `InvalidInput` for text that is no PMID, `NotFound` with advice how to get it."""
     if not re.fullmatch("[0-9]+", pmid):
         raise InvalidInput(f"{pmid!r} is not a PMID; a PMID is digits only, for example 384001")
     try:
@@ -116,6 +117,7 @@ def _document(pmid: str, backends: Backends) -> Document:
 
 
 def _paper(document: Document, backends: Backends) -> Paper:
+    """The paper in the contract's terms, with its quality as of today."""
     article = document.article
     weighed = quality(article, backends.today())
     printed = article.publication_date or article.electronic_date
@@ -161,6 +163,7 @@ def _instant(eastern: str | None) -> str | None:
 
 
 def _name(author: Author) -> str:
+    """`Horby P`, with suffix; a group's name as it is."""
     if author.collective_name:
         return author.collective_name
     parts = (author.last_name, author.initials or author.fore_name, author.suffix)
@@ -168,6 +171,7 @@ def _name(author: Author) -> str:
 
 
 def _links(article: Article) -> list[str]:
+    """Addresses of the paper in PubMed, by its DOI, and in PubMed Central."""
     return [
         pubmed_page(article.pmid),
         *([doi_page(article.doi)] if article.doi else []),

@@ -145,6 +145,7 @@ def _poor(request: RagSearch, hits: Sequence[SearchHit], backends: Backends) -> 
 
 
 def _filters(given: SearchFilters | None) -> Filters:
+    """The filters of the index. Raises `InvalidInput` for a reversed range of years and an unknown publication type."""
     if given is None:
         return Filters()
     if given.year_from and given.year_to and given.year_from > given.year_to:
@@ -158,6 +159,7 @@ def _filters(given: SearchFilters | None) -> Filters:
 
 
 def _publication_type(named: str) -> str:
+    """The MeSH UI of a type given by name or UI. Raises `InvalidInput`, which lists the names, for any other text."""
     ui = _TYPES.get(named.strip().lower(), named.strip().upper())
     if not (ui.startswith("D") and ui[1:].isdecimal()):
         choices = ", ".join(_TYPES)
@@ -185,6 +187,7 @@ class _View:
         return [self._hit(place, document, chunk, share) for chunk, share in zip(own, shares, strict=True)]
 
     def _hit(self, place: Ranked, document: Document, chunk: StoredChunk, share: float = 1.0) -> SearchHit:
+        """One hit: the passage with the paper's fields; `share` is its part of the paper's score."""
         candidate, article, terms = place.candidate, document.article, self.retrieved.terms
         title, sim = article.title or article.vernacular_title, candidate.sim if chunk.sim is None else chunk.sim
         weak = is_weak(sim, lambda: overlap(f"{title or ''} {chunk.text}", terms) / len(terms))

@@ -60,6 +60,7 @@ def _source(work: Work) -> str:
 
 
 def _book(work: Work) -> str:
+    """The container of a chapter: editors, book, edition, pages, publisher; of a whole book the publisher alone."""
     book = work.article.book
     publisher = ended(book.publisher or "") if book else ""
     if work.kind == "book":

@@ -37,6 +37,7 @@ def key(work: Work) -> str:
 
 
 def _fields(work: Work) -> Iterator[tuple[str, str]]:
+    """Yield the fields in the order in which they are printed; empty ones are dropped by `render`."""
     article = work.article
     yield "author", _braced(_people(work.authors, article.authors_complete))
     yield "editor", _braced(_people(work.editors))

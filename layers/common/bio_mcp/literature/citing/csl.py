@@ -65,6 +65,7 @@ def _of_book(work: Work) -> dict[str, Any]:
 
 
 def _person(name: Name) -> dict[str, str]:
+    """A name variable; a group, or a name of one word, is `literal`."""
     if name.literal:
         return {"literal": name.literal}
     parts = {"family": name.family, "given": name.given, "suffix": name.suffix}

@@ -61,6 +61,7 @@ def ris_date(printed: PartialDate) -> str:
 
 
 def _mla_range(printed: PartialDate, months: list[str]) -> str:
+    """`May-June 2021`, or `Dec. 1998-Jan. 1999` across years."""
     first, last = (_MLA[MONTHS.index(month)] for month in (months[0], months[-1]))
     years = _YEARS.findall(printed.text)
     if len(years) > 1 and years[0] != years[-1]:
@@ -69,6 +70,7 @@ def _mla_range(printed: PartialDate, months: list[str]) -> str:
 
 
 def _end(printed: PartialDate) -> list[int] | None:
+    """The last year, or year and month, of a printed range; None for a single date."""
     years, months = _YEARS.findall(printed.text), _MONTHS.findall(printed.text)
     if len(months) > 1:
         return [int(years[-1]), MONTHS.index(months[-1]) + 1]

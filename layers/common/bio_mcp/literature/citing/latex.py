@@ -48,6 +48,7 @@ def latex(text: str) -> str:
 
 
 def _scripted(script: re.Match[str]) -> str:
+    """One run of small figures, or one `^(...)` or `_(...)` of `scripts`, as a LaTeX command."""
     if script["raised"]:
         return f"\\textsuperscript{{{''.join(_RAISED[c] for c in script['raised'])}}}"
     if script["lowered"]:

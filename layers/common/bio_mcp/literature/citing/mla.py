@@ -15,6 +15,7 @@ def render(work: Work) -> str:
 
 
 def _authors(work: Work) -> str:
+    """One or two authors; the first and et al. for three or more, or for a list that PubMed marks incomplete."""
     listed = work.authors
     if not listed:
         return ""
@@ -30,6 +31,7 @@ def _leading(name: Name) -> str:
 
 
 def _title(work: Work) -> str:
+    """The title in quotation marks, a book's without; a translation stands behind the original title."""
     title = title_case(work.title_proper) if work.in_english else work.title_proper
     if not title:
         return ended(work.described)
@@ -51,6 +53,7 @@ def _container(work: Work) -> str:
 
 
 def _journal(work: Work) -> tuple[str, ...]:
+    """Journal, volume, issue, date, pages, DOI; a preprint or an article ahead of print has no numbers."""
     if work.preprint or work.ahead_of_print:
         return work.container, dates.mla_date(work.issued), work.doi_url
     where = f"article {work.number}" if work.number else _pp(work)
@@ -73,6 +76,7 @@ def _book(work: Work) -> tuple[str, ...]:
 
 
 def _editors(work: Work) -> str:
+    """`edited by` one or two editors; the first and et al. for three or more."""
     listed = work.editors
     if not listed:
         return ""

@@ -70,6 +70,7 @@ def pointed(name: Name) -> str:
 
 
 def _pointed(word: str) -> str:
+    """One given name as initials; a particle in lower case stays a word."""
     if word.islower() and len(word) > 1:
         return word
     parts = [part for part in word.split("-") if part]
@@ -78,6 +79,7 @@ def _pointed(word: str) -> str:
 
 
 def _initial(part: str) -> str:
+    """The first letter with a point; a script without capitals stays whole, since its first character is no initial."""
     letters = part.lstrip("'’‘.(")
     if not letters:
         return ""
@@ -92,6 +94,7 @@ def _lowered(family: str) -> str:
 
 
 def _name(author: Author) -> Name | None:
+    """The name of an author; a group has a literal name, and so has a person without a family name."""
     if author.collective_name and not author.last_name:
         return Name(literal=author.collective_name.rstrip(" .;,"))
     if not author.last_name:

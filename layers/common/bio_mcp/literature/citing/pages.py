@@ -71,6 +71,7 @@ def _abbreviated(span: Span) -> str:
 
 
 def _span(text: str) -> Span:
+    """Parse one range: `737-8` -> 737-738, `e12-e20`, roman numerals; anything else is a single page as printed."""
     match = _RANGE.fullmatch(text)
     if not match:
         first, dash, last = text.partition("-")
@@ -85,6 +86,7 @@ def _span(text: str) -> Span:
 
 
 def _shortened(span: Span) -> str:
+    """MLA's second number: at least two digits, and from the first that differs."""
     first, last = span.first, span.last
     if not (first.isdigit() and last.isdigit()) or len(first) != len(last) or len(first) < 3:
         return last

@@ -52,6 +52,7 @@ def _book(work: Work) -> Iterator[tuple[str, str]]:
 
 
 def _when(work: Work) -> Iterator[tuple[str, str]]:
+    """The year and the date; a printed date without a year becomes a note."""
     if work.issued and work.issued.year:
         yield "PY", f"{work.issued.year:04}"
         yield "DA", dates.ris_date(work.issued)
@@ -60,6 +61,7 @@ def _when(work: Work) -> Iterator[tuple[str, str]]:
 
 
 def _where(work: Work) -> Iterator[tuple[str, str]]:
+    """The first page, or the article number, and the last page of the last range."""
     printed = spans(work.page)
     yield "SP", work.number or (printed[0].first if printed else "")
     if len(printed) == 1:

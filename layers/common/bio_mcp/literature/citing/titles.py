@@ -75,6 +75,10 @@ def _foreign(title: str) -> bool:
 
 
 def _cased(word: str, before: str, first_or_last: bool, lowered: frozenset[str]) -> str:
+    """One word in title case: small words stay lower case inside, units and Latin binomials everywhere.
+
+    `lowered`: words that the printed title capitalises and MLA does not; they are lowered.
+    """
     bare = word.strip("()[]{}\"'“”‘’,;:.?!").lower()
     if not first_or_last and bare in lowered and word == bare.capitalize():
         return bare

@@ -38,6 +38,7 @@ def _title(work: Work) -> str:
 
 
 def _journal(work: Work) -> list[str]:
+    """Abbreviation, date, volume, issue and pages in NLM's punctuation; then languages, DOI, and the date online."""
     where = work.number or pages.nlm(work.page)
     numbered = f"{work.volume}({work.issue})" if work.issue else work.volume
     cited = dates.nlm_date(work.issued)
@@ -64,6 +65,7 @@ def _online(work: Work) -> str:
 
 
 def _book(work: Work) -> list[str]:
+    """The imprint of a book, or of a chapter with its dates, editors and book."""
     book = work.article.book
     if book is None:
         return []

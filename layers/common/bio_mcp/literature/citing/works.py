@@ -128,6 +128,7 @@ def plain_title(title: str | None) -> str:
 
 
 def _paper(article: Article) -> Work:
+    """An article of a journal, or a preprint. An article number and pages exclude each other."""
     journal = article.journal
     preprint = any(kind.ui == _PREPRINT[0] or kind.name == _PREPRINT[1] for kind in article.publication_types)
     electronic = preprint or (article.publication_model or "").startswith("Electronic")
@@ -158,6 +159,7 @@ def _assigned(number: str | None) -> str:
 
 
 def _book(article: Article) -> Work:
+    """A book, or a chapter of one when the book has another title."""
     book = article.book
     assert book is not None  # noqa: S101  # the caller looked
     title = plain_title(article.title)

@@ -62,6 +62,7 @@ def _root(content: bytes) -> etree._Element:
 
 
 def _ids(meta: etree._Element | None) -> dict[str, str]:
+    """The article's ids by kind; the first of a kind counts."""
     ids: dict[str, str] = {}
     for child in meta.findall("article-id") if meta is not None else ():
         kind, text = child.get("pub-id-type", ""), (child.text or "").strip()
@@ -91,6 +92,7 @@ def _abstracts(meta: etree._Element | None) -> list[TextSection]:
 
 
 def _back(back: etree._Element | None) -> list[TextSection]:
+    """Acknowledgments, notes, appendices and other sections behind the body; references are left out."""
     sections: list[TextSection] = []
     for part in back if back is not None else ():
         if part.tag in ("ack", "notes", "app-group"):
@@ -102,6 +104,7 @@ def _back(back: etree._Element | None) -> list[TextSection]:
 
 
 def _licence(meta: etree._Element | None) -> Licence:
+    """Address and words of the licence; the copyright statement where there is no licence."""
     permissions: Any = meta.find("permissions") if meta is not None else None
     if permissions is None:
         return Licence()

@@ -36,6 +36,7 @@ def _title(section: etree._Element) -> str:
 
 
 def _read(element: etree._Element, lines: list[str], tables: list[Table]) -> None:
+    """Append an element's text and tables by the reader of its tag; containers without text of their own are opened."""
     reader = _READERS.get(str(element.tag))
     if reader is not None:
         reader(element, lines, tables)
@@ -64,6 +65,7 @@ def _paragraph(element: etree._Element, lines: list[str], tables: list[Table]) -
 
 
 def _outermost(block: etree._Element, within: etree._Element) -> bool:
+    """Whether no other block stands between `block` and the paragraph."""
     parent = block.getparent()
     while parent is not None and parent is not within:
         if parent.tag in ("table-wrap", "fig", "list", "supplementary-material"):
@@ -86,6 +88,7 @@ def _detach(block: etree._Element) -> None:
 
 
 def _list(element: etree._Element, lines: list[str], tables: list[Table]) -> None:
+    """One line per item, led by a hyphen; nested lists are flattened into their item."""
     for item in element.iterchildren("list-item"):
         within: list[str] = []
         for part in item:
@@ -99,6 +102,7 @@ def _figure(element: etree._Element, lines: list[str], _tables: list[Table]) -> 
 
 
 def _table(element: etree._Element, _lines: list[str], tables: list[Table]) -> None:
+    """One table; the cells of a row are joined by " | "."""
     label, caption = (_flat(part) if (part := element.find(tag)) is not None else "" for tag in ("label", "caption"))
     rows = [" | ".join(_flat(cell) for cell in row.iterchildren("th", "td")) for row in element.iter("tr")]
     note = " ".join(_flat(foot) for foot in element.iter("table-wrap-foot"))

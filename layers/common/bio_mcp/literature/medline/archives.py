@@ -40,6 +40,7 @@ def open_records(
 
 
 def _unpacked(file: IO[bytes]) -> IO[bytes]:
+    """The decompressed stream of a gzip or xz file, recognised by its first bytes; any other file unchanged."""
     magic = file.read(6)
     file.seek(0)
     if magic.startswith(_GZIP):

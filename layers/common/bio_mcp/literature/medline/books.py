@@ -17,6 +17,7 @@ def chapter(element: etree._Element) -> Article:
 
 
 def _book(record: Article, element: etree._Element) -> None:
+    """Set what the Book element has: title, publisher, people, dates, ids."""
     book = _book_of(record)
     for child in element:
         tag = child.tag
@@ -51,6 +52,7 @@ def _publisher(book: Book, element: etree._Element) -> None:
 
 
 def _book_people(record: Article, book: Book, element: etree._Element) -> None:
+    """Add editors to the book; any other list is the record's authors, until the chapter has its own."""
     named = people.people(element)
     if element.get("Type") == "editors":
         book.editors += named

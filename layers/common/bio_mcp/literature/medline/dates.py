@@ -70,6 +70,7 @@ def _calendar_day(year: str | None, month: str | None, day: str | None) -> date 
 
 @lru_cache(maxsize=8192)
 def _stamp(*parts: str | None) -> str | None:
+    """Year, month, day, hour and minute as texts; an impossible hour leaves the day."""
     year, month, day, hour, minute = (*parts, None, None, None, None, None)[:5]
     on = _calendar_day(year, month, day)
     if on is None or hour is None:
@@ -80,6 +81,7 @@ def _stamp(*parts: str | None) -> str | None:
 
 @lru_cache(maxsize=8192)
 def _partial(year: str | None, month: str | None, day: str | None, season: str | None) -> PartialDate | None:
+    """A date from its elements. `text` has the month as PubMed abbreviates it, whatever the element has."""
     year, month, day, season = (part.strip() if part else None for part in (year, month, day, season))
     if not year:
         return None
@@ -104,6 +106,7 @@ def month_number(text: str | None) -> int | None:
 
 
 def _month_day(text: str) -> tuple[int | None, int | None]:
+    """The month, and the day if there is one, at the start of free text; a quarter counts as its first month."""
     quarter = _QUARTER.search(text)
     if quarter:
         return 3 * int(quarter[1]) - 2, None
@@ -122,6 +125,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _made(make: Callable[[int, int, int], date], year: int | None, month: int | None, day: int | None) -> date | None:
+    """Call `make` with a complete date; None for an incomplete one, and for a day that no calendar has."""
     if not (year and month and day):
         return None
     try:

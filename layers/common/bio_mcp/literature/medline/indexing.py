@@ -54,6 +54,7 @@ def _qualifier(ui: str, name: str, major: bool) -> MeshQualifier:
 
 
 def _mesh_heading(element: etree._Element) -> MeshHeading | None:
+    """One heading with its qualifiers; None for an element without a descriptor."""
     heading = None
     qualifiers: list[MeshQualifier] = []
     for child in element:

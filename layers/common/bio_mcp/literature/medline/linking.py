@@ -82,6 +82,7 @@ def corrections(element: etree._Element) -> tuple[Correction, ...]:
 
 
 def _cited_id(reference: Reference, element: etree._Element) -> None:
+    """Set DOI or PMCID of a reference."""
     kind, text = element.get("IdType"), leaf(element)
     if not text:
         return

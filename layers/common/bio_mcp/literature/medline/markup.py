@@ -59,6 +59,7 @@ def _inner(element: etree._Element) -> str:
 
 
 def _rendered(element: etree._Element) -> str:
+    """The text of a child element, by the table above. Raises `NcbiUnreadable` for an undefined entity."""
     tag = element.tag
     if not isinstance(tag, str):
         raise NcbiUnreadable("The XML refers to an entity that it does not define; fetch the record again.")

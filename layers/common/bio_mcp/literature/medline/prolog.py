@@ -62,6 +62,7 @@ def _has_internal_subset(tree: etree._ElementTree) -> bool:
 
 
 def _root(head: bytes) -> etree._Element | None:
+    """The root element, as soon as a chunk of `head` contains it; None when all of `head` has none."""
     parser = sealed_parser(event="start")
     for start in range(0, len(head), _STEP):
         try:

@@ -39,6 +39,7 @@ def subscript(text: str) -> str:
 
 
 def _script(text: str, small: Mapping[str, str], mark: str) -> str:
+    """Small forms if every character has one, else `mark` and brackets; points, commas and slashes may stand inside."""
     inner = text.strip()
     if not inner:
         return text

@@ -69,6 +69,7 @@ def newest(records: Iterable[Article | Deletion]) -> dict[str, Article | Deletio
 
 
 def _finished(parser: etree.XMLPullParser) -> Iterator[Article | Deletion | OddRecord]:
+    """Yield what the parser has finished, and free each element after it was read."""
     for element in finished(parser):
         reader: Callable[[etree._Element], Article] | None = _RECORDS.get(element.tag)
         if reader is not None:
@@ -111,6 +112,7 @@ def _feed(parser: etree.XMLPullParser, chunk: bytes) -> None:
 
 
 def _refuse_entities(parser: etree.XMLPullParser) -> None:
+    """Raise `NcbiUnreadable` for an undefined entity, which the parser only logs."""
     for entry in parser.feed_error_log:
         if "ENTITY" in entry.type_name:
             raise NcbiUnreadable(

@@ -61,6 +61,7 @@ def lookup_mesh(request: MeshQuestion, backends: Backends, context: Context) -> 
 
 
 def _heading(record: MeshRecord) -> MeshTerm:
+    """A heading with the search term that finds its articles; qualifiers and substances have fields of their own."""
     field = "Supplementary Concept" if record.kind.startswith("supplemental") else "MeSH Terms"
     field = "MeSH Subheading" if record.kind == "qualifier" else field
     return MeshTerm(
@@ -112,6 +113,7 @@ def match_citations(request: CitationsToMatch, backends: Backends, context: Cont
 
 
 def _cited(known: KnownCitation, place: int) -> matching.Cited:
+    """The citation without `|`, which separates fields in NCBI's request. Raises `InvalidInput` for too few fields."""
     parts = (known.journal, known.year, known.volume, known.firstPage, known.author)
     if not known.title.strip() and sum(bool(part.strip()) for part in parts) < 2:
         raise InvalidInput(f"citation {place} is too incomplete; give a title, or journal, year, volume and first page")

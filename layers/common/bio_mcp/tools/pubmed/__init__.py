@@ -210,6 +210,7 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
 
 
 def _not_cited(request: RelateArticles) -> list[str]:
+    """The warning for citation styles without `citation_formats`: the answer has similar articles instead."""
     given = request.model_fields_set
     if "relationshipType" in given or not given & {"citationStyles", "moreStyles"}:
         return []
@@ -222,6 +223,7 @@ def _fewer(answer: ArticleRelations, rest: Sequence[RelatedArticle]) -> dict[str
 
 
 def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline: Deadline) -> ArticleRelations:
+    """The article in each requested style. Raises `NotFound` for a PMID that PubMed does not have."""
     article = fetching.articles([pmid], backends.pubmed, deadline).get(pmid)
     if article is None:
         raise NotFound(f"PubMed has no record {pmid}; look for it with searchPubMedArticles", pmid=pmid)

@@ -131,6 +131,7 @@ def _shown(**parts: Any) -> dict[str, Any]:
 
 
 def _author(author: Author, index: Mapping[str, int] = MappingProxyType({})) -> PubmedAuthor:
+    """A group or a person; `index` maps an affiliation to its place in the article's list."""
     places = [index[place] for place in author.affiliations if place in index]
     more = _shown(suffix=author.suffix, orcid=author.orcid, affiliationIndices=places or None)
     if author.collective_name:

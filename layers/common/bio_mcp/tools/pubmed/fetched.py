@@ -91,6 +91,7 @@ def printed(request: FetchArticles, pmids: list[str], raw: fetching.Raw) -> Fetc
 
 
 def _printed(pmids: list[str], raw: fetching.Raw) -> FetchedArticles:
+    """All records as NCBI prints them, whatever their length."""
     xml = raw.style == "xml"
     params = {"retmode": "xml"} if xml else {"rettype": "medline", "retmode": "text"}
     return FetchedArticles(

@@ -106,6 +106,7 @@ def describe_server(contact: ConnectionStatus) -> ServerStatus:
 
 
 def _operational(contact: ConnectionStatus) -> OperationalStatus:
+    """The connection's status: Failing when the last request failed, Unknown before the first."""
     status = "Unknown" if contact.last is None else "Nominal" if contact.last == contact.answered else "Failing"
     return OperationalStatus(
         lastNcbiConnectivityCheck=_instant(contact.last),
