@@ -96,3 +96,27 @@ def test_what_a_benchmark_prints_replaces_what_it_printed_before():
     assert "p50 3 ms" in once
     assert "p50 3 ms" not in recorded(once, "engine", "p50 2 ms")
     assert recorded(once, "engine", "p50 3 ms") == once
+
+
+def decisions(page):
+    """(module, name) of each row of the table of decisions."""
+    rows = re.findall(r"^\| .*\| `([\w/]+\.py)` \| (`.*`) \|$", page, re.MULTILINE)
+    return [(module, name.strip("`")) for module, names in rows for name in names.split(", ")]
+
+
+def missing(module, name):
+    """Whether no such module defines this name."""
+    path = ROOT / "layers/common/bio_mcp" / module
+    return not path.exists() or not re.search(rf"^(class|def) {name}\b|^{name}\b.* = ", path.read_text(), re.MULTILINE)
+
+
+def test_every_decision_is_made_where_the_architecture_says():
+    found = decisions((ROOT / "docs/architecture.md").read_text(encoding="utf-8"))
+    assert len(found) > 40
+    assert [each for each in found if missing(*each)] == []
+
+
+@pytest.mark.parametrize("row", ["| x | `retrieval/gone.py` | `fuse` |", "| x | `retrieval/ranking.py` | `gone` |"])
+def test_a_decision_that_has_moved_would_be_seen(row):
+    [found] = decisions(row)
+    assert missing(*found)
