@@ -364,6 +364,28 @@ def test_a_second_import_path_would_be_seen(source):
     assert second_paths("tools.search", source)
 
 
+def written_again(sources: Mapping[str, str]) -> list[list[str]]:
+    """Functions of several modules that do the same, word for word, whatever they are called."""
+    places: dict[str, list[str]] = {}
+    for name, source in sources.items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                places.setdefault("\n".join(map(ast.unparse, body)), []).append(f"{name}.{node.name}")
+    return [each for body, each in places.items() if body and len(each) > 1]
+
+
+def test_no_function_is_written_again_in_another_module():
+    assert written_again(MODULES_OF_PACKAGE) == []
+
+
+def test_a_function_that_is_written_again_would_be_seen():
+    one, again = (f"def {name}(x):\n    {doc}\n    return x + 1" for name, doc in (("f", '"""Add."""'), ("_g", "")))
+    assert written_again({"retrieval.chunking": one, "retrieval.sentences": again}) == [
+        ["retrieval.chunking.f", "retrieval.sentences._g"]
+    ]
+
+
 def patches(source: str) -> list[str]:
     found = [each for each in imports(source) if "mock" in each.split(".")]
     used = [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and node.id == "mocker"]

@@ -16,6 +16,20 @@ def utc(eastern: str) -> str:
     return instant(datetime.fromisoformat(eastern).replace(tzinfo=EASTERN))
 
 
+def utc_now() -> datetime:
+    """The current time in UTC."""
+    return datetime.now(UTC)
+
+
+def sortable(moment: datetime) -> str:
+    """The moment in UTC as ISO 8601, always with microseconds, so that text order is time order.
+
+    A moment without a zone is UTC.
+    """
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).isoformat(timespec="microseconds")
+
+
 def instant(moment: datetime) -> str:
     """Format an aware datetime as `YYYY-MM-DDTHH:MM:SSZ`; fractions of a second are dropped."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bio_mcp.literature.records import AbstractSection, Article
 from bio_mcp.retrieval.passages import Chunk
-from bio_mcp.retrieval.sentences import Span, sentence_spans
+from bio_mcp.retrieval.sentences import Span, sentence_spans, trimmed
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
@@ -140,7 +140,7 @@ class _WindowFitter:
         if sentence.tokens <= room or sentence.end - sentence.start < 2:
             return [sentence]
         middle = _cut_near_middle(self._text, sentence.start, sentence.end)
-        halves = [_trim(self._text, sentence.start, middle), _trim(self._text, middle, sentence.end)]
+        halves = [trimmed(self._text, sentence.start, middle), trimmed(self._text, middle, sentence.end)]
         return [piece for half in self._sized(halves) for piece in self._pieces(half, room)]
 
     def _verified(self, groups: list[list[_Sized]]) -> list[Span]:
@@ -190,8 +190,3 @@ def _cut_near_middle(text: str, start: int, end: int) -> int:
     middle = (start + end) // 2
     spaces = [space.start() for space in _SPACE.finditer(text, start + 1, end - 1)]
     return min(spaces, key=lambda at: abs(at - middle)) if spaces else middle
-
-
-def _trim(text: str, start: int, end: int) -> Span:
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())

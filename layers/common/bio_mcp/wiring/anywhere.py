@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from contextlib import ExitStack
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from bio_mcp.adapters.lazy import Lazy
-from bio_mcp.literature.clock import EASTERN
+from bio_mcp.literature.clock import EASTERN, utc_now
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.caching import cached, cached_lookup, forgetting
 from bio_mcp.wiring.embedding import EMBEDDINGS
@@ -62,7 +62,7 @@ class Anywhere(ABC):
         return self.settings.chunk_namespace
 
     def now(self) -> datetime:
-        return datetime.now(UTC)
+        return utc_now()
 
     def today(self) -> date:
         return datetime.now(EASTERN).date()

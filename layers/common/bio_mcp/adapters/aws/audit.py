@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.literature.clock import sortable, utc_now
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -14,20 +15,16 @@ if TYPE_CHECKING:
 WHAT = "the audit log"
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class DynamoAudit:
     """The port `Audit` over one table (key: month, at). Writing needs only dynamodb:PutItem."""
 
-    def __init__(self, client: "DynamoDBClient", table: str, now: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(self, client: "DynamoDBClient", table: str, now: Callable[[], datetime] = utc_now) -> None:
         self._client = client
         self._table = table
         self._now = now
 
     def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
-        at = self._now().astimezone(UTC).isoformat(timespec="microseconds")
+        at = sortable(self._now())
         attributes = {
             "month": at[:7],
             "at": f"{at} {uuid4().hex}",

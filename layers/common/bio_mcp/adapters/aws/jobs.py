@@ -9,13 +9,14 @@ import json
 import time
 import zlib
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.aws.large_values import LargeValues
 from bio_mcp.errors import NotFound
+from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Job
 from bio_mcp.ports.stores import Blobs
 
@@ -52,7 +53,7 @@ class DynamoJobs:
     def put(self, job: Job) -> None:
         """Store the job, then name it as the newest; after a crash in between, an earlier job is still named."""
         expiry = {"expires_at": {"N": str(int(self._clock() + LIFETIME_S))}}
-        created, updated = _iso(job.created), _iso(job.updated)
+        created, updated = sortable(job.created), sortable(job.updated)
         texts = {"kind": job.kind, "state": job.state, "created": created, "updated": updated, "job_id": job.job_id}
         body = zlib.compress(json.dumps([job.request, job.cursor, job.progress]).encode())
         item = {name: {"S": text} for name, text in texts.items()}
@@ -148,9 +149,3 @@ def _newest(kind: str, query_key: str, term: str | None = None) -> str:
     """The key of the item that names the newest job. The term is hashed, as it may be longer than a key."""
     hashed = [] if term is None else [hashlib.sha256(term.encode()).hexdigest()]
     return "newest " + json.dumps([kind, query_key, *hashed])
-
-
-def _iso(moment: datetime) -> str:
-    """The moment in UTC as ISO 8601, always with microseconds, so that text order is time order."""
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return aware.astimezone(UTC).isoformat(timespec="microseconds")

@@ -2,20 +2,17 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
+from bio_mcp.literature.clock import utc_now
 
 
 class SqliteAudit:
     """The port `Audit` over the corpus file."""
 
-    def __init__(self, database: Database, now: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(self, database: Database, now: Callable[[], datetime] = utc_now) -> None:
         self._database = database
         self._now = now
 

@@ -1,11 +1,12 @@
 """Jobs, in the corpus file."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.errors import NotFound
+from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Job
 
 _SELECT = "SELECT job_id, kind, state, created, updated, request, cursor, progress FROM jobs "
@@ -25,7 +26,14 @@ class SqliteJobs:
         return _job(row)
 
     def put(self, job: Job) -> None:
-        row = (job.job_id, job.kind, job.state, job.request.get("query_key"), _iso(job.created), _iso(job.updated))
+        row = (
+            job.job_id,
+            job.kind,
+            job.state,
+            job.request.get("query_key"),
+            sortable(job.created),
+            sortable(job.updated),
+        )
         rest = (json.dumps(job.request), json.dumps(job.cursor), json.dumps(job.progress))
         with self._database.writing() as connection:
             connection.execute(
@@ -52,12 +60,6 @@ class SqliteJobs:
                 (kind, query_key, term, term),
             ).fetchone()
         return _job(row) if row else None
-
-
-def _iso(moment: datetime) -> str:
-    """The moment in UTC as ISO 8601, always with microseconds, so that text order is time order."""
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return aware.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _job(row: tuple[Any, ...]) -> Job:

@@ -4,15 +4,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from bio_mcp.adapters.entrez.answer import Answer
+from bio_mcp.literature.clock import utc_now
 from bio_mcp.ports.pubmed import ConnectionStatus
-
-
-def utc_now() -> datetime:
-    """The current time in UTC."""
-    return datetime.now(UTC)
 
 
 class StatusTracker:
