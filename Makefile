@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 CHECK_PYTHON = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bio-mcp needs Python 3.11 or later: make PYTHON=/path/to/python3.11 ...")'
 ANOTHER_MAKE = $(MAKE)  # by this name it is not run by make --dry-run
-INSTALL := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --python $(BIN)/python
+INSTALL := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip install --quiet --python $(BIN)/python --excludes requirements/excluded.in
 LOCK := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-  --no-annotate --no-header --no-emit-index-url
+  --no-annotate --no-header --no-emit-index-url --excludes requirements/excluded.in
 LOCK_LAYER := $(subst 3.11,3.13,$(LOCK)) -c requirements/dev.txt
 RUNTIME_HAS := boto3 botocore s3transfer python-dateutil six urllib3  # Lambda's Python brings them
 MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
@@ -156,7 +156,7 @@ $(OPENSEARCH)/.fetched: tests/opensearch_node/artefacts.sha256 tests/opensearch_
 
 $(HF)/.installed: requirements/hf.txt $(BIN)/uv
 	UV_PYTHON_DOWNLOADS=never $(BIN)/uv venv --quiet --clear --python $(BIN)/python $(HF)
-	$(BIN)/uv pip install --quiet --python $(HF)/bin/python --require-hashes -r $<
+	$(BIN)/uv pip install --quiet --python $(HF)/bin/python --excludes requirements/excluded.in --require-hashes -r $<
 	$(BIN)/uv pip install --quiet --python $(HF)/bin/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -171,7 +171,8 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(subst 3.11,3.13,$(LOCK)) $(UPGRADE) requirements/lambda.in -o requirements/lambda.txt
 	$(LOCK) $(UPGRADE) requirements/cfn-lint.in -o requirements/cfn-lint.txt
 	$(LOCK) $(UPGRADE) requirements/checkov.in -o requirements/checkov.txt
-	$(LOCK_LAYER) pyproject.toml --extra aws $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
+	$(LOCK_LAYER) pyproject.toml --extra aws --excludes layers/common/excluded.in \
+	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt
 	$(LOCK_LAYER) pyproject.toml layers/inference/requirements.in --extra aws --extra hf --extra model -c requirements/hf.txt \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/hf/requirements.txt

@@ -71,6 +71,7 @@ THIRD_PARTIES = {
     "mypy_boto3_lambda": {"adapters.aws"},
     "mypy_boto3_s3": {"adapters.aws"},
     "mypy_boto3_sqs": {"adapters.aws"},
+    "opensearchpy": {"adapters.opensearch.library"},
     "urllib3": {"adapters.opensearch"},
     "anyio": {"doors"},
     "click": {"doors"},
@@ -223,6 +224,7 @@ RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
         ("literature.records", "import numpy as np"),
         ("literature.records", "import pydantic"),
         ("adapters.rate_limit", "import requests"),
+        ("adapters.opensearch.passages", "from opensearchpy import OpenSearch"),
         ("tools.search", "from fastapi import FastAPI"),
     ],
     reading_the_environment: [
@@ -297,13 +299,13 @@ def test_a_constant_that_stands_in_two_modules_would_be_seen(constant):
 
 
 def module_level(source: str) -> Iterator[ast.stmt]:
-    """The statements of a module, those within `if` and `try` included, not those of functions and classes."""
+    """The statements of a module, those within `if`, `try` and `with` included, not those of functions and classes."""
     waiting: list[ast.AST] = list(ast.parse(source).body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.stmt):
             yield node
-        if isinstance(node, ast.If | ast.Try | ast.ExceptHandler):
+        if isinstance(node, ast.If | ast.Try | ast.ExceptHandler | ast.With):
             waiting += ast.iter_child_nodes(node)
 
 

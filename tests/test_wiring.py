@@ -58,6 +58,12 @@ def test_a_mode_whose_library_is_not_installed_is_said_so(monkeypatch):
         wiring.MODES["aws"](Settings(**NAMED))
 
 
+def test_a_search_without_opensearch_py_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opensearchpy", None)
+    with pytest.raises(Misconfigured, match="takes opensearch-py; install the extra aws"):
+        Aws(Settings(**NAMED)).passages  # noqa: B018  it is made when it is asked for
+
+
 def test_an_index_is_made_of_as_many_shards_as_are_set():
     with_four = Aws(Settings(**NAMED, opensearch_shards=4))
     assert with_four.passages.alias.layout.shards == 4

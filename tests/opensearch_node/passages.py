@@ -4,9 +4,10 @@ import itertools
 import os
 
 from bio_mcp.adapters.opensearch.bulk import Bulk
+from bio_mcp.adapters.opensearch.connection import client
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, http
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
@@ -22,7 +23,7 @@ def passages_at(url: str, *, shards: int = 1, alias: str = "") -> OpenSearchPass
 
 def _made(kind: type[OpenSearchPassages], url: str, shards: int = 1, alias: str = "") -> OpenSearchPassages:
     layout = Layout(DOMAIN, BM25_K1, BM25_B, shards, replicas=0)
-    transport = OpenSearchTransport(http(url), backoff=QUICK, read_s=30)
+    transport = OpenSearchTransport(client(url), backoff=QUICK, read_s=30)
     return kind(transport, alias or f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(transport, QUICK))
 
 

@@ -15,7 +15,8 @@ from bio_mcp.adapters.aws.exact_count import CountedItems
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
 from bio_mcp.adapters.opensearch import bulk
 from bio_mcp.adapters.opensearch.bulk import Bulk
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, Reply
+from bio_mcp.adapters.opensearch.errors import Busy
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.errors import Failure
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
@@ -47,9 +48,9 @@ class Contention:
         self.tried.append("PutEvents")
         return {"Entries": [{"ErrorCode": "ThrottlingException"} for _ in Entries]}
 
-    def send(self, *_request):
-        self.tried.append("POST")
-        return Reply(503, b"{}")
+    def perform_request(self, method, _path, **_request):
+        self.tried.append(method)
+        raise Busy("HTTP 503")
 
     def _answer(self, model, **_):
         self.tried.append(model.name)
@@ -97,7 +98,7 @@ def announcing():
 
 def indexing():
     aws = Contention()
-    writer = Bulk(OpenSearchTransport(aws.send), aws.backoff(bulk.BACKOFF))
+    writer = Bulk(OpenSearchTransport(aws), aws.backoff(bulk.BACKOFF))
     return aws, lambda: writer.write("/i/_bulk", ["1"], lambda ids: dict.fromkeys(ids, b"{}\n"))
 
 

@@ -2,10 +2,13 @@
 
 import json
 
+import urllib3
+
 from bio_mcp.adapters.opensearch.bulk import Bulk
+from bio_mcp.adapters.opensearch.connection import client
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
-from bio_mcp.adapters.opensearch.transport import Busy, OpenSearchTransport, Reply
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.adapters.retry import Backoff
 
 OPEN = {
@@ -14,30 +17,43 @@ OPEN = {
         "settings": {"index": {"creation_date": "1700000000000"}},
     }
 }
+URL = "http://search.example"
+JSON = "application/json; charset=UTF-8"
 
 
 class Scripted:
-    """Gives `answers` one after the other: (status, JSON), or None for no answer at all."""
+    """Gives `answers` one after the other: (status, JSON or bytes[, content type]), or None for no answer at all."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
         self.asked = []
+        self.sent = []  # headers and time-outs
         self.pauses = []
 
-    def send(self, method, path, body, _headers, _seconds):
-        self.asked.append((method, path, [json.loads(line) for line in body.splitlines()]))
+    def urlopen(self, method, path, body, *, headers, timeout, retries):
+        """As a pool of urllib3's connections answers."""
+        assert not retries.total
+        self.asked.append((method, path, [json.loads(line) for line in (body or b"").splitlines()]))
+        self.sent.append((headers, timeout))
         answer = self.answers.pop(0)
         if answer is None:
-            raise Busy("no answer")
-        status, content = answer
-        return Reply(status, content if isinstance(content, bytes) else json.dumps(content).encode())
+            raise urllib3.exceptions.ProtocolError("no answer")
+        status, content, *kind = answer
+        body = content if isinstance(content, bytes) else json.dumps(content).encode()
+        return urllib3.HTTPResponse(body, {"content-type": kind[0] if kind else JSON}, status)
 
     @property
     def backoff(self):
         return Backoff(tries=3, first_s=1, cap_s=4, jitter=0, sleep=self.pauses.append)
 
-    def transport(self):
-        return OpenSearchTransport(self.send, backoff=self.backoff)
+    def client(self, sign=None):
+        """opensearch-py's transport, which is given these answers in place of a server's."""
+        made = client(URL, sign)
+        made.get_connection().pool = self
+        return made
+
+    def transport(self, **bounds):
+        return OpenSearchTransport(self.client(), backoff=self.backoff, **bounds)
 
     def bulk(self):
         return Bulk(self.transport(), self.backoff)

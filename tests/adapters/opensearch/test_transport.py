@@ -1,21 +1,28 @@
 import hashlib
 import hmac
-import subprocess
-import sys
+import ssl
 
 import pytest
 from botocore.credentials import Credentials
 
+from bio_mcp.adapters.opensearch.connection import client
+from bio_mcp.adapters.opensearch.errors import Busy, IndexRefused, kind_of
 from bio_mcp.adapters.opensearch.sigv4 import sigv4
-from bio_mcp.adapters.opensearch.transport import Busy, IndexRefused, OpenSearchTransport, http, kind_of
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.errors import IndexUnavailable
+from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.errors import IndexUnavailable, Misconfigured
 from tests.adapters.opensearch.fake import Scripted
 
 REJECTED = (429, {"error": {"type": "circuit_breaking_exception"}, "status": 429})
 
 
-@pytest.mark.parametrize("fault", [REJECTED, (503, b"<html>"), (502, b""), (504, b""), (200, b'{"took"'), None])
+UNREADABLE = [(200, b'{"took"'), (200, b""), (200, b"[]"), (200, b"<html>", "text/html"), (302, b"<html>", "text/html")]
+
+
+@pytest.mark.parametrize(
+    "fault", [REJECTED, (503, b"[]"), (502, b""), (504, b"<html>", "text/html"), *UNREADABLE, None]
+)
 def test_what_passes_is_tried_again_after_growing_pauses(fault):
     server = Scripted(fault, fault, (200, {"took": 1}))
     assert server.transport().ask("GET", "/x") == {"took": 1}
@@ -40,10 +47,35 @@ def test_a_refusal_is_told_by_status_and_kind_and_not_tried_again(status):
     assert not server.pauses
 
 
+@pytest.mark.parametrize("answer", [{"message": "Forbidden"}, [], "Forbidden"])
+def test_a_refusal_by_something_else_than_opensearch_is_told_by_its_status(answer):
+    with pytest.raises(IndexRefused, match="403 unknown_error"):
+        Scripted((403, answer)).transport().ask("GET", "/x")
+
+
+def test_a_request_has_the_time_that_is_left_and_three_seconds_of_it_to_connect():
+    server = Scripted((200, {}), (200, {}))
+    server.transport(read_s=7).ask("GET", "/x", {"size": 0})
+    server.transport(read_s=0.5).ask("GET", "/x", {"size": 0})
+    [patient, hasty] = [timeout for _, timeout in server.sent]
+    assert (patient.connect_timeout, hasty.connect_timeout) == (3.0, hasty.read_timeout)
+    assert 6 < patient.read_timeout <= 7
+    assert 0.1 <= hasty.read_timeout <= 0.5
+    assert [method for method, *_ in server.asked] == ["GET", "GET"]  # all that a reader's policy allows
+
+
+def test_a_call_with_little_time_left_waits_no_longer_for_opensearch():
+    server = Scripted((200, {}))
+    with bounded_by(Deadline(0.4)):
+        server.transport(read_s=7).ask("GET", "/x")
+    [(_, timeout)] = server.sent
+    assert 0.1 <= timeout.read_timeout <= 0.4
+
+
 def test_no_pause_outlasts_the_time_there_is():
     server = Scripted(*[REJECTED] * 3)
     with pytest.raises(Busy):
-        OpenSearchTransport(server.send, backoff=server.backoff, read_s=0.5).ask("GET", "/x")
+        server.transport(read_s=0.5).ask("GET", "/x")
     assert len(server.asked) == 1
 
 
@@ -65,19 +97,31 @@ def test_the_kind_of_an_error_is_one_word(answer, kind):
     assert kind_of(answer) == kind
 
 
-def test_an_address_that_is_not_there_is_not_told():
-    transport = OpenSearchTransport(http("http://someone:hunter2@127.0.0.1:9/base"), backoff=Backoff(tries=1))
+def test_an_address_that_is_not_there_is_told_to_nobody(caplog):
+    transport = OpenSearchTransport(client("http://someone:hunter2@127.0.0.1:9/base"), backoff=Backoff(tries=1))
     with pytest.raises(IndexUnavailable, match="cannot be reached") as raised:
         transport.ask("GET", "/x")
     for secret in ("hunter2", "someone", "127.0.0.1", "base"):
         assert secret not in str(raised.value)
     assert raised.value.__cause__ is None
     assert raised.value.__context__ is None
+    assert not caplog.records
 
 
-def test_an_address_that_is_none_is_refused():
-    with pytest.raises(IndexUnavailable, match="not an http address"):
-        http("search-domain.eu-west-1.es.amazonaws.com")
+@pytest.mark.parametrize(
+    "url", ["search-domain.eu-west-1.es.amazonaws.com", "ftp://host.example", "https://", "http://host.example:port"]
+)
+def test_an_address_that_is_none_is_refused(url):
+    with pytest.raises(Misconfigured, match="BIO_MCP_OPENSEARCH_URL is not an http address"):
+        client(url)
+
+
+def test_a_domain_has_to_prove_its_name_by_a_certificate():
+    asked = client("https://host.example/base/").get_connection()
+    assert asked.host == "https://host.example:443"
+    assert asked.url_prefix == "/base"
+    tls = asked.pool.conn_kw["ssl_context"]
+    assert (tls.verify_mode, tls.check_hostname) == (ssl.CERT_REQUIRED, True)
 
 
 def expected_signature(service, secret, headers, body, canonical_request):
@@ -94,14 +138,15 @@ def expected_signature(service, secret, headers, body, canonical_request):
 @pytest.mark.parametrize("service", ["es", "aoss"])
 @pytest.mark.parametrize("token", [None, "session"])
 def test_requests_are_signed_with_the_hash_of_their_body(service, token):
+    server = Scripted((200, {}))
     sign = sigv4(service, "eu-central-1", Credentials("AKID", "made-up-secret", token))
-    body = b'{"size":0}'
-    url = "https://host.example/corpus-abc-1-own/_bulk?refresh=true&require_alias=true"
-    headers = sign("POST", url, body, {"content-type": "application/json"})
+    body, path = b'{"size":0}\n', "/corpus-abc-1-own/_bulk?refresh=true&require_alias=true"
+    OpenSearchTransport(server.client(sign)).once("POST", path, body, Deadline(5))
+    [(headers, _)] = server.sent
     digest = hashlib.sha256(body).hexdigest()
     assert headers["X-Amz-Content-SHA256"] == digest
-    signed = {"content-type": "application/json", "host": "host.example", "x-amz-content-sha256": digest}
-    signed["x-amz-date"] = headers["X-Amz-Date"]
+    assert headers["content-type"] == "application/x-ndjson"
+    signed = {"host": "search.example", "x-amz-content-sha256": digest, "x-amz-date": headers["X-Amz-Date"]}
     if token:
         signed["x-amz-security-token"] = token
     canonical = "\n".join(
@@ -126,11 +171,5 @@ def test_nothing_to_sign_with_is_said_at_once(monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    with pytest.raises(IndexUnavailable, match="no AWS credentials"):
+    with pytest.raises(Misconfigured, match="no AWS credentials"):
         sigv4("es", "eu-central-1")
-
-
-def test_the_adapter_loads_neither_boto3_nor_httpx_before_it_signs():
-    heavy = "{'boto3', 'httpx', 'sqlite3', 'onnxruntime'}"
-    code = f"import sys, bio_mcp.adapters.opensearch.passages; print({heavy} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

@@ -1,6 +1,7 @@
 """The ports on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.lazy import Lazy
@@ -131,6 +132,8 @@ class Aws(Anywhere):
         return DynamoJobs(self._dynamodb(), self.settings.needed("table_jobs"), LazyBlobs(self._blobs))
 
     def _make_passages(self) -> "OpenSearchPassages":
+        if find_spec("opensearchpy") is None:
+            raise Misconfigured("searching takes opensearch-py; install the extra aws, as docs/runbook.md says")
         from bio_mcp.adapters.opensearch.passages import connected
         from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 

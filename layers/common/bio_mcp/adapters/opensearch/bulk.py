@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from bio_mcp.adapters.opensearch.transport import BUSY, Busy, IndexRefused, OpenSearchTransport, kind_of
+from bio_mcp.adapters.opensearch.errors import BUSY_STATUS, Busy, IndexRefused, kind_of
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline, call_deadline
 from bio_mcp.errors import IndexUnavailable
@@ -39,7 +40,7 @@ class Bulk:
         def write() -> None:
             due = actions(pending) if pending else {}
             answers = self._send(path, due, deadline) if due else {}
-            pending[:] = [key for key in due if answers[key][0] in (*BUSY, CONFLICT, NO_ANSWER)]
+            pending[:] = [key for key in due if answers[key][0] in (*BUSY_STATUS, CONFLICT, NO_ANSWER)]
             if refused := [answer for answer in answers.values() if not _settled(answer[0])]:
                 raise _unwritten(len(refused) + len(pending), len(ids), refused[0][1], retryable=False)
             if pending:
@@ -63,7 +64,7 @@ class Bulk:
 
 
 def _settled(status: int) -> bool:
-    return status in (*BUSY, CONFLICT, NO_ANSWER) or 200 <= status < 300
+    return status in (*BUSY_STATUS, CONFLICT, NO_ANSWER) or 200 <= status < 300
 
 
 def _parts(due: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:

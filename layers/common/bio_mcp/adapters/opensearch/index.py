@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from bio_mcp.adapters.opensearch.errors import IndexRefused
 from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, index_body, index_name, own_alias
-from bio_mcp.adapters.opensearch.transport import IndexRefused, OpenSearchTransport
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 
 KNOWN_S = 30.0  # for so long a process takes the alias to mean what it meant

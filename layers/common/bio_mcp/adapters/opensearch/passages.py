@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bio_mcp.adapters.entry_vectors import check_vectors, mean_vector, newest, other_model
 from bio_mcp.adapters.opensearch import queries as searching
 from bio_mcp.adapters.opensearch.bulk import Actions, Bulk
+from bio_mcp.adapters.opensearch.connection import client
 from bio_mcp.adapters.opensearch.documents import (
     chunks_of,
     document_of,
@@ -33,11 +34,12 @@ from bio_mcp.adapters.opensearch.documents import (
     needs_stored,
     vectors_of,
 )
+from bio_mcp.adapters.opensearch.errors import IndexRefused
 from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, mismatch
 from bio_mcp.adapters.opensearch.reindex import rebuild
 from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout, own_alias
 from bio_mcp.adapters.opensearch.sigv4 import sigv4
-from bio_mcp.adapters.opensearch.transport import IndexRefused, OpenSearchTransport, http, lines
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, lines
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
@@ -68,7 +70,7 @@ def connected(
     replicas: int | None = None,
 ) -> "OpenSearchPassages":
     """The index `alias` at `url`; `service` is es (a managed domain), aoss (Serverless) or none (requests unsigned)."""
-    transport = OpenSearchTransport(http(url, None if service == "none" else sigv4(service, region)))
+    transport = OpenSearchTransport(client(url, None if service == "none" else sigv4(service, region)))
     return OpenSearchPassages(transport, alias, Layout(FLAVOURS[service], k1, b, shards, replicas))
 
 

@@ -8,7 +8,7 @@ many papers as are asked for, so that ties at the end are ours to break. Few pap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.opensearch.transport import BUSY, Busy, IndexRefused, kind_of
+from bio_mcp.adapters.opensearch.errors import BUSY_STATUS, Busy, IndexRefused, kind_of
 from bio_mcp.adapters.pmids import numbers
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate, PassageQuery, StaticQuality
@@ -104,7 +104,7 @@ def checked(response: Body) -> Body:
     """The answer to one search. Raises `Busy` or `IndexRefused` unless every shard has answered in time."""
     if "error" in response:
         status = int(response.get("status", 500))
-        if status in BUSY:
+        if status in BUSY_STATUS:
             raise Busy(f"The passage index is busy ({kind_of(response)}); try again in a moment.")
         raise IndexRefused(status, kind_of(response))
     shards = response["_shards"]
