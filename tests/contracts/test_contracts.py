@@ -11,7 +11,7 @@ from bio_mcp import errors
 from bio_mcp.call import call, envelope, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import code_for
-from bio_mcp.doors.mcp.listing import Listing, answer_schema, described
+from bio_mcp.doors.mcp.listing import Listing, answer_schema, list_entry
 from bio_mcp.tools.families import BIO_MCP, PUBMED
 from tests.contracts.schemas import misfits, same, same_input
 from tests.examples import EXAMPLES
@@ -226,7 +226,7 @@ def test_the_table_of_codes_of_the_pubmed_family_is_the_designs():
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_schema_that_is_listed_fits_an_answer_or_an_error_and_nothing_between(name):
-    listed = described(TOOLS[name], name).output_schema or answer_schema(TOOLS[name])
+    listed = list_entry(TOOLS[name], name).output_schema or answer_schema(TOOLS[name])
     body = call(TOOLS[name], EXAMPLES[name], corpus()).body
     jsonschema.validate(body, listed)
     jsonschema.validate(envelope(errors.NotFound("a sentence"), TOOLS[name].family.dialect), listed)
@@ -255,6 +255,6 @@ def test_what_a_sync_is_asked_is_explained(field):
 
 @pytest.mark.parametrize("name", OF_CONTRACT)
 def test_the_answer_of_a_contracts_tool_is_listed_with_every_field(name):
-    listed = described(TOOLS[name], name).output_schema
+    listed = list_entry(TOOLS[name], name).output_schema
     answer, _error = listed.pop("anyOf")
     assert same({**listed, **answer}, CONTRACT["tools"][name]["output"], listed) == []

@@ -9,7 +9,7 @@ import sys
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from bio_mcp.doors.local import serve_along, serve_locally
+from bio_mcp.doors.local import serve_locally, serve_on_socket
 from bio_mcp.errors import InvalidInput
 from tests.doors.conftest import sample_app
 
@@ -23,7 +23,7 @@ if __name__ == "__main__":
     app = sample_app()
     app.router.routes.append(Route("/pid", lambda _: PlainTextResponse(str(os.getpid()))))
     if where == "along":
-        serve_along(app, int(number))
+        serve_on_socket(app, int(number))
         sys.exit()
     try:
         serve_locally(

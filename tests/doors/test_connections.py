@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.doors.connections import QUIET_S, Connections, Seldom
+from bio_mcp.doors.connections import QUIET_S, Connections, OccasionalWarning
 from bio_mcp.doors.local import Server
 
 ROOT = Path(__file__).parents[2]
@@ -145,7 +145,7 @@ def test_where_all_are_being_answered_a_new_one_is_told_to_come_again():
 
 def test_what_happens_thousands_of_times_is_logged_once_a_minute(caplog):
     now = [0.0]
-    server = Server(App(), print, Connections(warned=Seldom(lambda: now[0])))
+    server = Server(App(), print, Connections(warnings=OccasionalWarning(lambda: now[0])))
     out = {
         "message": "socket.accept() out of system resource",
         "exception": OSError(errno.EMFILE, "Too many open files"),

@@ -10,7 +10,7 @@ import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.aws.mcp_function import http_handler
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import Misconfigured
 from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.lambda_bridge import context
@@ -108,7 +108,7 @@ def test_listing_calls_no_function(opened, functions):
 
 def test_a_front_door_that_lacks_a_function_does_not_start(monkeypatch):
     monkeypatch.setenv("BIO_MCP_FUNCTIONS", NAMED.rpartition(",")[0])
-    with pytest.raises(InvalidInput, match="names no function"):
+    with pytest.raises(Misconfigured, match="names no function"):
         http_handler(no_backends, Functions)
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.listing import DEFS, described, inlined, sparing
+from bio_mcp.doors.mcp.listing import DEFS, inlined, list_entry, sparing
 
 
 def spelt_out(part, root):
@@ -65,5 +65,5 @@ def test_an_answer_keeps_its_fields_and_the_outer_one_its_bounds():
 
 
 def test_a_tool_that_no_contract_has_is_listed_without_the_schema_of_its_answer():
-    assert described(TOOLS["checkSpelling"], "checkSpelling").output_schema is None
-    assert described(TOOLS["searchPubMedArticles"], "searchPubMedArticles").output_schema
+    assert list_entry(TOOLS["checkSpelling"], "checkSpelling").output_schema is None
+    assert list_entry(TOOLS["searchPubMedArticles"], "searchPubMedArticles").output_schema

@@ -5,14 +5,14 @@ import logging
 
 import pytest
 
-from bio_mcp.doors.logs import Readable
+from bio_mcp.doors.logs import ReadableFormatter
 
 
 def logged(*message, **carried):
     """The line of one record."""
     written, logger = io.StringIO(), logging.Logger("test")
     handler = logging.StreamHandler(written)
-    handler.setFormatter(Readable())
+    handler.setFormatter(ReadableFormatter())
     logger.addHandler(handler)
     logger.info(*message, **carried)
     return written.getvalue()

@@ -13,7 +13,7 @@ from bio_mcp.doors.aws.mcp_function import invoking
 from bio_mcp.doors.aws.remote import over_functions
 from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.doors.mcp import server as mcp_server
-from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, UpstreamFailed
+from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, resources_in, tools_in
 from tests.doors import sample
@@ -159,7 +159,7 @@ EVERY = tuple(f"{module}=f-{module}" for module in {each.function for each in TO
 
 
 def test_every_module_of_tools_must_have_a_function():
-    with pytest.raises(InvalidInput, match="BIO_MCP_FUNCTIONS names no function for"):
+    with pytest.raises(Misconfigured, match="BIO_MCP_FUNCTIONS names no function for"):
         invoking(Settings(functions=EVERY[1:]), Handlers())
 
 

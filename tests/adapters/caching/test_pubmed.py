@@ -112,30 +112,30 @@ def test_only_what_is_not_kept_is_asked_for(kept, ncbi, pmids, name):
         whole = ask(kept, name, pmids)
     assert whole == ask(kept, name, pmids, kept.live.pubmed)
     assert ncbi.control.requests()[0]["params"]["id"] == ",".join([pmids[0], *pmids[3:]])
-    assert lookups.told == {"status": "mixed", "hits": 2, "misses": 3, "age_s": 7}
+    assert lookups.summary == {"status": "mixed", "hits": 2, "misses": 3, "age_s": 7}
 
 
 def test_a_call_is_told_of_hits_and_misses(kept, pmids):
     with counting() as lookups:
         ask(kept, "esummary", pmids)
-    assert lookups.told == {"status": "miss", "hits": 0, "misses": 5}
+    assert lookups.summary == {"status": "miss", "hits": 0, "misses": 5}
     kept.clock.now += 42.9
     with counting() as lookups:
         ask(kept, "esummary", pmids)
         ask(kept, "einfo", pmids)
         ask(kept, "einfo", pmids)
-    assert lookups.told == {"status": "mixed", "hits": 6, "misses": 1, "age_s": 42}
+    assert lookups.summary == {"status": "mixed", "hits": 6, "misses": 1, "age_s": 42}
     with counting() as lookups:
         kept.pubmed.contact()
         kept.pubmed.check(deadline=kept.deadline)
-    assert lookups.told is None
+    assert lookups.summary is None
 
 
 def test_a_call_that_failed_is_told_of_its_misses(kept, ncbi, pmids):
     ncbi.control.fault(status=500, times=50)
     with counting() as lookups, pytest.raises(NcbiFailed):
         ask(kept, "esummary", pmids)
-    assert lookups.told == {"status": "miss", "hits": 0, "misses": 5}
+    assert lookups.summary == {"status": "miss", "hits": 0, "misses": 5}
 
 
 def test_what_a_search_depends_on_is_in_its_key(kept, ncbi):
@@ -197,7 +197,7 @@ def test_summaries_of_a_kept_search_take_no_request_where_all_are_kept(kept, ncb
     with counting() as lookups:
         more = kept.pubmed.summaries_of(page, 5, deadline=kept.deadline)
     assert [each.pmid for each in more.found] == list(page.ids)
-    assert lookups.told["misses"] == 5
+    assert lookups.summary["misses"] == 5
     assert len(ncbi.control.requests()) == asked + 1
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bio_mcp.doors.auth.keys import fitting, hmac_keys, rsa_keys
+from bio_mcp.doors.auth.keys import candidates, hmac_keys, rsa_keys
 from bio_mcp.errors import Misconfigured, UpstreamFailed
 from tests.doors.auth.minting import OTHER_SECRET, SECRET, jwk, public_pem
 
@@ -71,6 +71,6 @@ def test_a_set_without_keys_is_an_error(body):
 
 def test_a_key_without_an_id_fits_every_token_and_a_token_without_one_every_key():
     keys = rsa_keys(published(jwk(kid="a"), jwk(kid="b"), {**jwk(), "kid": 7}))
-    assert [key.kid for key in fitting(keys, "a")] == ["a", None]
-    assert len(fitting(keys, None)) == 3
-    assert [key.kid for key in fitting(keys, "c")] == [None]
+    assert [key.kid for key in candidates(keys, "a")] == ["a", None]
+    assert len(candidates(keys, None)) == 3
+    assert [key.kid for key in candidates(keys, "c")] == [None]

@@ -302,7 +302,7 @@ def test_neither_logs_nor_answers_hold_a_secret_or_a_token():
     finally:
         for each in (root, ours):
             each.removeHandler(kept)
-    assert any("refused a token" in line for line in kept.lines)
+    assert any("rejected a token" in line for line in kept.lines)
     said = "\n".join(kept.lines) + json.dumps([(each.text, each.headers) for each in told])
     parts = {part for token in [*tokens, hs256()] for part in token.split(".")[1:] if len(part) > 20}
     assert [each for each in (SECRET, OTHER_SECRET, *parts) if each in said] == []

@@ -1,1 +1,2 @@
-"""The ways in: Lambda, MCP over HTTP and stdio, command line. Each translates, calls, translates back."""
+"""The entry points: Lambda, MCP over HTTP and stdio, and the command line. Each translates a request, calls, and
+translates the outcome back."""

@@ -1,4 +1,4 @@
-"""Serve an ASGI application on this machine until told to stop."""
+"""Serves an ASGI application on this machine until it is stopped."""
 
 import asyncio
 import errno
@@ -14,14 +14,14 @@ import uvicorn
 from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.auth.bearer import UNLOCKED
+from bio_mcp.doors.auth.bearer import NO_TOKENS
 from bio_mcp.doors.connections import BoundedProtocol, Connections
 from bio_mcp.doors.loopback import is_loopback
-from bio_mcp.doors.processes import Processes, when_our_starter_ends
+from bio_mcp.doors.processes import Processes, when_parent_ends
 from bio_mcp.errors import Misconfigured
 
-GRACE_S = 10  # for the requests in flight when told to stop
-BACKLOG = 128  # connections that the system holds until they are accepted
+GRACE_S = 10  # for the requests in flight when stopped
+BACKLOG = 128  # connections queued by the operating system until they are accepted
 
 
 def serve_locally(
@@ -30,17 +30,17 @@ def serve_locally(
     port: int,
     announce: Callable[[str], None],
     *,
-    locked: bool = False,
+    requires_tokens: bool = False,
     workers: int = 1,
     worker: Callable[[int], Sequence[str]] = lambda _: (),
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then let requests in flight finish and return. Port 0: any free one.
+    """Serve until SIGTERM or SIGINT, then finish the requests in flight and return. Port 0 takes any free port.
 
-    `announce` is given the base URL once the port is open. `locked`: `app` answers to access tokens only. Of `workers`
-    processes this is the first; `worker` gives the command of the others, which calls `serve_along` with the number of
-    the open socket. Raises `Misconfigured` as `must_be_locked` does and when the port is taken.
+    `announce` receives the base URL once the port is open. `requires_tokens`: `app` accepts only access tokens. Of
+    `workers` processes this is the first; `worker` returns the command of the others, given the number of the open
+    socket.
     """
-    must_be_locked(host, locked)
+    must_require_tokens(host, requires_tokens)
     opened = _open(host, port)
     name = f"[{host}]" if ":" in host else host
     base = f"http://{name}:{opened.getsockname()[1]}"
@@ -49,16 +49,16 @@ def serve_locally(
         server.run(sockets=[opened])
 
 
-def serve_along(app: ASGIApp, number: int) -> None:
-    """Serve on an open socket that is handed on by its number, until told to stop or until whoever did so ends."""
+def serve_on_socket(app: ASGIApp, number: int) -> None:
+    """Serve on an inherited socket, by its file descriptor, until stopped or until the parent process ends."""
     server = Server(app, lambda: None)
-    when_our_starter_ends(server.stop)
+    when_parent_ends(server.stop)
     with socket.socket(fileno=number) as opened, _signals_stop(server):
         server.run(sockets=[opened])
 
 
 class Server(uvicorn.Server):
-    """uvicorn over bounded connections. `ready` is called once a signal stops it and connections are accepted."""
+    """uvicorn over bounded connections. `ready` is called once signals stop it and it accepts connections."""
 
     def __init__(self, app: ASGIApp, ready: Callable[[], None], connections: Connections | None = None) -> None:
         self._ready = ready
@@ -82,21 +82,21 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_exception_handler(self._complain)
         await super().startup(sockets)
-        for each in sockets or []:
-            each.listen(BACKLOG)
+        for listener in sockets or []:
+            listener.listen(BACKLOG)
         self._ready()
 
     def _complain(self, loop: asyncio.AbstractEventLoop, problem: dict[str, Any]) -> None:
         if isinstance(problem.get("exception"), OSError) and "accept" in problem["message"]:
-            self._connections.warned.warn("connections cannot be accepted: %s", problem["exception"].strerror)
+            self._connections.warnings.warn("connections cannot be accepted: %s", problem["exception"].strerror)
         else:
             loop.default_exception_handler(problem)
 
 
-def must_be_locked(host: str, locked: bool) -> None:
-    """Raises `Misconfigured` when others than this machine would be let in without an access token."""
-    if not locked and not is_loopback(host):
-        raise Misconfigured(f"{host} is not a loopback address and {UNLOCKED}; or serve on 127.0.0.1")
+def must_require_tokens(host: str, requires_tokens: bool) -> None:
+    """Raise unless only this machine can connect or access tokens are required."""
+    if not requires_tokens and not is_loopback(host):
+        raise Misconfigured(f"{host} is not a loopback address and {NO_TOKENS}; or serve on 127.0.0.1")
 
 
 def _open(host: str, port: int) -> socket.socket:
@@ -116,17 +116,21 @@ def _open(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def _signals_stop(server: Server) -> Iterator[None]:
-    """Stop `server` by a signal that comes before it runs too. uvicorn raises the one that stopped it once more in the
-    end: that is swallowed, so that what stands around us is closed."""
+    """Stop `server` at a signal, also at one that comes before it runs.
+
+    uvicorn raises the signal that stopped it again at its end; that is swallowed here, so that enclosing contexts are
+    closed.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     before = {
-        each: signal.signal(each, lambda _number, _frame: server.stop()) for each in (signal.SIGTERM, signal.SIGINT)
+        number: signal.signal(number, lambda _number, _frame: server.stop())
+        for number in (signal.SIGTERM, signal.SIGINT)
     }
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""The product's log for people: one readable line on standard error for each record."""
+"""The log for people: one readable line on standard error per record."""
 
 import json
 import logging
@@ -8,10 +8,10 @@ from typing import Any, TextIO
 SHOWN = ("tool", "status", "code", "latency_ms", "correlation_id", "query_key", "state", "job_id", "subject")
 
 
-class Readable(logging.Formatter):
-    """Time, level and message, then what a call's record carries: `12:00:01 INFO call tool=rag.get status=ok`.
+class ReadableFormatter(logging.Formatter):
+    """Formats time, level, message and a call's fields: `12:00:01 INFO call tool=rag.get status=ok`.
 
-    A record is one line, and each line of a traceback is indented, whatever clients put into them.
+    A record is one line, and each line of a traceback is indented, whatever text clients send.
     """
 
     def __init__(self) -> None:
@@ -27,22 +27,22 @@ class Readable(logging.Formatter):
 
 
 def printable(text: str) -> str:
-    """`text` with what is no visible character, such as a line break or an escape, as Python would write it."""
+    """`text` with unprintable characters, such as line breaks and escapes, as Python escapes them."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def quoted(value: str) -> str:
-    """`value` as it is, or in quotation marks where it could be taken for more than one."""
+    """`value`, in quotation marks if it could be read as more than one."""
     plain = value and not set(value) & set(' ="')
     return printable(value if plain else json.dumps(value, ensure_ascii=False))
 
 
 def log_for_people(level: str = "info", stream: TextIO | None = None) -> None:
-    """Write the product's log to `stream` (standard error), and what libraries warn of."""
+    """Write the product's log, and warnings of libraries, to `stream` (default: standard error)."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(Readable())
+    handler.setFormatter(ReadableFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""This machine's loopback interface: who is on it, as addresses, Host headers and Origins."""
+"""This machine's loopback interface, as addresses, Host headers and Origins."""
 
 import ipaddress
 
@@ -7,7 +7,7 @@ LOOPBACK_ORIGIN = r"https?://(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host`, a name or an address, can be this machine only."""
+    """Whether `host`, a name or an address, is certainly this machine."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""Further processes that serve the same listening socket: Python runs on one core, however many there are."""
+"""Further processes that serve the same listening socket: one Python process uses one core."""
 
 import logging
 import os
@@ -7,72 +7,73 @@ import subprocess
 import threading
 from collections.abc import Callable, Sequence
 
-RESTART_S = 1.0  # before a process that died is replaced
-PER_CORE = 4  # most processes by default: each holds the model and the index, some 300 MB
+RESTART_S = 1.0  # before a process that died is restarted
+MAX_DEFAULT = 4  # processes: each has the model and the index in memory, some 300 MB
 
 log = logging.getLogger(__name__)
 
 
-def by_default() -> int:
-    """One process a core; one in all where sockets cannot be handed on."""
-    return min(os.cpu_count() or 1, PER_CORE) if os.name == "posix" else 1
+def default_count() -> int:
+    """The default number of processes: one per core, up to `MAX_DEFAULT`; one where sockets cannot be inherited."""
+    return min(os.cpu_count() or 1, MAX_DEFAULT) if os.name == "posix" else 1
 
 
 class Processes:
-    """`count` processes that run `command`, replaced when they die, and told to stop at the end of `with`.
+    """`count` processes that run `command`, restarted when they die and stopped at the end of `with`.
 
-    `command` is given the number of the socket's file. A process's standard input ends when we do, however we end.
+    `command` receives the socket's file descriptor. A process's standard input ends when this process does, however it
+    ends.
     """
 
-    def __init__(self, count: int, opened: socket.socket, command: Callable[[int], Sequence[str]]) -> None:
-        self._command = command(opened.fileno())
-        self._opened = opened
+    def __init__(self, count: int, listener: socket.socket, command: Callable[[int], Sequence[str]]) -> None:
+        self._command = command(listener.fileno())
+        self._socket = listener
         self._stopping = threading.Event()
         self._running: dict[int, subprocess.Popen[bytes]] = {}
-        self._changing = threading.Lock()
+        self._lock = threading.Lock()
         self._count = count
         self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> "Processes":
         """Start all processes."""
-        for place in range(self._count):
-            keeper = threading.Thread(target=self._keep_up, args=(place, self._start(place)), daemon=True)
-            self._threads.append(keeper)
-            keeper.start()
+        for index in range(self._count):
+            supervisor = threading.Thread(target=self._supervise, args=(index, self._start(index)), daemon=True)
+            self._threads.append(supervisor)
+            supervisor.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        for each in self._threads:
-            each.join()
-        self._opened.close()
+        for thread in self._threads:
+            thread.join()
+        self._socket.close()
 
     def stop(self) -> None:
-        """Tell all of them to finish what they are answering."""
-        with self._changing:
+        """Ask all processes to finish their requests and end."""
+        with self._lock:
             self._stopping.set()
             for process in self._running.values():
                 process.terminate()
 
-    def _keep_up(self, place: int, process: subprocess.Popen[bytes] | None) -> None:
+    def _supervise(self, index: int, process: subprocess.Popen[bytes] | None) -> None:
         while process is not None:
             code = process.wait()
             if process.stdin:
                 process.stdin.close()
             if not self._stopping.wait(RESTART_S):
-                log.warning("a serving process ended (%d) and is replaced", code)
-            process = self._start(place)
+                log.warning("a serving process ended (%d) and is restarted", code)
+            process = self._start(index)
 
-    def _start(self, place: int) -> subprocess.Popen[bytes] | None:
-        with self._changing:
+    def _start(self, index: int) -> subprocess.Popen[bytes] | None:
+        with self._lock:
             if self._stopping.is_set():
                 return None
-            number = self._opened.fileno()
-            self._running[place] = subprocess.Popen(self._command, stdin=subprocess.PIPE, pass_fds=[number])
-            return self._running[place]
+            number = self._socket.fileno()
+            self._running[index] = subprocess.Popen(self._command, stdin=subprocess.PIPE, pass_fds=[number])
+            return self._running[index]
 
 
-def when_our_starter_ends(stop: Callable[[], None]) -> None:
+def when_parent_ends(stop: Callable[[], None]) -> None:
     """Call `stop` in a thread when standard input ends, in a process that `Processes` started."""
 
     def wait() -> None:

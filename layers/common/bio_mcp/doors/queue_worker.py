@@ -1,4 +1,4 @@
-"""The local queue's worker: makes the calls that a tool asked to have made later."""
+"""The worker of the local queue, which makes the calls that tools have queued."""
 
 import logging
 import threading
@@ -16,11 +16,11 @@ from bio_mcp.tool import Tool
 
 log = logging.getLogger("bio_mcp.worker")
 
-IDLE_S = 2.0  # between two looks into an empty queue
+IDLE_S = 2.0  # between two polls of an empty queue
 CALL_S = 300.0  # for one call; a sync that needs longer queues itself again
 MARGIN_S = 60.0  # a message is delivered again this long after its call should have ended
-BUSY_S = 10.0  # until work that somebody else has is tried again
-STOP_S = 5.0  # for a call to come to its next halt when the worker is stopped
+BUSY_S = 10.0  # until work that another run has in progress is tried again
+STOP_S = 5.0  # for a call to reach its next checkpoint when the worker is stopped
 
 
 def _deadline() -> Deadline:
@@ -30,8 +30,10 @@ def _deadline() -> Deadline:
 def work_once(
     queue: WorkQueue, tools: Mapping[str, Tool], backends: Backends, deadline: Callable[[], Deadline] = _deadline
 ) -> bool:
-    """Take one message and make its call; False when the queue is empty. A failed call is tried again for as long as
-    it may work later and the queue tries, then given up."""
+    """Take one message and make its call; False if the queue is empty.
+
+    A failed call is tried again while it is retryable and the queue allows, then given up.
+    """
     message = queue.receive(CALL_S + MARGIN_S)
     if message is None:
         return False
@@ -53,22 +55,22 @@ def work_once(
 
 
 def _failed(queue: WorkQueue, receipt: str, event: Mapping[str, Any], backends: Backends, failure: Failure) -> None:
-    """Log the failure, and the end of what is given up; the job that is given up says so itself."""
+    """Log the failure. If the call is given up, its job is marked as stalled."""
     reason, arguments = str(failure), event["arguments"]
-    named = {"tool": event["tool"], "query_key": arguments.get("query_key"), "job_id": arguments.get("job_id")}
+    fields = {"tool": event["tool"], "query_key": arguments.get("query_key"), "job_id": arguments.get("job_id")}
     wait_s = queue.fail(receipt, reason, retryable=failure.retryable)
     if wait_s is not None:
-        log.warning("a queued call failed and is tried again in %.0f s: %s", wait_s, reason, extra=named)
+        log.warning("a queued call failed and is tried again in %.0f s: %s", wait_s, reason, extra=fields)
         return
-    log.error("a queued call failed and was given up: %s", reason, extra=named)
-    if named["job_id"]:
-        stall(named["query_key"], named["job_id"], reason, backends)
+    log.error("a queued call failed and was given up: %s", reason, extra=fields)
+    if fields["job_id"]:
+        stall(fields["query_key"], fields["job_id"], reason, backends)
 
 
 class QueueWorker:
-    """A thread that empties the queue until it is stopped; `with QueueWorker(...)`: starts and stops.
+    """A thread that works through the queue until it is stopped; use it in `with`.
 
-    Stopped in a call, it lets the call come to its next halt, from where the next worker goes on.
+    Stopped during a call, it lets the call reach its next checkpoint, from where the next worker continues.
     """
 
     def __init__(
@@ -101,7 +103,7 @@ class QueueWorker:
             try:
                 busy, trouble = self._work(), ""
             except Failure as failure:
-                if str(failure) != trouble:  # logged once, not at every look into a corpus that is only read
+                if str(failure) != trouble:  # logged once, not at every poll of a read-only corpus
                     log.warning("queue: %s", failure)
                 busy, trouble = False, str(failure)
             if not busy:

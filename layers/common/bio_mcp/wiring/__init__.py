@@ -1,4 +1,4 @@
-"""The composition root: the only package that names an adapter. Each port is made on first use, once per process."""
+"""The composition root: the only package that imports adapters."""
 
 from collections.abc import Callable
 from functools import cache
@@ -27,7 +27,7 @@ MODES: dict[str, Callable[[Settings], "Embedded | Aws"]] = {"embedded": Embedded
 
 @cache
 def backends() -> "Embedded | Aws":
-    """The process's backends, as the environment configures them."""
+    """The backends of this process, by its environment."""
     settings = Settings.from_env()
     return MODES[settings.mode](settings)
 
@@ -44,7 +44,7 @@ def functions() -> "LambdaFunctions":
 
 
 def published_keys(url: str) -> Callable[[], bytes]:
-    """Reads the JSON Web Key Set that an issuer of access tokens publishes."""
+    """A function that fetches the JSON Web Key Set at `url`."""
     from bio_mcp.adapters.jwks import fetch
 
     return lambda: fetch(url)

@@ -9,7 +9,7 @@ from uuid import UUID
 from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.literature.clock import EASTERN, utc_now
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.caching import cached, cached_lookup, forgetting
+from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
 from bio_mcp.wiring.embedding import EMBEDDINGS
 from bio_mcp.wiring.ncbi import lookup
 
@@ -33,7 +33,7 @@ class Anywhere(ABC):
         self._embeddings = Lazy(lambda: EMBEDDINGS[settings.embeddings](settings))
         self._entrez = Lazy(self._open_entrez)
         self._cache = Lazy(self._open_cache)
-        self._kept = Lazy(lambda: cached(self.entrez, self._cache(), settings, self.today))
+        self._cached_pubmed = Lazy(lambda: cached(self.entrez, self._cache(), settings, self.today))
         self._lookup = Lazy(self._make_lookup)
         self._announcements = Lazy(self._make_announcements)
 
@@ -47,7 +47,7 @@ class Anywhere(ABC):
 
     @property
     def pubmed(self) -> "Pubmed":
-        return self.entrez if self.settings.cache == "off" else self._kept()
+        return self.entrez if self.settings.cache == "off" else self._cached_pubmed()
 
     @property
     def lookup(self) -> "NcbiLookup":
@@ -77,7 +77,7 @@ class Anywhere(ABC):
 
     def _make_announcements(self) -> "Announcements":
         bus = self._open_announcements()
-        return bus if self.settings.cache == "off" else forgetting(bus, self._kept)
+        return bus if self.settings.cache == "off" else invalidating(bus, self._cached_pubmed)
 
     @abstractmethod
     def _open_announcements(self) -> "Announcements": ...

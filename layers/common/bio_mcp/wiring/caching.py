@@ -1,4 +1,4 @@
-"""PubMed with its answers kept for a while, as the settings say."""
+"""PubMed and the lookup services behind a cache, by the settings."""
 
 from collections.abc import Callable
 from datetime import date
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def cached(pubmed: "Pubmed", cache: "Cache", settings: Settings, today: Callable[[], date]) -> "CachedPubmed":
-    """`pubmed` over `cache`. `today` is the day at NCBI."""
+    """`pubmed` behind `cache`. `today` returns the date at NCBI."""
     from bio_mcp.adapters.caching.pubmed import CachedPubmed, Lifetimes
 
     lifetimes = Lifetimes(
@@ -28,7 +28,7 @@ def cached(pubmed: "Pubmed", cache: "Cache", settings: Settings, today: Callable
 
 
 def cached_lookup(lookup: "NcbiLookup", cache: "Cache", settings: Settings) -> "NcbiLookup":
-    """`lookup` over `cache`."""
+    """`lookup` behind `cache`."""
     from bio_mcp.adapters.caching.lookup import CachedLookup
 
     source = f"{settings.ncbi_base_url} {settings.converter_url}"
@@ -37,8 +37,8 @@ def cached_lookup(lookup: "NcbiLookup", cache: "Cache", settings: Settings) -> "
     )
 
 
-def forgetting(announcements: "Announcements", kept: "Callable[[], CachedPubmed]") -> "Announcements":
-    """`announcements` that end what is kept of the papers that they tell of."""
+def invalidating(announcements: "Announcements", cached_pubmed: "Callable[[], CachedPubmed]") -> "Announcements":
+    """`announcements` that first invalidate what is cached of the changed papers."""
     from bio_mcp.adapters.caching.invalidation import InvalidatingAnnouncements
 
-    return InvalidatingAnnouncements(announcements, kept)
+    return InvalidatingAnnouncements(announcements, cached_pubmed)

@@ -1,4 +1,4 @@
-"""The embedding models, by the name of their provider."""
+"""Embedding models, by the name of their provider."""
 
 import os
 from collections.abc import Callable

@@ -1,10 +1,10 @@
-"""Secrets: given outright, or by the name under which AWS keeps them."""
+"""Secrets, given directly or by the name under which AWS stores them."""
 
 from collections.abc import Callable, Sequence
 
 from bio_mcp.errors import Misconfigured
 
-STORED = ("secretsmanager:", "ssm:")  # how a secret is named that AWS keeps
+STORED = ("secretsmanager:", "ssm:")  # prefixes of the names of secrets that AWS stores
 
 
 def stored_secret(reference: str) -> Callable[[], Sequence[str]]:

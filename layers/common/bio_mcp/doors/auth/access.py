@@ -1,4 +1,4 @@
-"""Which tokens are let in, as the settings say it; half a configuration is an error, never an open door."""
+"""Which access tokens are accepted, from the settings. An incomplete configuration is an error, never open access."""
 
 import logging
 import re
@@ -17,16 +17,20 @@ from bio_mcp.wiring import published_keys
 from bio_mcp.wiring.secrets import STORED, stored_secret
 
 DEFAULT_AUDIENCE = "bio-mcp"
-PLAIN = re.compile(r"[!#-\[\]-~]+")  # what a scope may hold (RFC 6749, 3.3), and a quoted string without escapes
+SCOPE_TOKEN = re.compile(
+    r"[!#-\[\]-~]+"
+)  # characters of a scope (RFC 6749, 3.3), and of a quoted string without escapes
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Access:
-    """Let in who brings one of `tokens` with all of `scopes`. `resource` is the endpoint's public URL, and `issuer`
-    who gives tokens out, each empty where there is none. Of tokens that carry `read_scope` or `write_scope`, those
-    with the latter alone may change anything; a token with neither may do everything."""
+    """The access policy: a call needs one of `tokens` with all of `scopes`.
+
+    `resource` is the endpoint's public URL and `issuer` the authorization server, each empty if there is none. A token
+    with `read_scope` or `write_scope` needs the latter to change anything; a token with neither is not limited.
+    """
 
     tokens: Tokens
     scopes: tuple[str, ...] = ()
@@ -37,21 +41,21 @@ class Access:
     calls_per_minute: int = 0
 
     def permission(self, caller: Caller) -> Permission:
-        """What `caller` may do who was let in."""
+        """What an authenticated `caller` may do."""
         limited = not caller.scopes.isdisjoint({self.read_scope, self.write_scope})
         return Permission(caller.subject, not limited or self.write_scope in caller.scopes, self.write_scope)
 
 
 def access(settings: Settings) -> Access | None:
-    """None where no tokens are configured at all. Raises `Misconfigured` saying what is missing or wrong."""
+    """The policy; None if no tokens are configured."""
     read = _issuers(settings) if settings.auth_jwks_url else _shared(settings)
     if read is None:
         return None
     if settings.resource_url:
         _must_be_https("MCP_RESOURCE_URL", settings.resource_url)
     for name, scopes in _scopes(settings).items():
-        if odd := [each for each in scopes if not PLAIN.fullmatch(each)]:
-            raise Misconfigured(f"{name} holds {odd[0]!r}, which is no scope; commas stand between scopes")
+        if malformed := [scope for scope in scopes if not SCOPE_TOKEN.fullmatch(scope)]:
+            raise Misconfigured(f"{name} holds {malformed[0]!r}, which is no scope; commas stand between scopes")
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
     tokens = Tokens(algorithm, RefreshingValue(read), audience(settings), settings.auth_issuer)
     issuer = settings.auth_issuer if settings.auth_jwks_url else ""
@@ -60,7 +64,7 @@ def access(settings: Settings) -> Access | None:
 
 
 def _scopes(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """Those that are configured, by their variables."""
+    """The configured scopes, by their variables."""
     return {
         "MCP_AUTH_REQUIRED_SCOPES": settings.auth_scopes,
         "MCP_AUTH_READ_SCOPE": (settings.auth_read_scope,),
@@ -68,8 +72,8 @@ def _scopes(settings: Settings) -> dict[str, tuple[str, ...]]:
     }
 
 
-def access_if_whole(settings: Settings) -> Access | None:
-    """As `access`, but None for half a configuration, which is logged: for a door that then stays closed."""
+def access_if_complete(settings: Settings) -> Access | None:
+    """As `access`, but None, logged as an error, if the configuration is incomplete: the endpoint then stays closed."""
     try:
         return access(settings)
     except Misconfigured as problem:
@@ -78,15 +82,13 @@ def access_if_whole(settings: Settings) -> Access | None:
 
 
 def audience(settings: Settings) -> str:
-    """What a token must be made for."""
+    """The audience that a token must name."""
     return settings.auth_audience or settings.resource_url or DEFAULT_AUDIENCE
 
 
 def shared_keys(secret: str) -> Callable[[], Keys]:
-    """Reads the keys of HS256 tokens, the newest first: from `secret`, or from where it says that AWS keeps them.
-
-    Raises `Misconfigured` for a secret that is none, at once or, where AWS keeps it, when read.
-    """
+    """A function that reads the keys of HS256 tokens, newest first: from `secret`, or from where it says AWS stores
+    them."""
     if secret.startswith(STORED):
         stored = stored_secret(secret)
         return lambda: hmac_keys(stored())
@@ -127,6 +129,6 @@ def _must_be_https(name: str, url: str) -> None:
         plain_but_here = parts.scheme == "http" and is_loopback(parts.hostname or "")
     except ValueError:
         raise Misconfigured(f"{name} is not a URL") from None
-    whole = parts.hostname and not parts.fragment and not parts.username and PLAIN.fullmatch(url)
+    whole = parts.hostname and not parts.fragment and not parts.username and SCOPE_TOKEN.fullmatch(url)
     if not whole or not (parts.scheme == "https" or plain_but_here):
         raise Misconfigured(f"{name} must be an https URL, or http on this machine's loopback interface")

@@ -1,4 +1,4 @@
-"""The lock before an ASGI application, and the page that says where its keys are had."""
+"""ASGI middleware that requires a bearer token, and the metadata that tells clients where to get one."""
 
 import json
 import logging
@@ -20,51 +20,54 @@ from bio_mcp.doors.auth.tokens import Caller, TokenRejected
 from bio_mcp.errors import Failure
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"  # RFC 9728, 3
-UNLOCKED = (
+NO_TOKENS = (
     "there are no access tokens, and anyone who reaches this address could use it. Set MCP_AUTH_SECRET_KEY, or "
     "MCP_AUTH_ISSUER, MCP_AUTH_JWKS_URL and MCP_RESOURCE_URL"
 )
 CLOSED = (
     "this endpoint is not configured: it has no access tokens yet, and stays closed until its operator sets them up"
 )
-CHECKING_AT_ONCE = 4  # more wait; what they wait for is at worst one reading of the keys
+MAX_CHECKS = 4  # concurrent token checks; others wait, at worst for one reading of the keys
 
 log = logging.getLogger(__name__)
 
 
 class TokenRequired:
-    """Hands on to `app` what carries a valid token, with what that allows: RFC 6750. 401 without one, 403 without the
-    scopes, 429 for too many calls, 503 when nobody can tell because the keys cannot be read."""
+    """Passes requests with a valid token on to `app`, with what the token permits (RFC 6750).
+
+    Answers 401 without a valid token, 403 without the scopes, 429 for too many calls, and 503 if tokens cannot be
+    checked because the keys cannot be read.
+    """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
-        self._checking = anyio.CapacityLimiter(CHECKING_AT_ONCE)
+        self._checking = anyio.CapacityLimiter(MAX_CHECKS)
         self._rate = RateLimiter(access.calls_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        outcome = await self._checked(Headers(scope=scope).getlist("authorization"))
+        outcome = await self._authenticate(Headers(scope=scope).getlist("authorization"))
         if isinstance(outcome, Response):
             await outcome(scope, receive, send)
         else:
             await self._app({**scope, KEY: self._access.permission(outcome)}, receive, send)
 
-    async def _checked(self, given: list[str]) -> Caller | Response:
-        if not given:
+    async def _authenticate(self, headers: list[str]) -> Caller | Response:
+        if not headers:
             return self._challenge(401)
-        scheme, _, token = given[0].partition(" ")
-        if len(given) > 1 or scheme.lower() != "bearer":
+        scheme, _, token = headers[0].partition(" ")
+        if len(headers) > 1 or scheme.lower() != "bearer":
             return self._challenge(401, "invalid_token", "one Authorization header with a Bearer token is needed")
         try:
             check = self._access.tokens.check
             caller = await anyio.to_thread.run_sync(check, token.strip(), limiter=self._checking)
-        except TokenRejected as refused:
-            log.info("refused a token: %s", refused)
-            return self._challenge(401, "invalid_token", str(refused))
+        except TokenRejected as rejection:
+            log.info("rejected a token: %s", rejection)
+            return self._challenge(401, "invalid_token", str(rejection))
         except Failure as failure:
             log.error("tokens cannot be checked: %s", failure)
             return unavailable("access tokens cannot be checked at the moment; try again later", retry_after_s=5)
-        if missing := [each for each in self._access.scopes if each not in caller.scopes]:
+        if missing := [scope for scope in self._access.scopes if scope not in caller.scopes]:
             return self._challenge(403, "insufficient_scope", f"the token lacks the scope {missing[0]}")
         if wait_s := self._rate.wait_s(caller.subject):
             log.warning("too many calls", extra={"subject": caller.subject})
@@ -72,11 +75,11 @@ class TokenRequired:
         return caller
 
     def _challenge(self, status: int, error: str = "", description: str = "") -> Response:
-        """A request without any token is told what it takes and no error, as RFC 6750, 3.1 has it."""
-        said = {"error": error, "error_description": description, "scope": " ".join(self._access.scopes)}
+        """The answer to a rejected request. Without any token it names no error (RFC 6750, 3.1)."""
+        parameters = {"error": error, "error_description": description, "scope": " ".join(self._access.scopes)}
         if self._access.issuer:
-            said["resource_metadata"] = metadata_url(self._access.resource)
-        challenge = ", ".join(f'{name}="{value}"' for name, value in said.items() if value)
+            parameters["resource_metadata"] = metadata_url(self._access.resource)
+        challenge = ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
         body = {"error": error or "unauthorized", "error_description": description or "a Bearer token is needed"}
         return JSONResponse(body, status, {"www-authenticate": f"Bearer {challenge}".strip()})
 
@@ -89,27 +92,27 @@ def _too_many(wait_s: float) -> Response:
 
 
 def unavailable(description: str, retry_after_s: int | None = None) -> Response:
-    """503, for everybody."""
+    """A 503 answer."""
     headers = {} if retry_after_s is None else {"retry-after": str(retry_after_s)}
     return JSONResponse({"error": "temporarily_unavailable", "error_description": description}, 503, headers)
 
 
 class NotConfigured:
-    """What stands where an endpoint may not be opened as it is configured: 503 for everybody."""
+    """Answers 503 to every request, in place of an endpoint that must not be opened as it is configured."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await JSONResponse({"error": "not_configured", "error_description": CLOSED}, 503)(scope, receive, send)
 
 
 def metadata_url(resource: str) -> str:
-    """Where the metadata of `resource` stand: the well-known path between its host and its own path."""
+    """The URL of the metadata of `resource`: the well-known path between its host and its own path (RFC 9728, 3.1)."""
     parts = urlsplit(resource)
     return f"{parts.scheme}://{parts.netloc}{WELL_KNOWN}{parts.path.rstrip('/')}"
 
 
 def metadata_routes(access: Access) -> list[Route]:
-    """RFC 9728 at the resource's own well-known path, at `/mcp`'s and at the root, where clients look that were not
-    told; none without an issuer, who alone could be named there."""
+    """Routes with the metadata (RFC 9728): at the resource's own well-known path, at that of `/mcp` and at the root,
+    where clients without a hint look. None without an issuer, as there would be nothing to name."""
     if not access.issuer:
         return []
     body = json.dumps(

@@ -1,10 +1,10 @@
-"""Access tokens made here, for whoever runs the server and has no issuer."""
+"""Issues access tokens, for operators without an authorization server."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from bio_mcp.call import excerpt
-from bio_mcp.doors.auth.access import PLAIN, access, audience, shared_keys
+from bio_mcp.doors.auth.access import SCOPE_TOKEN, access, audience, shared_keys
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.settings import Settings
 
@@ -12,11 +12,10 @@ from bio_mcp.settings import Settings
 def issue(
     settings: Settings, subject: str, lifetime: timedelta, now: datetime, scopes: Sequence[str] = ()
 ) -> tuple[str, datetime]:
-    """An HS256 token that the server of these settings lets in, and its end.
+    """Issue an HS256 token that the server of these settings accepts. Returns the token and its expiry.
 
-    It carries every scope that the server asks for, and `scopes`: by default those to read and to write. Signed with
-    the newest secret. Raises `Misconfigured` without a secret of one's own, and `StoreFailed` when the one that AWS
-    keeps cannot be read.
+    It has every scope that the server requires, and `scopes`, which default to reading and writing. It is signed with
+    the newest secret. Raises `StoreFailed` if a secret that AWS stores cannot be read.
     """
     if access(settings) is None or not settings.auth_secret:
         raise Misconfigured(
@@ -24,16 +23,16 @@ def issue(
             "given out by the issuer alone"
         )
     if not subject.strip():
-        raise InvalidInput("a token names whom it is for: --subject")
-    if odd := [each for each in scopes if not PLAIN.fullmatch(each)]:
-        raise InvalidInput(f"--scope {excerpt(odd[0], 50)!r} is no scope; it takes words such as bio:read")
+        raise InvalidInput("a token needs a subject: --subject")
+    if malformed := [scope for scope in scopes if not SCOPE_TOKEN.fullmatch(scope)]:
+        raise InvalidInput(f"--scope {excerpt(malformed[0], 50)!r} is no scope; it takes words such as bio:read")
     import jwt
 
-    end = now.replace(microsecond=0) + lifetime
-    claims = {"sub": subject, "aud": audience(settings), "iat": int(now.timestamp()), "exp": int(end.timestamp())}
+    expiry = now.replace(microsecond=0) + lifetime
+    claims = {"sub": subject, "aud": audience(settings), "iat": int(now.timestamp()), "exp": int(expiry.timestamp())}
     if settings.auth_issuer:
         claims["iss"] = settings.auth_issuer
-    carried = scopes or (settings.auth_read_scope, settings.auth_write_scope)
-    claims["scope"] = " ".join(dict.fromkeys((*settings.auth_scopes, *carried)))
+    granted = scopes or (settings.auth_read_scope, settings.auth_write_scope)
+    claims["scope"] = " ".join(dict.fromkeys((*settings.auth_scopes, *granted)))
     newest = shared_keys(settings.auth_secret)()[0]
-    return jwt.encode(claims, newest.value, algorithm="HS256"), end
+    return jwt.encode(claims, newest.value, algorithm="HS256"), expiry

@@ -1,4 +1,4 @@
-"""The keys that may have signed a token: a shared secret or an issuer's published keys."""
+"""The keys that may have signed a token: shared secrets, or an issuer's published keys."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,14 +7,14 @@ from typing import Any
 
 from bio_mcp.errors import Misconfigured, UpstreamFailed
 
-LEAST_BYTES = 32  # of a secret: RFC 7518, 3.2
-LEAST_BITS = 2048  # of a modulus: RFC 7518, 3.3
+MIN_SECRET_BYTES = 32  # of a secret: RFC 7518, 3.2
+MIN_MODULUS_BITS = 2048  # of a modulus: RFC 7518, 3.3
 NOT_SECRET = ("-----BEGIN", "ssh-", "ecdsa-")
 
 
 @dataclass(frozen=True)
 class Key:
-    """One key, for one algorithm. `kid` is its id where it has one; `value` is what PyJWT takes."""
+    """One verification key for one algorithm. `kid` is its id, if it has one; `value` is what PyJWT takes."""
 
     value: Any = field(repr=False)
     kid: str | None = None
@@ -29,24 +29,24 @@ def hmac_keys(secrets: Sequence[str]) -> Keys:
     An older one that is either signs nothing any more and is left out.
     """
     newest, *older = secrets
-    if problem := _unfit(newest):
+    if problem := _problem_of(newest):
         raise Misconfigured(problem)
-    return (Key(newest), *(Key(each) for each in older if not _unfit(each)))
+    return (Key(newest), *(Key(secret) for secret in older if not _problem_of(secret)))
 
 
-def _unfit(secret: str) -> str:
+def _problem_of(secret: str) -> str:
     if secret.lstrip().startswith(NOT_SECRET):
         return "MCP_AUTH_SECRET_KEY holds a public or private key; it takes a random secret"
-    if len(secret.strip().encode()) < LEAST_BYTES:
-        return f"the secret of MCP_AUTH_SECRET_KEY is too short; it takes {LEAST_BYTES} random bytes or more"
+    if len(secret.strip().encode()) < MIN_SECRET_BYTES:
+        return f"the secret of MCP_AUTH_SECRET_KEY is too short; it takes {MIN_SECRET_BYTES} random bytes or more"
     return ""
 
 
 def rsa_keys(body: bytes) -> Keys:
-    """The keys for RS256 in a JSON Web Key Set; others in it are left out. Raises `UpstreamFailed` without any."""
+    """The RS256 keys of a JSON Web Key Set; its other keys are ignored. Raises `UpstreamFailed` if there are none."""
     try:
-        given = json.loads(body)["keys"]
-        keys = tuple(key for each in given if isinstance(each, dict) and (key := _rsa_key(each)))
+        published = json.loads(body)["keys"]
+        keys = tuple(key for jwk in published if isinstance(jwk, dict) and (key := _rsa_key(jwk)))
     except (ValueError, KeyError, TypeError, RecursionError):
         keys = ()
     if not keys:
@@ -64,9 +64,9 @@ def _rsa_key(jwk: Mapping[str, Any]) -> Key | None:
     except (jwt.PyJWTError, ValueError, TypeError):
         return None
     kid = jwk.get("kid")
-    return Key(public, kid if isinstance(kid, str) else None) if public.key_size >= LEAST_BITS else None
+    return Key(public, kid if isinstance(kid, str) else None) if public.key_size >= MIN_MODULUS_BITS else None
 
 
-def fitting(keys: Iterable[Key], kid: str | None) -> list[Key]:
-    """Keys of the id that a token names; without one, and of keys without ids, all may fit."""
+def candidates(keys: Iterable[Key], kid: str | None) -> list[Key]:
+    """The keys with the id that a token names; without one, and for keys without an id, all are candidates."""
     return [key for key in keys if kid is None or key.kid in (None, kid)]

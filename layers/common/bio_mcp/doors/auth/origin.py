@@ -1,7 +1,7 @@
-"""Which Host and Origin headers are served, so that no page of the web reaches this server through a reader's browser.
+"""Checks the Host and Origin headers, so that no web page can reach this server through its visitor's browser.
 
-A page may have its own name resolve to this machine (DNS rebinding); its browser still sends that name as Host, and
-where the page came from as Origin.
+A page can make its own domain resolve to this machine (DNS rebinding); its browser still sends that domain as Host, and
+the page's origin as Origin.
 """
 
 import logging
@@ -21,43 +21,38 @@ log = logging.getLogger(__name__)
 
 
 class Hosts:
-    """Host headers: `name`, `name:port` or `name:*` for any port and none; a leading `*.` is one label or more.
-
-    Raises `Misconfigured` for anything else, so for `*` alone.
-    """
+    """Patterns of Host headers: `name`, `name:port`, or `name:*` for any port or none; a leading `*.` is one label
+    or more."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._served = [re.compile(_expression(each.lower())) for each in patterns]
+        self._served = [re.compile(_expression(pattern.lower())) for pattern in patterns]
 
     def __contains__(self, host: str) -> bool:
-        return any(each.fullmatch(host.lower()) for each in self._served)
+        return any(served.fullmatch(host.lower()) for served in self._served)
 
 
 def _expression(pattern: str) -> str:
-    read = HOST.fullmatch(pattern)
-    if read is None:
+    match = HOST.fullmatch(pattern)
+    if match is None:
         raise Misconfigured(
             f"MCP_ALLOWED_HOSTS holds {pattern!r}; it takes Host headers such as mcp.example.org, mcp.example.org:* or "
             "*.example.org"
         )
-    labels, name, _, port = read.groups(default="")
-    some = r"([a-z0-9_-]+\.)+" if labels else ""
-    return some + re.escape(name) + (r"(:\d{1,5})?" if port == ":*" else port)
+    labels, name, _, port = match.groups(default="")
+    prefix = r"([a-z0-9_-]+\.)+" if labels else ""
+    return prefix + re.escape(name) + (r"(:\d{1,5})?" if port == ":*" else port)
 
 
 class Origins:
-    """Origin headers, each as a browser sends it; `also` is a regular expression of more.
-
-    Raises `Misconfigured` for what no browser sends, such as a slash at the end.
-    """
+    """Origin headers as browsers send them; `also` is a regular expression that matches more."""
 
     def __init__(self, exact: Iterable[str], also: str = "") -> None:
         self.exact = tuple(exact)
         self.also = also or None
-        if odd := [each for each in self.exact if not ORIGIN.fullmatch(each)]:
+        if malformed := [origin for origin in self.exact if not ORIGIN.fullmatch(origin)]:
             raise Misconfigured(
-                f"MCP_ALLOWED_ORIGINS holds {odd[0]!r}; it takes origins such as https://app.example.org: in small "
-                "letters, without a path or a slash at the end"
+                f"MCP_ALLOWED_ORIGINS holds {malformed[0]!r}; it takes origins such as https://app.example.org: in "
+                "lower case, without a path or a slash at the end"
             )
 
     def __contains__(self, origin: str) -> bool:
@@ -65,9 +60,9 @@ class Origins:
 
 
 class HostOriginCheck:
-    """Hands on to `app` what was meant for one of `hosts`, and comes from no browser or from a page of `origins`.
+    """Passes requests on to `app` if Host is one of `hosts` and Origin is absent or one of `origins`.
 
-    421 for another Host, 403 for another Origin, whatever token comes along.
+    Answers 421 to another Host and 403 to another Origin, whatever the token.
     """
 
     def __init__(self, app: ASGIApp, hosts: Hosts, origins: Origins) -> None:
@@ -76,17 +71,17 @@ class HostOriginCheck:
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._refusal(Headers(scope=scope)) or self._app)(scope, receive, send)
+        await (self._rejection(Headers(scope=scope)) or self._app)(scope, receive, send)
 
-    def _refusal(self, headers: Headers) -> ASGIApp | None:
-        if any(each not in self._hosts for each in headers.getlist("host") or [""]):
-            log.warning("refused a Host header; MCP_ALLOWED_HOSTS says which are served")
-            return _refused(421, "misdirected_request", "this server does not answer to that host name")
-        if any(each not in self._origins for each in headers.getlist("origin")):
-            log.warning("refused an Origin header; MCP_ALLOWED_ORIGINS says which may call")
-            return _refused(403, "forbidden_origin", "pages of that origin may not call this server")
+    def _rejection(self, headers: Headers) -> ASGIApp | None:
+        if any(value not in self._hosts for value in headers.getlist("host") or [""]):
+            log.warning("rejected a Host header; MCP_ALLOWED_HOSTS says which are served")
+            return _error(421, "misdirected_request", "this server does not answer to that host name")
+        if any(value not in self._origins for value in headers.getlist("origin")):
+            log.warning("rejected an Origin header; MCP_ALLOWED_ORIGINS says which may call")
+            return _error(403, "forbidden_origin", "pages of that origin may not call this server")
         return None
 
 
-def _refused(status: int, error: str, description: str) -> ASGIApp:
+def _error(status: int, error: str, description: str) -> ASGIApp:
     return JSONResponse({"error": error, "error_description": description}, status)

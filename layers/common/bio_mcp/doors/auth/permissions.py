@@ -1,4 +1,4 @@
-"""What the token of a request allows, from where it is checked to where the call is made."""
+"""What the token of a request permits, carried from the check to the call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ KEY = "bio_mcp.permission"  # in an ASGI scope
 
 @dataclass(frozen=True)
 class Permission:
-    """`subject`: whom the token names. `write_scope`: what one must carry to change anything."""
+    """`subject` is the token's subject; `write_scope` the scope that a token needs to change anything."""
 
     subject: str | None = None
     may_write: bool = True
     write_scope: str = ""
 
     def problem(self, tool: str) -> Forbidden:
-        """Why `tool`, which changes something, may not be called."""
+        """The failure for calling `tool`, which changes something, without permission."""
         message = f"{tool} changes the corpus, for which the access token lacks the scope {self.write_scope}"
         return Forbidden(f"{message}; ask whoever runs this server for one that has it", scope=self.write_scope)
 
@@ -27,7 +27,7 @@ EVERYTHING = Permission()
 
 
 def permission_of(request: Any) -> Permission:
-    """That of an HTTP request, as it was let in; everything where no token is asked for, and for a client of ours."""
+    """The permission of an HTTP request; everything if no token is required, and for a client in this process."""
     scope: Mapping[str, Any] = getattr(request, "scope", None) or {}
-    found: Permission = scope.get(KEY, EVERYTHING)
-    return found
+    permission: Permission = scope.get(KEY, EVERYTHING)
+    return permission

@@ -1,4 +1,4 @@
-"""How many calls a token's subject may make."""
+"""Limits the number of calls per token subject."""
 
 import time
 from collections import OrderedDict
@@ -6,23 +6,24 @@ from collections.abc import Callable
 from threading import Lock
 
 MINUTE_S = 60.0
-SUBJECTS = 10_000  # remembered; those that were heard of longest ago are forgotten
+SUBJECTS = 10_000  # tracked; the least recently seen are dropped
 
 
 class RateLimiter:
-    """`per_minute` calls of each subject, all at once or evenly, refilled evenly (GCRA); 0: without a limit.
+    """Allows `per_minute` calls to each subject, in a burst or evenly, refilled evenly (GCRA); 0 means no limit.
 
-    `clock` is in seconds, and by default the time of day: a frozen Lambda environment's monotonic clock stands still.
+    `clock` is in seconds and defaults to the time of day, as the monotonic clock of a frozen Lambda environment stands
+    still.
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.time) -> None:
         self._interval = MINUTE_S / per_minute if per_minute else 0.0
         self._clock = clock
-        self._full_at: OrderedDict[str, float] = OrderedDict()  # when a subject has all of its calls again
+        self._full_at: OrderedDict[str, float] = OrderedDict()  # when a subject's allowance is full again
         self._lock = Lock()
 
     def wait_s(self, subject: str) -> float:
-        """0 where one more call is allowed, which then counts; else the seconds until one is."""
+        """Count one call and return 0 if it is allowed; otherwise the seconds until one is."""
         if not self._interval:
             return 0.0
         with self._lock:

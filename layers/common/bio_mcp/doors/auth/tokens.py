@@ -1,4 +1,4 @@
-"""What makes an access token valid."""
+"""Validation of access tokens (JWTs)."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bio_mcp.adapters.refreshing import RefreshingValue
-from bio_mcp.doors.auth.keys import Key, Keys, fitting
+from bio_mcp.doors.auth.keys import Key, Keys, candidates
 
 LEEWAY_S = 30
 MAX_TOKEN = 16 * 1024  # characters
@@ -14,13 +14,13 @@ COMPACT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)  # RFC 7515, 7.1; PyJW
 
 
 class TokenRejected(Exception):
-    """A token that is not valid. The message may be shown: it tells the holder of a signed token what is wrong with
-    it, and anybody else nothing."""
+    """An invalid token. The message may be shown: it tells the holder of a signed token what is wrong with it, and
+    anybody else nothing."""
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Whom a token speaks for, and what it allows."""
+    """A token's subject and its scopes."""
 
     subject: str
     scopes: frozenset[str] = frozenset()
@@ -28,10 +28,11 @@ class Caller:
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of one algorithm, which configuration sets and no token chooses: a public key is never a secret.
+    """The rules for valid tokens, of one algorithm. The configuration sets it, never the token, so that a public key is
+    never taken for a shared secret.
 
-    A token must be signed by one of `keys`, not be expired nor too young (give or take `LEEWAY_S`), name `audience`,
-    the `issuer` where there is one, and a subject.
+    A token must be signed by one of `keys`, be within its validity (give or take `LEEWAY_S`), and name `audience`, the
+    `issuer` if there is one, and a subject.
     """
 
     algorithm: str
@@ -40,11 +41,11 @@ class Tokens:
     issuer: str = ""
 
     def check(self, token: str) -> Caller:
-        """Raises `TokenRejected`; or a `Failure` when the keys cannot be read, so that nobody can tell."""
+        """The caller of a valid token. Raises `TokenRejected`, or a `Failure` if the keys cannot be read."""
         kid = self._kid(token)
-        claims = self._claims(token, fitting(self.keys.get(), kid))
+        claims = self._claims(token, candidates(self.keys.get(), kid))
         if claims is None:
-            claims = self._claims(token, fitting(self.keys.refresh() or (), kid))
+            claims = self._claims(token, candidates(self.keys.refresh() or (), kid))
         if claims is None:
             raise TokenRejected("the token is not signed by a known key")
         if not claims["sub"].strip():
@@ -65,7 +66,7 @@ class Tokens:
         return kid if isinstance(kid, str) else None
 
     def _claims(self, token: str, keys: Iterable[Key]) -> Mapping[str, Any] | None:
-        """None when none of `keys` signed it."""
+        """The validated claims; None if none of `keys` signed the token."""
         import jwt
 
         required = ["exp", "aud", "sub", *(["iss"] if self.issuer else [])]
@@ -103,7 +104,7 @@ def _problem(error: Exception) -> str:
 
 
 def _scopes(claims: Mapping[str, Any]) -> Iterable[str]:
-    """`scope` is a string of words in RFC 9068; some issuers write `scp`, and some a list."""
-    for given in (claims.get("scope"), claims.get("scp")):
-        yield from given.split() if isinstance(given, str) else ()
-        yield from (each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
+    """The token's scopes. RFC 9068 has `scope` as words in a string; some issuers write `scp`, and some a list."""
+    for value in (claims.get("scope"), claims.get("scp")):
+        yield from value.split() if isinstance(value, str) else ()
+        yield from (scope for scope in value if isinstance(scope, str)) if isinstance(value, list) else ()

@@ -1,1 +1,1 @@
-"""What AWS calls: functions, the queue."""
+"""The entry points on AWS: Lambda functions and the SQS queue."""

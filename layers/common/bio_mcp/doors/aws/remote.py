@@ -1,4 +1,4 @@
-"""Tools and resources that functions of their own run: the front door's `Invoke` where it holds no data itself."""
+"""Runs tools and resources in Lambda functions of their own, for an MCP function that has no access to data."""
 
 import logging
 import time
@@ -15,17 +15,22 @@ log = logging.getLogger("bio_mcp.invoking")
 
 
 class Functions(Protocol):
-    """Whoever carries an event to a function and brings its answer. Raises a `Failure`, or `FunctionBroke`."""
+    """Sends events to functions and returns their answers. Raises a `Failure`, or `FunctionBroke`."""
 
-    def invoke(self, function: str, event: Mapping[str, Any], deadline: Deadline, *, repeatable: bool) -> Any: ...
-    def prepare(self, patience_s: float) -> None: ...
+    def invoke(self, function: str, event: Mapping[str, Any], deadline: Deadline, *, repeatable: bool) -> Any:
+        """The answer of `function`; an event that may have run is sent again only if `repeatable`."""
+        ...
+
+    def prepare(self, timeout_s: float) -> None:
+        """Make a client with this time-out in advance."""
+        ...
 
 
 def over_functions(functions: Functions, function_of: Callable[[str], str]) -> Invoke:
-    """Run what a module declares in the function that `function_of` names for it. The answer, its audit record
-    included, is the function's own; what never got there is accounted for here.
+    """Run what a module declares in the function that `function_of` names for it.
 
-    The correlation id goes along: it makes two events of one call the same call. Progress is not told.
+    The answer and its audit record are the function's own; a call that did not reach it is logged and audited here. The
+    correlation id is sent along: two events with the same one are the same call. Progress is not reported.
     """
 
     def invoke(what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
@@ -37,13 +42,15 @@ def over_functions(functions: Functions, function_of: Callable[[str], str]) -> I
             repeatable = isinstance(what, Resource) or what.read_only
             answer = functions.invoke(function_of(what.function), event, context.deadline, repeatable=repeatable)
             outcome = _outcome(answer)
-        except (Failure, FunctionBroke) as problem:
-            call_id, caller = context.correlation_id, context.caller
-            return failed_outcome(what, arguments, problem, correlation_id=call_id, started=started, caller=caller)
-        took = round((time.perf_counter() - started) * 1000)
-        who = {} if context.caller is None else {"subject": context.caller}
-        seen = who | {"tool": what.name, "status": outcome.audit.get("status"), "latency_ms": took}
-        log.info("invoked", extra={**seen, "correlation_id": context.correlation_id})
+        except (Failure, FunctionBroke) as failure:
+            correlation_id, caller = context.correlation_id, context.caller
+            return failed_outcome(
+                what, arguments, failure, correlation_id=correlation_id, started=started, caller=caller
+            )
+        latency_ms = round((time.perf_counter() - started) * 1000)
+        subject = {} if context.caller is None else {"subject": context.caller}
+        fields = subject | {"tool": what.name, "status": outcome.audit.get("status"), "latency_ms": latency_ms}
+        log.info("invoked", extra={**fields, "correlation_id": context.correlation_id})
         return outcome
 
     return invoke

@@ -1,9 +1,9 @@
-"""Serve the tools and resources of one module as one Lambda function.
+"""Serves the tools and resources of one module as one Lambda function.
 
-An event is `{"tool": name, "arguments": {...}}` or `{"resource": uri}`; `correlation_id` ties it to the call that
-caused it, `caller` names whom it is for and `timeout_s` says how long that one waits. The answer is the tool's body, or
-an error envelope; with `outcome` it is `{"body", "audit"}`. An SQS queue brings several such events at once:
-`bio_mcp.doors.aws.sqs`.
+An event is `{"tool": name, "arguments": {...}}` or `{"resource": uri}`. Optional: `correlation_id` ties it to the call
+that caused it, `caller` names the subject it is for, and `timeout_s` is how long that one waits. The answer is the
+tool's body or an error envelope; with `outcome` it is `{"body", "audit"}`. An SQS queue delivers several such events at
+once: see `bio_mcp.doors.aws.sqs`.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,14 +16,14 @@ from bio_mcp import wiring
 from bio_mcp.call import Outcome, call, envelope, excerpt, read
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
-from bio_mcp.doors.aws.sqs import Queued, records_of
+from bio_mcp.doors.aws.sqs import QueuedCalls, records_of
 from bio_mcp.errors import Failure, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Resource, Tool, by_any_name, resources_in, tools_in
 
 
 class LambdaContext(Protocol):
-    """What of Lambda's context object is used."""
+    """The part of Lambda's context object that is used."""
 
     def get_remaining_time_in_millis(self) -> int: ...
 
@@ -32,7 +32,7 @@ Handler = Callable[[Any, Any], dict[str, Any]]
 
 
 def log_as_json(level: str = "info") -> Logger:
-    """Write the product's log as one JSON object a line, with what Lambda says of the invocation."""
+    """Write the product's log as one JSON object per line, with the invocation's request id and function name."""
     return Logger(
         service="bio_mcp", level=level.upper(), use_rfc3339=True
     )  # the logger bio_mcp, above every logger of the product
@@ -46,7 +46,7 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
 
     def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
         if records := records_of(event):
-            return Queued(tools, backends, context.get_remaining_time_in_millis).answer(records)
+            return QueuedCalls(tools, backends, context.get_remaining_time_in_millis).answer(records)
         try:
             parsed = parse(event)
             outcome = _answer(parsed, tools, resources, backends(), context)
@@ -68,8 +68,8 @@ def _answer(
     if event.resource is not None:
         return _read(event.resource, resources, backends, event)
     if (tool := tools.get(event.tool or "")) is None:
-        known = ", ".join(dict.fromkeys(each.name for each in tools.values()))
-        raise NotFound(f"this function has no tool {excerpt(event.tool or '')}; it serves {known}")
+        names = ", ".join(dict.fromkeys(known_tool.name for known_tool in tools.values()))
+        raise NotFound(f"this function has no tool {excerpt(event.tool or '')}; it serves {names}")
     left = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
     deadline = Deadline(min(left, event.timeout_s or left))
     return call(

@@ -6,7 +6,7 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from bio_mcp.doors.logs import Readable
+from bio_mcp.doors.logs import ReadableFormatter
 from bio_mcp.settings import Settings
 
 FILE = "bio-mcp.log"
@@ -27,7 +27,7 @@ def log_to_file(settings: Settings) -> None:
     logging.raiseExceptions = False  # a full disk must not print the log's troubles into the answer
     path = settings.home.expanduser() / FILE
     handler = _InDirectory(path, maxBytes=FILE_BYTES, backupCount=1, encoding="utf-8", delay=True)
-    handler.setFormatter(Readable())
+    handler.setFormatter(ReadableFormatter())
     root = logging.getLogger()
     for old in root.handlers:
         if isinstance(old, _InDirectory):

@@ -30,29 +30,35 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
     To this machine only, unless access tokens are configured: docs/settings.md, MCP_AUTH_SECRET_KEY.
     """
     from bio_mcp.doors.auth.access import access
-    from bio_mcp.doors.local import must_be_locked, serve_along, serve_locally
+    from bio_mcp.doors.local import must_require_tokens, serve_locally, serve_on_socket
     from bio_mcp.doors.loopback import is_loopback
     from bio_mcp.doors.mcp.http import application
     from bio_mcp.doors.mcp.server import in_process
-    from bio_mcp.doors.processes import by_default
+    from bio_mcp.doors.processes import default_count
 
     settings = session.settings
     log_for_people(settings.log_level)
     host = host or settings.http_host
     allowed = access(settings)
-    must_be_locked(host, allowed is not None)
+    must_require_tokens(host, allowed is not None)
     here = f"[{host}]:*" if ":" in host else f"{host}:*"
     settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, here))
     app = application(settings, in_process(session.backends), allowed, public=not is_loopback(host))
     if along is not None:
-        serve_along(app, along)
+        serve_on_socket(app, along)
         return
-    announce = _announcing(session, settings.resource_url, locked=allowed is not None)
+    announce = _announcing(session, settings.resource_url, requires_tokens=allowed is not None)
     port = settings.http_port if port is None else port
-    count = workers or settings.http_workers or by_default()
+    count = workers or settings.http_workers or default_count()
     with _worker(session):
         serve_locally(
-            app, host, port, announce, locked=allowed is not None, workers=count, worker=partial(_serving_along, host)
+            app,
+            host,
+            port,
+            announce,
+            requires_tokens=allowed is not None,
+            workers=count,
+            worker=partial(_serving_along, host),
         )
 
 
@@ -62,14 +68,14 @@ def _serving_along(host: str, number: int) -> list[str]:
     return [sys.executable, "-c", program, "serve", "--host", host, "--along", str(number)]
 
 
-def _announcing(session: Session, resource: str, *, locked: bool) -> Callable[[str], None]:
+def _announcing(session: Session, resource: str, *, requires_tokens: bool) -> Callable[[str], None]:
     papers = corpus_size(session.backends).documents
 
     def announce(base: str) -> None:
         command = f"  claude mcp add --transport http bio-mcp {resource or f'{base}/mcp'}"
         console.say(
             f"bio-mcp serves {console.many(papers, 'paper')} at {base}/mcp",
-            *([f"{command} \\", BRINGING_ONE] if locked else [command]),
+            *([f"{command} \\", BRINGING_ONE] if requires_tokens else [command]),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )
 

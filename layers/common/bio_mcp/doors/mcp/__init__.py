@@ -1,1 +1,1 @@
-"""MCP, over HTTP and stdio."""
+"""MCP over Streamable HTTP and stdio."""

@@ -1,8 +1,8 @@
-"""MCP over Streamable HTTP: one ASGI application, for uvicorn on a laptop and for Lambda behind Mangum.
+"""MCP over Streamable HTTP as one ASGI application, for uvicorn on a laptop and for Lambda behind Mangum.
 
-Every POST is answered by a session manager of its own, so nothing outlives a request and no lifespan is needed.
-GET would open a stream that never ends on Lambda, so there is none. An answer is one JSON object, unless the
-request asks for progress and its sender reads event streams.
+Each POST has a session manager of its own, so nothing outlives a request and no lifespan is needed. GET would open a
+stream that never ends on Lambda, so there is none. An answer is one JSON object, unless the request asks for progress
+and its client reads event streams.
 """
 
 from collections.abc import Iterable
@@ -46,10 +46,9 @@ REQUEST_HEADERS = (
 
 
 def application(settings: Settings, invoke: Invoke, access: Access | None = None, *, public: bool) -> FastAPI:
-    """The endpoint `/mcp` over the catalogue, and `/health`.
+    """The ASGI application with the endpoint `/mcp` over the catalogue, and `/health`.
 
-    `public`: others than this machine can reach it. Then it answers to tokens that `access` lets in, and to nobody
-    without one. Raises `Misconfigured` for a family that does not exist and for hosts and origins that cannot.
+    `public` means that others than this machine can reach it: it then accepts only tokens that `access` accepts.
     """
     served = mcp_server.server(
         TOOLS.values(), RESOURCES.values(), invoke, names=settings.tool_names, families=settings.tool_families
@@ -69,8 +68,8 @@ def serving(
     public: bool = False,
     max_body: int = MAX_BODY,
 ) -> FastAPI:
-    """`server` as an ASGI application for loopback's and the given Host headers, and for the given Origins; loopback's
-    too unless it is `public`."""
+    """`server` as an ASGI application. It serves loopback's and the allowed Host headers, and the allowed Origins;
+    loopback's Origins only unless it is `public`."""
     origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
     hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
     endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body), max_body)
@@ -92,7 +91,7 @@ def serving(
 
 
 def _application(origins: Origins) -> FastAPI:
-    """One without routes, whose answers pages of these origins may read."""
+    """An application without routes that lets pages of these origins read its answers (CORS)."""
     app = FastAPI(
         title="bio-mcp",
         version=__version__,
@@ -114,12 +113,12 @@ def _application(origins: Origins) -> FastAPI:
 
 
 async def _health() -> JSONResponse:
-    """For whoever asks, so it says nothing but that it answers."""
+    """The health check; it reveals nothing but that the server answers."""
     return JSONResponse({"status": "ok"})
 
 
 class Endpoint:
-    """One POST, one stateless session; it ends when the client hangs up."""
+    """Serves one POST in one stateless session, which ends when the client disconnects."""
 
     def __init__(self, server: Server[Any], max_body: int) -> None:
         self._server = server
@@ -128,8 +127,8 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = await receive()
         message = jsonrpc.parsed(request.get("body", b""))
-        if refused := jsonrpc.refusal(message):
-            await refused(scope, receive, send)
+        if error := jsonrpc.invalid_request(message):
+            await error(scope, receive, send)
         else:
             await self._serve(scope, receive, send, request, message)
 
@@ -143,19 +142,19 @@ class Endpoint:
             ),  # `HostOriginCheck` does it
             max_request_body_size=self._max_body,
         )
-        gone = anyio.Event()
-        given = [request]
+        disconnected = anyio.Event()
+        pending = [request]
 
         async def replay() -> Message:
-            if given:
-                return given.pop()
-            await gone.wait()
+            if pending:
+                return pending.pop()
+            await disconnected.wait()
             return {"type": "http.disconnect"}
 
         async def watch() -> None:
             while (await receive())["type"] != "http.disconnect":
                 pass
-            gone.set()
+            disconnected.set()
             group.cancel_scope.cancel()
 
         async with anyio.create_task_group() as group:

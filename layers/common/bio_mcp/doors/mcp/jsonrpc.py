@@ -1,4 +1,4 @@
-"""JSON-RPC's envelope, looked at before the SDK does, which drops a request without an answer when its id is no id."""
+"""Checks JSON-RPC's envelope before the SDK does, which drops a request without an answer if its id is invalid."""
 
 import json
 from collections.abc import Mapping
@@ -7,38 +7,41 @@ from typing import Any
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST
 from starlette.responses import JSONResponse, Response
 
-LONGEST = 200  # characters of a name or an id: whatever is refused is answered with
-LARGEST = 2**53  # of an id that is a number
-TOO_LONG = f"is longer than {LONGEST} characters"
-A_SHORT_ONE = f"must be a string of at most {LONGEST} characters or a whole number"
+MAX_CHARS = 200  # characters of a name or an id, which an error answer echoes
+MAX_ID = 2**53  # of an id that is a number
+TOO_LONG = f"is longer than {MAX_CHARS} characters"
+SHORT_VALUE = f"must be a string of at most {MAX_CHARS} characters or a whole number"
 
 
 def parsed(body: bytes) -> Any:
-    """The message in `body`; None where that is no JSON."""
+    """The JSON message in `body`; None if it is not JSON."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
 
 
-def refusal(message: Any) -> Response | None:
-    """What to answer to a request that cannot be answered, or would be with all that it carries; None for others, and
-    for what is no request, about which the SDK says enough."""
+def invalid_request(message: Any) -> Response | None:
+    """The error answer to a request with an invalid or oversized id, method, name or progress token; None otherwise.
+
+    An oversized value would be echoed in the answer. What is no request is left to the SDK, which rejects it.
+    """
     if not isinstance(message, dict):
         return None
     if "id" in message and not _is_id(message["id"]):
-        return _refused(INVALID_REQUEST, f"id {A_SHORT_ONE}")
+        return _error(INVALID_REQUEST, f"id {SHORT_VALUE}")
     if _is_long(message.get("method")):
-        return _refused(INVALID_REQUEST, f"method {TOO_LONG}", message.get("id"))
+        return _error(INVALID_REQUEST, f"method {TOO_LONG}", message.get("id"))
     params = _object(message.get("params"))
     if not _is_id(_object(params.get("_meta")).get("progressToken", 0)):
-        return _refused(INVALID_PARAMS, f"progressToken {A_SHORT_ONE}", message.get("id"))
+        return _error(INVALID_PARAMS, f"progressToken {SHORT_VALUE}", message.get("id"))
     if _is_long(params.get("name")):
-        return _refused(INVALID_PARAMS, f"name {TOO_LONG}", message.get("id"))
+        return _error(INVALID_PARAMS, f"name {TOO_LONG}", message.get("id"))
     return None
 
 
 def wants_progress(message: Any) -> bool:
+    """Whether the request asks for progress."""
     return isinstance(message, dict) and "progressToken" in _object(_object(message.get("params")).get("_meta"))
 
 
@@ -48,13 +51,13 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _is_id(value: Any) -> bool:
     if isinstance(value, str):
-        return len(value) <= LONGEST
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
+        return len(value) <= MAX_CHARS
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_ID
 
 
 def _is_long(value: Any) -> bool:
-    return isinstance(value, str) and len(value) > LONGEST
+    return isinstance(value, str) and len(value) > MAX_CHARS
 
 
-def _refused(code: int, why: str, answers: int | str | None = None) -> Response:
+def _error(code: int, why: str, answers: int | str | None = None) -> Response:
     return JSONResponse({"jsonrpc": "2.0", "id": answers, "error": {"code": code, "message": why}}, 400)

@@ -1,4 +1,4 @@
-"""What a person sees who opens the server's address in a browser: how to connect a client."""
+"""The page that a person sees who opens the server's address in a browser: how to connect a client."""
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -18,8 +18,11 @@ by Streamable HTTP, for example Claude Code:
 
 
 class Landing:
-    """Answers a GET with how to connect, and with this status: 405 where only POST is meant. `resource` is the
-    endpoint's public URL where it has one. It stands behind `Addressed`, since it repeats the Host header."""
+    """Answers a GET with how to connect and with this status: 405 where only POST is allowed.
+
+    `resource` is the endpoint's public URL, if it has one. Must be behind `HostOriginCheck`, as it echoes the Host
+    header.
+    """
 
     def __init__(self, status: int, resource: str = "") -> None:
         self._status = status

@@ -1,4 +1,4 @@
-"""`tools/list`: what a client pays for before it has asked anything, hence small."""
+"""`tools/list`, kept small: every client pays for it in tokens before it has asked anything."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,12 +16,12 @@ META = "io.github.bio-mcp/"
 ERROR_SCHEMA = {"type": "object", "required": ["code", "message"]}
 DEFS = "#/$defs/"
 
-Asked = ServerRequestContext[Any, Any]
+RequestContext = ServerRequestContext[Any, Any]
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Which tools, under which of their names."""
+    """Which tools are listed, under which of their names."""
 
     tools: tuple[Tool, ...]
     names: str = "portable"
@@ -34,21 +34,24 @@ class Listing:
             raise Misconfigured(str(problem)) from None
 
     def select(self, names: str, families: Sequence[str]) -> list[types.Tool]:
-        """Raises `InvalidInput` naming the choices."""
+        """The listed tools. Raises `InvalidInput` that names the choices."""
         chosen = self._chosen(names, families)
-        return [described(each, each.name if names == "contract" else each.portable_name) for each in chosen]
+        return [list_entry(tool, tool.name if names == "contract" else tool.portable_name) for tool in chosen]
 
     def _chosen(self, names: str, families: Sequence[str]) -> list[Tool]:
-        """The tools alone: describing them takes a while, and a start need not."""
-        known = list(dict.fromkeys(each.family.name for each in self.tools))
+        """The chosen tools without their descriptions, which take a while to make and are not needed at the start."""
+        known = list(dict.fromkeys(tool.family.name for tool in self.tools))
         if unknown := [name for name in families if name not in known]:
             raise InvalidInput(f"there is no tool family {unknown[0][:50]!r}; tools takes {', '.join(known)}")
         if names not in ("portable", "contract"):
             raise InvalidInput(f"names takes portable or contract, not {names[:50]!r}")
-        return [each for each in self.tools if not families or each.family.name in families]
+        return [tool for tool in self.tools if not families or tool.family.name in families]
 
-    async def list_tools(self, asked: Asked, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        query = getattr(asked.request, "query_params", None) or {}
+    async def list_tools(
+        self, context: RequestContext, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Answer `tools/list`; the endpoint's query may override `tools` (families) and `names`."""
+        query = getattr(context.request, "query_params", None) or {}
         families = [name for name in query.get("tools", "").split(",") if name] or self.families
         try:
             return types.ListToolsResult(tools=self.select(query.get("names") or self.names, families))
@@ -56,10 +59,10 @@ class Listing:
             raise MCPError(types.INVALID_PARAMS, str(problem)) from None
 
 
-def described(tool: Tool, name: str) -> types.Tool:
-    """`tool` as `tools/list` shows it under `name`, with the contract's name where that is another.
+def list_entry(tool: Tool, name: str) -> types.Tool:
+    """`tool` as `tools/list` shows it under `name`, with the contract's name if that differs.
 
-    What no client may rely on is left out: whether repeating is harmless, of a tool that only reads.
+    The idempotent hint of a read-only tool is omitted, as no client may rely on it.
     """
     renamed = name != tool.name
     return types.Tool(
@@ -79,10 +82,10 @@ def described(tool: Tool, name: str) -> types.Tool:
 
 
 def answer_schema(tool: Tool) -> dict[str, Any]:
-    """The tool's output schema, which an error envelope fits too.
+    """The tool's output schema, extended so that an error envelope matches it too.
 
-    The TypeScript SDK's clients hold the structured content of a failure against it and, where that does not fit,
-    show their user the mismatch in place of the failure.
+    Clients of the TypeScript SDK validate the structured content of a failure and would show a mismatch instead of the
+    failure.
     """
     schema = dict(tool.output_schema)
     body = {"required": schema.pop("required", [])}
@@ -91,36 +94,38 @@ def answer_schema(tool: Tool) -> dict[str, Any]:
 
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema in fewer bytes: a definition that is used once stands where it is used."""
+    """An equivalent, shorter schema: a definition that is used once is moved to its use."""
     definitions = schema.get("$defs", {})
     text = json.dumps(schema)
-    once = {f"{DEFS}{name}": each for name, each in definitions.items() if text.count(f'"{DEFS}{name}"') == 1}
+    used_once = {f"{DEFS}{name}": value for name, value in definitions.items() if text.count(f'"{DEFS}{name}"') == 1}
 
     def resolved(part: dict[str, Any]) -> dict[str, Any]:
-        if part.get("$ref") not in once:
+        if part.get("$ref") not in used_once:
             return part
-        return resolved({**once[part["$ref"]], **{key: each for key, each in part.items() if key != "$ref"}})
+        return resolved({**used_once[part["$ref"]], **{key: value for key, value in part.items() if key != "$ref"}})
 
-    rest = {name: _rebuilt(each, resolved) for name, each in definitions.items() if f"{DEFS}{name}" not in once}
-    short: dict[str, Any] = _rebuilt({key: each for key, each in schema.items() if key != "$defs"}, resolved)
+    rest = {name: _rebuilt(value, resolved) for name, value in definitions.items() if f"{DEFS}{name}" not in used_once}
+    short: dict[str, Any] = _rebuilt({key: value for key, value in schema.items() if key != "$defs"}, resolved)
     return {**short, "$defs": rest} if rest else short
 
 
 def sparing(schema: dict[str, Any]) -> dict[str, Any]:
-    """An answer's schema without what says nothing to a reader: the type beside an enum, and whether objects within
-    the answer may have other keys, which a later version may give them."""
+    """An answer's schema without what tells a reader nothing: the type beside an enum, and `additionalProperties` of
+    inner objects, which a later version may extend."""
 
-    def told(part: dict[str, Any]) -> dict[str, Any]:
-        bare = {key: each for key, each in part.items() if key != "type" or "enum" not in part}
-        return {key: each for key, each in bare.items() if key != "additionalProperties" or not isinstance(each, bool)}
+    def reduced(part: dict[str, Any]) -> dict[str, Any]:
+        bare = {key: value for key, value in part.items() if key != "type" or "enum" not in part}
+        return {
+            key: value for key, value in bare.items() if key != "additionalProperties" or not isinstance(value, bool)
+        }
 
-    return {**_rebuilt(schema, told), **{key: schema[key] for key in ("additionalProperties",) if key in schema}}
+    return {**_rebuilt(schema, reduced), **{key: schema[key] for key in ("additionalProperties",) if key in schema}}
 
 
 def _rebuilt(part: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    """`part` with every object in it as `change` makes it, the outer ones first."""
+    """`part` with `change` applied to every object in it, outermost first."""
     if isinstance(part, list):
-        return [_rebuilt(each, change) for each in part]
+        return [_rebuilt(value, change) for value in part]
     if not isinstance(part, dict):
         return part
-    return {key: _rebuilt(each, change) for key, each in change(part).items()}
+    return {key: _rebuilt(value, change) for key, value in change(part).items()}

@@ -1,8 +1,8 @@
-"""MCP, whatever carries it: one server over the tools and resources.
+"""The MCP server over the tools and resources, independent of the transport.
 
-Names are listed in the portable form (`pubmed_sync_delta`), since several clients failed_outcome a whole server for one
-dot; the contract's name stands in `title` and `_meta`, and a call may use either. A tool's failure is a result with
-`isError`, so that the model reads it; only what is not there at all is a JSON-RPC error.
+Names are listed in the portable form (`pubmed_sync_delta`), as several clients reject a whole server for one dot. The
+contract's name is in `title` and `_meta`, and a call may use either. A tool's failure is a result with `isError`, so
+that the model reads it; only an unknown tool or resource is a JSON-RPC error.
 """
 
 import base64
@@ -25,7 +25,7 @@ from bio_mcp import __version__
 from bio_mcp.call import Outcome, call, excerpt, failed_outcome, read
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.permissions import permission_of
-from bio_mcp.doors.mcp.listing import META, Asked, Listing
+from bio_mcp.doors.mcp.listing import META, Listing, RequestContext
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
 from bio_mcp.tool import Context, Resource, Tool, by_any_name
@@ -40,15 +40,15 @@ INSTRUCTIONS = (
     "An error's message says what to change; details.retryable says whether the same call may work later."
 )
 CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
-PATIENCE_S = 1.0  # with a client that asked for progress and does not read it
-THREADS = 40  # of each kind: tools that wait for NCBI, and tools of the corpus, which must not wait for those
+PROGRESS_TIMEOUT_S = 1.0  # for a client that asked for progress and does not read it
+THREADS = 40  # for tools that wait for NCBI, and as many for tools of the corpus, which must not wait for those
 LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
 
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
 
 
 def in_process(backends: Backends) -> Invoke:
-    """Run tools and resources here, over `backends`."""
+    """Run tools and resources in this process, over `backends`."""
 
     def invoke(what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
         if isinstance(what, Resource):
@@ -74,8 +74,8 @@ def server(
     names: str = "portable",
     families: Sequence[str] = (),
 ) -> Server[Any]:
-    """An MCP server, without a transport. `names` (portable or contract) and `families` are what is listed unless the
-    endpoint's query says otherwise. Raises `Misconfigured` when a family does not exist."""
+    """An MCP server without a transport. `names` (portable or contract) and `families` set what is listed by
+    default."""
     listing = Listing(tuple(tools), names, tuple(families))
     running = Running(invoke)
     reading = Reading(tuple(resources), running)
@@ -101,17 +101,20 @@ def server(
 
 
 class Running:
-    """Invokes in worker threads, those that wait for services that are not ours apart from the others."""
+    """Runs tools in worker threads. Those that wait for outside services have threads of their own."""
 
     def __init__(self, invoke: Invoke) -> None:
         self._invoke = invoke
         self._threads = {open_world: anyio.CapacityLimiter(THREADS) for open_world in (False, True)}
 
-    async def run(self, what: Tool | Resource, arguments: Mapping[str, Any], asked: Asked) -> Outcome:
-        """The outcome, which is a refusal where the caller's token does not allow the call. When the caller goes away,
-        the call's deadline is over at once."""
-        deadline, permission = Deadline(what.timeout), permission_of(asked.request)
-        context = Context(uuid4().hex, deadline, _progress(asked, deadline), caller=permission.subject)
+    async def run(self, what: Tool | Resource, arguments: Mapping[str, Any], request: RequestContext) -> Outcome:
+        """Run a tool or resource and return its outcome, which is a failure if the caller's token does not permit the
+        call.
+
+        If the client disconnects, the call's deadline expires at once.
+        """
+        deadline, permission = Deadline(what.timeout), permission_of(request.request)
+        context = Context(uuid4().hex, deadline, _progress(request, deadline), caller=permission.subject)
         if not permission.may_write and isinstance(what, Tool) and not what.read_only:
             call_id, caller = context.correlation_id, context.caller
             return failed_outcome(what, arguments, permission.problem(what.name), correlation_id=call_id, caller=caller)
@@ -125,21 +128,23 @@ class Running:
 
 @dataclass(frozen=True)
 class Calling:
-    """`tools/call`, in a worker thread."""
+    """Answers `tools/call`."""
 
     tools: Mapping[str, Tool]
     running: Running
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        """The input schema of a tool, by any of its names; None if there is no such tool."""
         return self.tools[name].input_schema if name in self.tools else None
 
-    async def call_tool(self, asked: Asked, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, context: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Call a tool. An unknown one is a JSON-RPC error that lists the known ones."""
         if (tool := self.tools.get(params.name)) is None:
-            known = list(dict.fromkeys(each.portable_name for each in self.tools.values()))
+            known = list(dict.fromkeys(tool.portable_name for tool in self.tools.values()))
             name = excerpt(params.name)
             message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
             raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
-        outcome = await self.running.run(tool, params.arguments or {}, asked)
+        outcome = await self.running.run(tool, params.arguments or {}, context)
         return types.CallToolResult(
             content=[types.TextContent(text=outcome.text)],
             structured_content=outcome.body,
@@ -150,45 +155,55 @@ class Calling:
 
 @dataclass(frozen=True)
 class Reading:
-    """`resources/list`, `resources/templates/list` and `resources/read`."""
+    """Answers `resources/list`, `resources/templates/list` and `resources/read`."""
 
     resources: tuple[Resource, ...]
     running: Running
 
     async def list_resources(
-        self, _asked: Asked, _params: types.PaginatedRequestParams | None
+        self, _context: RequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
+        """List the resources without parameters."""
         plain = [
-            types.Resource(uri=each.uri, name=each.name, description=each.description, mime_type=each.mime_type)
-            for each in self.resources
-            if not each.parameters
+            types.Resource(
+                uri=resource.uri, name=resource.name, description=resource.description, mime_type=resource.mime_type
+            )
+            for resource in self.resources
+            if not resource.parameters
         ]
         return types.ListResourcesResult(resources=plain)
 
     async def list_templates(
-        self, _asked: Asked, _params: types.PaginatedRequestParams | None
+        self, _context: RequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
+        """List the resources with parameters."""
         templates = [
             types.ResourceTemplate(
-                uri_template=each.uri, name=each.name, description=each.description, mime_type=each.mime_type
+                uri_template=resource.uri,
+                name=resource.name,
+                description=resource.description,
+                mime_type=resource.mime_type,
             )
-            for each in self.resources
-            if each.parameters
+            for resource in self.resources
+            if resource.parameters
         ]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
-    async def read_resource(self, asked: Asked, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(
+        self, context: RequestContext, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Read a resource. An unknown one is a JSON-RPC error that lists the known ones."""
         for resource in self.resources:
             if (parameters := resource.match(params.uri)) is not None:
-                return await self._read(resource, parameters, params.uri, asked)
-        known = [each.uri for each in self.resources]
+                return await self._read(resource, parameters, params.uri, context)
+        known = [resource_.uri for resource_ in self.resources]
         message = f"Unknown resource. Available: {', '.join(known)}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": excerpt(params.uri), "available": known})
 
     async def _read(
-        self, resource: Resource, parameters: Mapping[str, str], uri: str, asked: Asked
+        self, resource: Resource, parameters: Mapping[str, str], uri: str, context: RequestContext
     ) -> types.ReadResourceResult:
-        outcome = await self.running.run(resource, parameters, asked)
+        outcome = await self.running.run(resource, parameters, context)
         if outcome.failed:
             error = outcome.body["error"]
             code = types.INVALID_PARAMS if error["code"] in CALLERS_FAULT else types.INTERNAL_ERROR
@@ -199,7 +214,7 @@ class Reading:
 
 
 def contents(resource: Resource, uri: str, text: str) -> list[types.TextResourceContents | types.BlobResourceContents]:
-    """What was read, first in the form in which the resource's contract has it; a model cannot read a blob."""
+    """The contents of a resource: first in the form of its contract, then, as a model cannot read a blob, as text."""
     plain = types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=text)
     if not resource.blob:
         return [plain]
@@ -207,17 +222,18 @@ def contents(resource: Resource, uri: str, text: str) -> list[types.TextResource
     return [types.BlobResourceContents(uri=uri, mime_type=resource.mime_type, blob=blob), plain]
 
 
-def _progress(asked: Asked, deadline: Deadline) -> Progress:
-    """Progress from the worker thread; what nobody asked for, or can receive any more, is dropped."""
+def _progress(context: RequestContext, deadline: Deadline) -> Progress:
+    """A progress callback for the worker thread; it drops what the client did not ask for or cannot receive any
+    more."""
 
     async def report(done: int, total: int | None, message: str) -> None:
-        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError), anyio.move_on_after(PATIENCE_S):
-            await asked.session.report_progress(done, total, message)
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError), anyio.move_on_after(PROGRESS_TIMEOUT_S):
+            await context.session.report_progress(done, total, message)
 
-    asked_for = "progress_token" in (asked.meta or {})
+    wanted = "progress_token" in (context.meta or {})
 
     def progress(done: int, total: int | None, message: str) -> None:
-        if asked_for and deadline.remaining > 0:
+        if wanted and deadline.remaining > 0:
             anyio.from_thread.run(report, done, total, message)
 
     return progress

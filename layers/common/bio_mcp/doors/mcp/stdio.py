@@ -1,4 +1,5 @@
-"""MCP over standard input and output: one client, which started us. Nothing but protocol goes to standard output."""
+"""MCP over standard input and output, for the one client that started this process. Only protocol messages are
+written to standard output."""
 
 import os
 import signal
@@ -24,7 +25,7 @@ CHUNK = 65_536  # bytes
 
 
 def serve(settings: Settings, backends: Backends) -> None:
-    """Serve until our input is closed or SIGINT comes. Raises `Misconfigured` for a tool family that does not exist."""
+    """Serve until standard input is closed or SIGINT comes."""
     server = mcp_server.server(
         TOOLS.values(),
         RESOURCES.values(),
@@ -39,7 +40,7 @@ def serve(settings: Settings, backends: Backends) -> None:
 
 
 def end_input_on_interrupt() -> None:
-    """Let SIGINT end standard input: a thread that reads it cannot be interrupted, so a pipe is put in its place."""
+    """Let SIGINT end standard input: it is replaced by a pipe, as a thread that reads it cannot be interrupted."""
     client = os.dup(0)
     reading, writing = os.pipe()
     os.dup2(reading, 0)
@@ -63,6 +64,6 @@ def end_input_on_interrupt() -> None:
 
 
 async def over_standard_streams(server: Server[Any]) -> None:
-    """Speak with the process's parent; what tools print goes to standard error."""
+    """Speak MCP with the parent process; what tools print goes to standard error."""
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
