@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from tests.examples import ROOT, example_of, examples_of, path_of, without_example
+from tests.examples import EXAMPLES, ROOT, example_of, examples_of, path_of, without_example
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -14,7 +14,7 @@ def test_every_tool_has_an_example(name):
     assert without_example(TOOLS[name]) is None
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_calls_the_tool_that_it_is_named_for(name):
     assert json.loads((ROOT / path_of(TOOLS[name])).read_text())["tool"] == name
 

@@ -12,11 +12,11 @@ from bio_mcp.tools.families import BIO_MCP
 from bio_mcp.wiring.aws import Aws
 from scripts.port_grants import GRANTS, VARIABLES, given_for
 from tests.aws_ports import NOBODY
-from tests.examples import example_of
+from tests.examples import EXAMPLES, example_of
 from tests.sample_corpus import corpus
 from tests.touched_ports import PORTS, lacking, reached, run, touched_by, used
 
-OFFERED = [*TOOLS.values(), *RESOURCES.values()]
+OFFERED = [*(TOOLS[name] for name in EXAMPLES), *RESOURCES.values()]
 
 
 @pytest.mark.parametrize("what", OFFERED, ids=lambda each: each.name)

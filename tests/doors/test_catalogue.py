@@ -110,7 +110,7 @@ async def test_twenty_different_calls_at_once_are_answered():
     assert all(each["details"]["retryable"] for each in failures)
 
 
-FUNCTIONS = sorted({tool.function for tool in TOOLS.values()})
+FUNCTIONS = sorted({TOOLS[name].function for name in EXAMPLES})
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
