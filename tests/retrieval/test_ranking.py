@@ -5,7 +5,7 @@ import pytest
 
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate, StaticQuality
-from bio_mcp.retrieval.ranking import RETRACTED_FACTOR, biased, feedback_papers, fuse, move_towards, rank
+from bio_mcp.retrieval.ranking import RETRACTED_FACTOR, apply_quality_bias, feedback_papers, fuse, move_towards, rank
 from tests.memory_corpus import TODAY
 
 
@@ -22,8 +22,8 @@ def order(*candidates, **how):
 
 
 def test_the_contracts_example_pins_the_bias():
-    assert round(biased(0.72, 9), 2) == 1.37
-    assert round(biased(0.69, 8), 2) == 1.24
+    assert round(apply_quality_bias(0.72, 9), 2) == 1.37
+    assert round(apply_quality_bias(0.69, 8), 2) == 1.24
 
 
 def test_without_bias_scores_are_between_zero_and_one():

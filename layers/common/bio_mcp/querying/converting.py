@@ -52,7 +52,7 @@ def convert(
         before = len(id_lookup.reasons)
         ids |= id_lookup.by_kind(kind, wanted) if wanted else {}
         failed |= {kind} if len(id_lookup.reasons) > before else set()
-    return [_converted(text, known[text], ids, failed) for text in texts], tuple(dict.fromkeys(id_lookup.reasons))
+    return [_result(text, known[text], ids, failed) for text in texts], tuple(dict.fromkeys(id_lookup.reasons))
 
 
 def kind_of(text: str) -> tuple[IdKind, str] | None:
@@ -116,9 +116,7 @@ def _id_of(summary: DocSummary, kind: IdKind) -> str:
     return (text or "").casefold() if kind == "doi" else text or ""
 
 
-def _converted(
-    asked: str, known: tuple[IdKind, str] | None, ids: dict[str, ArticleIds], failed: set[IdKind]
-) -> Converted:
+def _result(asked: str, known: tuple[IdKind, str] | None, ids: dict[str, ArticleIds], failed: set[IdKind]) -> Converted:
     """The result for one text; an id that was not found is `unknown` when any lookup of its kind failed."""
     if known is None:
         return Converted(asked, "invalid", None, ArticleIds())

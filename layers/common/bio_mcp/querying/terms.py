@@ -31,7 +31,7 @@ def effective_term(query: str, dates: DateRange | None = None, publication_types
     The query stands in brackets where a filter is added, so that its own OR stays inside. Raises `InvalidInput`.
     """
     asked = clean(query)
-    clauses = [clause for clause in (dates and _dated(dates), _typed(publication_types)) if clause]
+    clauses = [clause for clause in (dates and _date_clause(dates), _type_clause(publication_types)) if clause]
     return " AND ".join([f"({asked})", *clauses]) if clauses else asked
 
 
@@ -49,7 +49,7 @@ def clean(query: str) -> str:
     return asked
 
 
-def _dated(dates: DateRange) -> str | None:
+def _date_clause(dates: DateRange) -> str | None:
     """The clause of a date range; None when both ends are open. Raises `InvalidInput` for a reversed range."""
     if dates.first is None and dates.last is None:
         return None
@@ -78,7 +78,7 @@ def _day(name: str, text: str) -> tuple[tuple[int, int, int], tuple[int, int, in
     return (year, month, day), (year, month, day)
 
 
-def _typed(names: Sequence[str]) -> str | None:
+def _type_clause(names: Sequence[str]) -> str | None:
     """A clause for any of the types; names lose quotation marks and brackets, which would end the field early."""
     clauses = [f'"{_type(name)}"[Publication Type]' for name in dict.fromkeys(names)]
     if not clauses:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bio_mcp.literature.records import AbstractSection, Article
 from bio_mcp.retrieval.passages import Chunk
-from bio_mcp.retrieval.sentences import Span, sentence_spans, trimmed
+from bio_mcp.retrieval.sentences import Span, sentence_spans, trim
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
@@ -62,7 +62,7 @@ def chunks_of(article: Article, count_tokens: CountTokens, max_tokens: int) -> t
             within = f"s{number}" if len(windows) == 1 else f"s{number}_{place}"
             chunk_id = within if labelled else f"w{place}"
             passage = text[start:end]
-            chunks.append(Chunk(chunk_id, passage, fit.embedded(passage), _name(section), start, end))
+            chunks.append(Chunk(chunk_id, passage, fit.model_input(passage), _name(section), start, end))
     return tuple(chunks) or (_title_chunk(article, count_tokens, max_tokens),)
 
 
@@ -119,7 +119,7 @@ class _WindowFitter:
                 self._title = cut_to(title, count_tokens, int(max_tokens * TITLE_SHARE))
                 self._title_tokens = count_tokens([self._title])[0] - self._special
 
-    def embedded(self, passage: str) -> str:
+    def model_input(self, passage: str) -> str:
         """The text that the model is given for a passage: title, then passage."""
         return f"{self._title} {passage}" if self._title else passage
 
@@ -128,10 +128,10 @@ class _WindowFitter:
         offset = span[0]
         spans = [(offset + start, offset + end) for start, end in sentence_spans(self._text[slice(*span)])]
         room = self._limit - self._special - self._title_tokens
-        sentences = [piece for each in self._sized(spans) for piece in self._pieces(each, room)]
-        return self._verified(list(_grouped(sentences, room)))
+        sentences = [piece for each in self._with_token_counts(spans) for piece in self._pieces(each, room)]
+        return self._within_limit(list(_group_sentences(sentences, room)))
 
-    def _sized(self, spans: Sequence[Span]) -> list[_Sized]:
+    def _with_token_counts(self, spans: Sequence[Span]) -> list[_Sized]:
         counts = self._count([self._text[start:end] for start, end in spans]) if spans else []
         return [_Sized(*span, count - self._special) for span, count in zip(spans, counts, strict=True)]
 
@@ -140,10 +140,10 @@ class _WindowFitter:
         if sentence.tokens <= room or sentence.end - sentence.start < 2:
             return [sentence]
         middle = _cut_near_middle(self._text, sentence.start, sentence.end)
-        halves = [trimmed(self._text, sentence.start, middle), trimmed(self._text, middle, sentence.end)]
-        return [piece for half in self._sized(halves) for piece in self._pieces(half, room)]
+        halves = [trim(self._text, sentence.start, middle), trim(self._text, middle, sentence.end)]
+        return [piece for half in self._with_token_counts(halves) for piece in self._pieces(half, room)]
 
-    def _verified(self, groups: list[list[_Sized]]) -> list[Span]:
+    def _within_limit(self, groups: list[list[_Sized]]) -> list[Span]:
         """Turn groups into spans. A group close to the limit is counted as a whole, and split when it is over.
 
         A sum of token counts is only an estimate: joining two texts may add a token.
@@ -160,18 +160,20 @@ class _WindowFitter:
         return spans
 
     def _over(self, span: Span) -> bool:
-        return self._count([self.embedded(self._text[slice(*span)])])[0] > self._limit
+        return self._count([self.model_input(self._text[slice(*span)])])[0] > self._limit
 
     def _split(self, group: list[_Sized]) -> list[Span]:
         """Halve a group that is too long; a single sentence is cut into pieces."""
         if len(group) > 1:
             half = len(group) // 2
-            return self._verified([group[:half], group[half:]])
+            return self._within_limit([group[:half], group[half:]])
         pieces = self._pieces(group[0], max(1, group[0].tokens - 1))
-        return self._verified([[piece] for piece in pieces]) if len(pieces) > 1 else [(group[0].start, group[0].end)]
+        return (
+            self._within_limit([[piece] for piece in pieces]) if len(pieces) > 1 else [(group[0].start, group[0].end)]
+        )
 
 
-def _grouped(sentences: Sequence[_Sized], room: int) -> Iterator[list[_Sized]]:
+def _group_sentences(sentences: Sequence[_Sized], room: int) -> Iterator[list[_Sized]]:
     """Yield runs of at most `SENTENCES` that fit `room` tokens, each `STRIDE` after the last where that skips none."""
     start = 0
     while start < len(sentences):

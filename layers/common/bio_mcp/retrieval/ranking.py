@@ -72,7 +72,8 @@ class Ranked:
         if not self.biased:
             return reason
         reasons = ", ".join(self.quality.reasons) or "nothing known of it"
-        return f"{reason}, times {biased(1, self.quality_points):.1f} for quality {self.quality_points}: {reasons}"
+        factor = apply_quality_bias(1, self.quality_points)
+        return f"{reason}, times {factor:.1f} for quality {self.quality_points}: {reasons}"
 
 
 def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, float] | None = None) -> dict[str, Fused]:
@@ -82,9 +83,9 @@ def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, floa
     that a leg returns; the last of them has 0.
     """
     sims = refined or {each.pmid: each.sim for each in candidates if each.sim is not None}
-    semantic, far = _scaled(sims, depth)
+    semantic, far = _scale(sims, depth)
     any_word = any(each.bm25 for each in candidates)
-    lexical, wide = _scaled({each.pmid: each.bm25 or 0.0 for each in candidates if any_word}, depth)
+    lexical, wide = _scale({each.pmid: each.bm25 or 0.0 for each in candidates if any_word}, depth)
     weight = SEMANTIC_PRIOR * far / (SEMANTIC_PRIOR * far + wide) if far or wide else 0.0
     return {
         each.pmid: Fused(weight * semantic.get(each.pmid, 0.0), (1 - weight) * lexical.get(each.pmid, 0.0))
@@ -92,7 +93,7 @@ def fuse(candidates: Sequence[Candidate], depth: int, refined: Mapping[str, floa
     }
 
 
-def _scaled(scores: Mapping[str, float], depth: int) -> tuple[dict[str, float], float]:
+def _scale(scores: Mapping[str, float], depth: int) -> tuple[dict[str, float], float]:
     """Scale the best `depth` scores to [0, 1] (min-max, 0 below them); also their range in standard deviations.
 
     Equal scores are all best: each is 1, and the range is 2.0, that of any two scores. No scores have range 0.
@@ -119,16 +120,16 @@ def rank(
 
     `fused` must have every candidate's PMID. The order is total, so equal input gives an equal list on every engine.
     """
-    ranked = [_ranked(each, fused[each.pmid], today, quality_bias) for each in candidates]
+    ranked = [_rank_one(each, fused[each.pmid], today, quality_bias) for each in candidates]
     return sorted(ranked, key=lambda each: (-each.score, -each.quality_points, -int(each.candidate.pmid)))
 
 
-def _ranked(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
+def _rank_one(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
     """Score one candidate, to six decimals."""
     points = total_of(*_quality_inputs(candidate), today)
     score = fused.score * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
     if quality_bias:
-        score = biased(score, points)
+        score = apply_quality_bias(score, points)
     return Ranked(candidate, fused, points, round(score, 6), quality_bias, today)
 
 
@@ -156,6 +157,6 @@ def move_towards(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> 
     return (towards / sqrt(towards @ towards)).astype("float32")
 
 
-def biased(score: float, quality: float) -> float:
+def apply_quality_bias(score: float, quality: float) -> float:
     """Apply the contract's quality bias, `score * (1 + quality / 10)`: 0.72 and 9 give 1.368."""
     return score * (1 + quality / 10)

@@ -34,7 +34,7 @@ def sentence_spans(text: str) -> list[Span]:
     The spans do not overlap and cover every character of `text` that is not a space. Time is linear in the text.
     """
     cuts = [0, *(match.end() for match in _END.finditer(text) if _ends(text, match)), len(text)]
-    spans = (trimmed(text, start, end) for start, end in pairwise(cuts))
+    spans = (trim(text, start, end) for start, end in pairwise(cuts))
     return [span for span in spans if span[0] < span[1]]
 
 
@@ -59,7 +59,7 @@ def _begins_or_follows_initial(text: str, at: int) -> bool:
     return not at or text[at - 1] == "."
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def trim(text: str, start: int, end: int) -> Span:
     """The span without the space at its ends."""
     piece = text[start:end]
     return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())

@@ -23,7 +23,7 @@ from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.syncing.cursor import MISSING_DAYS, first_few
 from bio_mcp.syncing.fetching import Fetching
 from bio_mcp.syncing.planning import KIND, plan, resume_or_start
-from bio_mcp.syncing.reports import SyncReport, already_running, history, report_of, result_by_id, unreported
+from bio_mcp.syncing.reports import SyncReport, already_running, history, report_of, result_by_id, unread_result
 from bio_mcp.syncing.settling import settle
 from bio_mcp.syncing.time_budget import TimeBudget
 from bio_mcp.syncing.watermarks import draw_back
@@ -75,7 +75,7 @@ def sync_delta(
         last = backends.jobs.latest(KIND, query_key, request["term"])
         if job_id and not (last and last.unfinished and last.job_id == job_id):
             return result_by_id(job_id, backends, unattended)
-        if not unattended and (result := unreported(last, request, backends)):
+        if not unattended and (result := unread_result(last, request, backends)):
             return result
         run = _Run(request, holder, backends, deadline, progress, unattended)
         run.cursor.warn(*([] if unattended else history(last)))

@@ -23,7 +23,7 @@ class Fetching:
 
     def batch(self, pmids: list[str]) -> Fetched:
         """Fetch a batch. Raises NCBI's failure after `PATIENCE` consecutive batches without a record."""
-        records, lost = self._halved(pmids)
+        records, lost = self._fetch_halving(pmids)
         self._failed_batches = self._failed_batches + 1 if lost == pmids else 0
         if self._failed_batches >= PATIENCE:
             raise self._last_failure
@@ -48,10 +48,10 @@ class Fetching:
         cursor.failures = 0
         return records, []
 
-    def _halved(self, pmids: list[str]) -> Fetched:
+    def _fetch_halving(self, pmids: list[str]) -> Fetched:
         """Fetch; an answer that cannot be read is fetched again in two halves, down to `SMALLEST`."""
         try:
-            return self._some(pmids), []
+            return self._fetch(pmids), []
         except (NcbiRateLimited, NcbiQueryRejected):
             raise
         except NcbiFailed as failure:
@@ -59,10 +59,10 @@ class Fetching:
             if not isinstance(failure, NcbiUnreadable) or len(pmids) <= SMALLEST:
                 return [], pmids
         middle = len(pmids) // 2
-        first, second = self._halved(pmids[:middle]), self._halved(pmids[middle:])
+        first, second = self._fetch_halving(pmids[:middle]), self._fetch_halving(pmids[middle:])
         return first[0] + second[0], first[1] + second[1]
 
-    def _some(self, pmids: list[str]) -> list[Article | Deletion]:
+    def _fetch(self, pmids: list[str]) -> list[Article | Deletion]:
         """Fetch. Raises `NcbiUnreadable` when NCBI returns none of the PMIDs that it lists."""
         records = list(self._entrez.efetch(pmids, deadline=self._deadline))
         if not records:

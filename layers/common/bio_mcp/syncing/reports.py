@@ -82,7 +82,7 @@ def result_by_id(job_id: str, backends: Backends, unattended: bool) -> SyncRepor
         return SyncReport(job_id, "cancelled", 0, 0, 0, 0, 0, 0, None, ("there is no such job any more",))
 
 
-def unreported(job: Job | None, request: dict[str, object], backends: Backends) -> SyncReport | None:
+def unread_result(job: Job | None, request: dict[str, object], backends: Backends) -> SyncReport | None:
     """The newest job's unread result, if the job is of this very request and ended in the background within `FRESH`.
 
     Marks the result as read: the next call gets None and starts a new sync.

@@ -2,7 +2,7 @@
 
 from bio_mcp.literature.citing import dates, names, pages
 from bio_mcp.literature.citing.notices import apa_retraction
-from bio_mcp.literature.citing.titles import ended, sentence_case
+from bio_mcp.literature.citing.titles import sentence_case, with_full_stop
 from bio_mcp.literature.citing.works import Work
 
 _ALL_LISTED = 20  # of 21 or more: the first 19, an ellipsis, the last
@@ -10,10 +10,10 @@ _ALL_LISTED = 20  # of 21 or more: the first 19, an ellipsis, the last
 
 def render(work: Work) -> str:
     """`Author, A. B. (2021). Title. Journal, 384(3), 737–738. https://doi.org/...`"""
-    title = ended(_title(work))
+    title = with_full_stop(_title(work))
     authors = _authors(work)
     when = f"({dates.year(work.issued).replace('-', '–') or 'n.d.'})."
-    head = f"{ended(authors)} {when} {title}" if authors else f"{title} {when}"
+    head = f"{with_full_stop(authors)} {when} {title}" if authors else f"{title} {when}"
     note = apa_retraction(work) if work.retracted else ""
     return " ".join(filter(None, (head.strip(), _source(work), _address(work), note)))
 
@@ -51,18 +51,18 @@ def _source(work: Work) -> str:
     if work.article.book:
         return _book(work)
     if work.preprint or not work.container:
-        return ended(work.container)
+        return with_full_stop(work.container)
     numbered = f"{work.volume}({work.issue})" if work.issue else work.volume
     if work.ahead_of_print:
-        return f"{ended(work.container)} Advance online publication."
+        return f"{with_full_stop(work.container)} Advance online publication."
     where = f"Article {work.number}" if work.number else pages.full(work.page, "–")
-    return ended(", ".join(filter(None, (work.container, numbered, where))))
+    return with_full_stop(", ".join(filter(None, (work.container, numbered, where))))
 
 
 def _book(work: Work) -> str:
     """The container of a chapter: editors, book, edition, pages, publisher; of a whole book the publisher alone."""
     book = work.article.book
-    publisher = ended(book.publisher or "") if book else ""
+    publisher = with_full_stop(book.publisher or "") if book else ""
     if work.kind == "book":
         return publisher
     editors = [names.apa_straight(name) for name in work.editors]
@@ -70,7 +70,9 @@ def _book(work: Work) -> str:
     joined = " & ".join(editors) if len(editors) == 2 else _joined(editors, ", & ")
     details = ", ".join(filter(None, (work.edition, pages.labelled(pages.full(work.page, "–"), "–"))))
     container = f"{work.container} ({details})" if details else work.container
-    return " ".join(filter(None, (ended(f"In {f'{joined} {role}, ' if editors else ''}{container}"), publisher)))
+    return " ".join(
+        filter(None, (with_full_stop(f"In {f'{joined} {role}, ' if editors else ''}{container}"), publisher))
+    )
 
 
 def _address(work: Work) -> str:

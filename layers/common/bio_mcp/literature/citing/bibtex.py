@@ -39,39 +39,39 @@ def key(work: Work) -> str:
 def _fields(work: Work) -> Iterator[tuple[str, str]]:
     """Yield the fields in the order in which they are printed; empty ones are dropped by `render`."""
     article = work.article
-    yield "author", _braced(_people(work.authors, article.authors_complete))
-    yield "editor", _braced(_people(work.editors))
-    yield "title", _braced(_protected(work.title))
+    yield "author", _in_braces(_people(work.authors, article.authors_complete))
+    yield "editor", _in_braces(_people(work.editors))
+    yield "title", _in_braces(_brace_capitals(work.title))
     yield from _book(work) if article.book else _journal(work)
-    yield "year", _braced(dates.year(work.issued).replace("-", "--"))
+    yield "year", _in_braces(dates.year(work.issued).replace("-", "--"))
     yield "month", MONTHS[work.issued.month - 1].lower() if work.issued and work.issued.month else ""
-    yield "pages", _braced(latex(work.number or pages.full(work.page, "--")))
-    yield "doi", _braced(_verbatim(article.doi or ""))
-    yield "url", _braced(work.url)
-    yield "language", _braced(work.printed_languages)
-    yield "note", _braced(latex(" ".join((["Preprint."] if work.preprint else []) + notes(work))))
-    yield "pmid", _braced(article.pmid)
-    yield "pmcid", _braced(article.pmcid or "")
+    yield "pages", _in_braces(latex(work.number or pages.full(work.page, "--")))
+    yield "doi", _in_braces(_verbatim(article.doi or ""))
+    yield "url", _in_braces(work.url)
+    yield "language", _in_braces(work.printed_languages)
+    yield "note", _in_braces(latex(" ".join((["Preprint."] if work.preprint else []) + notes(work))))
+    yield "pmid", _in_braces(article.pmid)
+    yield "pmcid", _in_braces(article.pmcid or "")
 
 
 def _journal(work: Work) -> Iterator[tuple[str, str]]:
     journal = work.article.journal
-    yield "journal", _braced(latex(work.container))
-    yield "shortjournal", _braced(latex(work.abbreviation))
+    yield "journal", _in_braces(latex(work.container))
+    yield "shortjournal", _in_braces(latex(work.abbreviation))
     if journal:
-        yield "volume", _braced(latex(work.volume))
-        yield "number", _braced(latex(work.issue))
-        yield "issn", _braced(journal.issn or journal.issn_l or "")
+        yield "volume", _in_braces(latex(work.volume))
+        yield "number", _in_braces(latex(work.issue))
+        yield "issn", _in_braces(journal.issn or journal.issn_l or "")
 
 
 def _book(work: Work) -> Iterator[tuple[str, str]]:
     book = work.article.book
-    yield "booktitle", _braced(_protected(work.container))
+    yield "booktitle", _in_braces(_brace_capitals(work.container))
     if book:
-        yield "publisher", _braced(latex(book.publisher or ""))
-        yield "address", _braced(latex(book.place or ""))
-        yield "edition", _braced(latex(book.edition or ""))
-        yield "isbn", _braced(" ".join(book.isbn))
+        yield "publisher", _in_braces(latex(book.publisher or ""))
+        yield "address", _in_braces(latex(book.place or ""))
+        yield "edition", _in_braces(latex(book.edition or ""))
+        yield "isbn", _in_braces(" ".join(book.isbn))
 
 
 def _people(listed: tuple[Name, ...], complete: bool = True) -> str:
@@ -89,13 +89,13 @@ def _person(name: Name) -> str:
     return ", ".join(filter(None, (family, latex(name.suffix), latex(name.given))))
 
 
-def _protected(title: str) -> str:
+def _brace_capitals(title: str) -> str:
     """The title in LaTeX, with braces around words whose capitals a bibliography style must not lower."""
     loose = headline(title)
-    return " ".join(_guarded(word, ordinary=loose or i == 0) for i, word in enumerate(title.split()))
+    return " ".join(_brace_word(word, ordinary=loose or i == 0) for i, word in enumerate(title.split()))
 
 
-def _guarded(word: str, ordinary: bool) -> str:
+def _brace_word(word: str, ordinary: bool) -> str:
     """One word, in braces if its capitals must stay.
 
     `ordinary`: a capital at the start belongs to the title's case, so only capitals further on count.
@@ -113,5 +113,5 @@ def _verbatim(text: str) -> str:
     return text.replace("%", "\\%").replace("{", "\\{").replace("}", "\\}")
 
 
-def _braced(text: str) -> str:
+def _in_braces(text: str) -> str:
     return f"{{{text}}}" if text else ""

@@ -2,7 +2,7 @@
 
 from bio_mcp.literature.citing import dates, names, pages
 from bio_mcp.literature.citing.names import Name
-from bio_mcp.literature.citing.titles import ended, title_case
+from bio_mcp.literature.citing.titles import title_case, with_full_stop
 from bio_mcp.literature.citing.works import Work
 
 
@@ -10,7 +10,7 @@ def render(work: Work) -> str:
     """`Last, First, et al. “Title.” Journal, vol. 384, no. 3, 7 June 2021, pp. 737-38, https://doi.org/....`"""
     kind = "Preprint." if work.preprint else ""
     retracted = "[Retracted]." if work.retracted and not work.says_so_itself else ""
-    parts = (ended(_authors(work)), _title(work), ended(_container(work)), kind, retracted)
+    parts = (with_full_stop(_authors(work)), _title(work), with_full_stop(_container(work)), kind, retracted)
     return " ".join(filter(None, parts))
 
 
@@ -34,12 +34,12 @@ def _title(work: Work) -> str:
     """The title in quotation marks, a book's without; a translation stands behind the original title."""
     title = title_case(work.title_proper) if work.in_english else work.title_proper
     if not title:
-        return ended(work.described)
+        return with_full_stop(work.described)
     if work.kind == "book":
-        return ended(title)
+        return with_full_stop(title)
     if work.translated and work.original_title:
-        return f"“{_within(work.original_title)}” {ended(title)}"
-    return f"“{ended(_within(title))}”"
+        return f"“{_within(work.original_title)}” {with_full_stop(title)}"
+    return f"“{with_full_stop(_within(title))}”"
 
 
 def _within(title: str) -> str:

@@ -32,7 +32,7 @@ def names(authors: Iterable[Author]) -> tuple[Name, ...]:
     listed = list(authors)
     people = tuple(filter(None, map(_name, [author for author in listed if author.valid] or listed)))
     capitals = all(name.family.isupper() or name.literal for name in people)
-    return tuple(replace(name, family=_lowered(name.family)) for name in people) if capitals else people
+    return tuple(replace(name, family=_normal_case(name.family)) for name in people) if capitals else people
 
 
 def inverted(name: Name) -> str:
@@ -88,7 +88,7 @@ def _initial(part: str) -> str:
     return f"{letters[0].upper()}."
 
 
-def _lowered(family: str) -> str:
+def _normal_case(family: str) -> str:
     """`PHILLIPS` -> `Phillips`. Up to three letters stay, since they may be the name's own form."""
     return family.title() if len(family) > 3 else family
 

@@ -24,7 +24,7 @@ _NO_EPITHET = re.compile(
 )
 
 
-def ended(text: str) -> str:
+def with_full_stop(text: str) -> str:
     """`text` with a full stop, unless it already ends a sentence."""
     bare = text.rstrip("]”\"')")
     return text if not text or bare.endswith((".", "?", "!", "…")) else f"{text}."
@@ -51,7 +51,7 @@ def title_case(title: str) -> str:
     for i, match in enumerate(words):
         first_or_last = i in (0, len(words) - 1) or any(match.start() <= start < match.end() for start in starts)
         before = words[i - 1][0] if i else ""
-        pieces += [title[at : match.start()], _cased(match[0], before, first_or_last, lowered)]
+        pieces += [title[at : match.start()], _title_case_word(match[0], before, first_or_last, lowered)]
         at = match.end()
     return "".join([*pieces, title[at:]])
 
@@ -74,7 +74,7 @@ def _foreign(title: str) -> bool:
     return bool(words & FOREIGN) and not words & ENGLISH
 
 
-def _cased(word: str, before: str, first_or_last: bool, lowered: frozenset[str]) -> str:
+def _title_case_word(word: str, before: str, first_or_last: bool, lowered: frozenset[str]) -> str:
     """One word in title case: small words stay lower case inside, units and Latin binomials everywhere.
 
     `lowered`: words that the printed title capitalises and MLA does not; they are lowered.

@@ -2,7 +2,7 @@
 
 from bio_mcp.literature.citing import dates, names, notices, pages
 from bio_mcp.literature.citing.names import Name
-from bio_mcp.literature.citing.titles import ended
+from bio_mcp.literature.citing.titles import with_full_stop
 from bio_mcp.literature.citing.works import Work
 
 _LISTED = 6
@@ -12,8 +12,8 @@ def render(work: Work) -> str:
     """`Author AB, Author CD. Title. J Abbr. 2021 Jun 7;384(3):737-8. doi: ... PMID: ...; PMCID: ....`"""
     source = _book(work) if work.article.book else _journal(work)
     parts = (
-        ended(_people(work.authors, work.article.authors_complete)),
-        ended(_title(work)),
+        with_full_stop(_people(work.authors, work.article.authors_complete)),
+        with_full_stop(_title(work)),
         *source,
         _ids(work),
         *notices.nlm(work),
@@ -47,7 +47,13 @@ def _journal(work: Work) -> list[str]:
     kind = " [Preprint]" if work.preprint else ""
     doi = f"doi: {work.article.doi}." if work.article.doi else ""
     abbreviation = f"{work.abbreviation}{kind}" if work.abbreviation else ""
-    return [ended(abbreviation), ended(cited), ended(work.printed_languages), doi, _online(work)]
+    return [
+        with_full_stop(abbreviation),
+        with_full_stop(cited),
+        with_full_stop(work.printed_languages),
+        doi,
+        _online(work),
+    ]
 
 
 def _online(work: Work) -> str:
@@ -71,10 +77,10 @@ def _book(work: Work) -> list[str]:
         return []
     place, publisher = book.place or "", book.publisher or ""
     imprint = ": ".join(filter(None, (place, publisher)))
-    edition = ended(work.edition)
+    edition = with_full_stop(work.edition)
     started = dates.nlm_date(work.article.publication_date)
     if work.kind == "book":
-        return [edition, ended("; ".join(filter(None, (imprint, started)))), f"Available from: {work.url}"]
+        return [edition, with_full_stop("; ".join(filter(None, (imprint, started)))), f"Available from: {work.url}"]
     when = dates.nlm_date(book.contribution_date)
     revised = work.article.date_revised
     updated = f" [updated {revised:%Y} {revised:%b} {revised.day}]" if revised and when else ""
@@ -82,8 +88,13 @@ def _book(work: Work) -> list[str]:
     role = f"{editors}, editor{'s' if len(work.editors) > 1 else ''}. " if editors else ""
     printed = f"{imprint}; {started}-" if book.contribution_date else f"{imprint}; {started}"
     printed_pages = f"p. {pages.nlm(work.page)}." if work.page else ""
-    book_parts = [f"In: {role}{work.container} [Internet].", edition, ended(printed.strip("; ")), printed_pages]
-    return [ended(f"{when}{updated}"), *book_parts, f"Available from: {work.url}"]
+    book_parts = [
+        f"In: {role}{work.container} [Internet].",
+        edition,
+        with_full_stop(printed.strip("; ")),
+        printed_pages,
+    ]
+    return [with_full_stop(f"{when}{updated}"), *book_parts, f"Available from: {work.url}"]
 
 
 def _ids(work: Work) -> str:

@@ -148,12 +148,12 @@ def _paper(article: Article) -> Work:
         page="" if number else (article.pages or "").strip(),
         number=number or "",
         url=pubmed_page(article.pmid),
-        volume=_assigned(journal.volume if journal else None),
-        issue=_assigned(journal.issue if journal else None),
+        volume=_number_or_empty(journal.volume if journal else None),
+        issue=_number_or_empty(journal.issue if journal else None),
     )
 
 
-def _assigned(number: str | None) -> str:
+def _number_or_empty(number: str | None) -> str:
     """A volume or an issue; "" for a publisher's word for having none yet (`PP`, `ahead-of-print`)."""
     return "" if not number or _NOT_YET.fullmatch(number) else number
 

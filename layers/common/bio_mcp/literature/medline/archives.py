@@ -30,7 +30,7 @@ def open_records(
         raise InvalidInput(UNREADABLE)
     try:
         with path.open("rb") as file:
-            for record in parse_each(_unpacked(file)):
+            for record in parse_each(_decompress(file)):
                 read(file.tell())
                 yield record
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
@@ -39,7 +39,7 @@ def open_records(
         raise InvalidInput(UNREADABLE) from error
 
 
-def _unpacked(file: IO[bytes]) -> IO[bytes]:
+def _decompress(file: IO[bytes]) -> IO[bytes]:
     """The decompressed stream of a gzip or xz file, recognised by its first bytes; any other file unchanged."""
     magic = file.read(6)
     file.seek(0)

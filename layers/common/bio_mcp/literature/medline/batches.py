@@ -28,11 +28,11 @@ _SIZE = 1 << 16  # bytes; a tree is about ten times as large, and reading it is 
 _LONGEST = 1 << 22
 
 
-def in_batches(stream: IO[bytes], head: bytes) -> Generator[Article | OddRecord, None, bytes]:
+def parse_batches(stream: IO[bytes], head: bytes) -> Generator[Article | OddRecord, None, bytes]:
     """Yield the articles of all plain batches; return the bytes that `stream` has to read instead of what was consumed.
 
     Those bytes are the file's opening, a line break for every line read so that errors name the right line, and what
-    follows the last plain batch. `head` has passed `prolog.judge`; a file with an unusual opening is returned whole.
+    follows the last plain batch. `head` was checked by `prolog`; a file with an unusual opening is returned whole.
     """
     opening = _OPENING.match(head)
     if not opening:
@@ -46,17 +46,17 @@ def in_batches(stream: IO[bytes], head: bytes) -> Generator[Article | OddRecord,
             records, breaks = _records(parser, rest[:end])
             if not records:
                 break
-            yield from (read_or_odd(article, record) for record in records)
+            yield from (read_record(article, record) for record in records)
             lines += breaks
             rest = rest[end:]
-        more = filled(stream, _SIZE)
+        more = read_fully(stream, _SIZE)
         if not more:
             break
         rest += more
     return b"".join((prolog, b"\n" * lines, _ROOT, rest))
 
 
-def filled(stream: IO[bytes], size: int) -> bytes:
+def read_fully(stream: IO[bytes], size: int) -> bytes:
     """Read `size` bytes or a little more from a stream that may return small pieces; fewer at its end."""
     pieces: list[bytes] = []
     while size > 0 and (piece := stream.read(size)):
@@ -65,7 +65,7 @@ def filled(stream: IO[bytes], size: int) -> bytes:
     return b"".join(pieces)
 
 
-def read_or_odd(reader: Callable[[etree._Element], Article], element: etree._Element) -> Article | OddRecord:
+def read_record(reader: Callable[[etree._Element], Article], element: etree._Element) -> Article | OddRecord:
     """Read the record, or return the `OddRecord` that says why it cannot be read."""
     try:
         return reader(element)

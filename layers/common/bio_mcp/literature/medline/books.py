@@ -13,7 +13,7 @@ def chapter(element: etree._Element) -> Article:
     record = Article("", book=Book())
     citations.read(record, element, _RECORD)
     record.title = record.title or record.vernacular_title or (record.book.title if record.book else None)
-    return citations.completed(record)
+    return citations.finish_record(record)
 
 
 def _book(record: Article, element: etree._Element) -> None:
@@ -28,7 +28,7 @@ def _book(record: Article, element: etree._Element) -> None:
         elif tag == "PubDate":
             record.publication_date = printed(child)
         elif tag == "ELocationID":
-            linking.located(record, child)
+            linking.set_location_ids(record, child)
         else:
             _described(book, child)
 
@@ -77,7 +77,7 @@ def _accession(record: Article, element: etree._Element) -> None:
     for child in element:
         if child.get("IdType") == "bookaccession":
             _book_of(record).accession = leaf(child)
-    linking.own_ids(record, element)
+    linking.set_own_ids(record, element)
 
 
 def _publication_type(record: Article, element: etree._Element) -> None:
@@ -123,7 +123,7 @@ _DOCUMENT: citations.Readers = {
     "GrantList": citations.set_to("grants", indexing.grants),
     "ReferenceList": citations.references,
 }
-_DATA: citations.Readers = {"History": citations.history, "ArticleIdList": linking.own_ids}
+_DATA: citations.Readers = {"History": citations.history, "ArticleIdList": linking.set_own_ids}
 _RECORD: citations.Readers = {
     "BookDocument": citations.below(_DOCUMENT),
     "PubmedBookData": citations.below(_DATA),

@@ -9,7 +9,7 @@ from bio_mcp.literature.medline import indexing, linking, people
 from bio_mcp.literature.medline.abstracts import copyright_line, other_abstract, sections
 from bio_mcp.literature.medline.dates import calendar_day, printed, stamp
 from bio_mcp.literature.medline.journals import journal, journal_info
-from bio_mcp.literature.medline.limits import checked, version_of
+from bio_mcp.literature.medline.limits import check_record, version_of
 from bio_mcp.literature.medline.markup import leaf, plain
 from bio_mcp.literature.medline.retraction_status import retraction_status
 from bio_mcp.literature.records import Article
@@ -24,7 +24,7 @@ def article(element: etree._Element) -> Article:
     """Read one PubmedArticle. Raises `OddRecord` for one that PubMed cannot have made."""
     record = Article("")
     read(record, element, _RECORD)
-    return completed(record)
+    return finish_record(record)
 
 
 def read(record: Article, element: etree._Element, readers: Readers) -> None:
@@ -35,9 +35,9 @@ def read(record: Article, element: etree._Element, readers: Readers) -> None:
             reader(record, child)
 
 
-def completed(record: Article) -> Article:
+def finish_record(record: Article) -> Article:
     """Check the record and set what depends on all of it: the title's fallback and the retraction status."""
-    checked(record)
+    check_record(record)
     if not record.title:
         record.title = record.vernacular_title
     record.retraction = retraction_status(record.publication_types, record.corrections)
@@ -146,7 +146,7 @@ _ARTICLE: Readers = {
     "ArticleTitle": set_to("title", text_or_none),
     "VernacularTitle": set_to("vernacular_title", text_or_none),
     "Pagination": pagination,
-    "ELocationID": linking.located,
+    "ELocationID": linking.set_location_ids,
     "Abstract": abstract,
     "AuthorList": authors,
     "Language": language,
@@ -170,7 +170,7 @@ _CITATION: Readers = {
 }
 _PUBMED_DATA: Readers = {
     "History": history,
-    "ArticleIdList": linking.own_ids,
+    "ArticleIdList": linking.set_own_ids,
     "ReferenceList": references,
     "PublicationStatus": set_to("publication_status", leaf),
 }

@@ -65,7 +65,7 @@ def _three(element: etree._Element) -> tuple[str | None, str | None, str | None]
 
 @lru_cache(maxsize=8192)
 def _calendar_day(year: str | None, month: str | None, day: str | None) -> date | None:
-    return _made(date, _number(year), month_number(month), _number(day))
+    return _make_or_none(date, _number(year), month_number(month), _number(day))
 
 
 @lru_cache(maxsize=8192)
@@ -116,7 +116,7 @@ def _month_day(text: str) -> tuple[int | None, int | None]:
 
 
 def _day_of(year: int, month: int | None, day: int | None) -> int | None:
-    return day if _made(date, year, month, day) else None
+    return day if _make_or_none(date, year, month, day) else None
 
 
 def _number(text: str | None) -> int | None:
@@ -124,7 +124,9 @@ def _number(text: str | None) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else None
 
 
-def _made(make: Callable[[int, int, int], date], year: int | None, month: int | None, day: int | None) -> date | None:
+def _make_or_none(
+    make: Callable[[int, int, int], date], year: int | None, month: int | None, day: int | None
+) -> date | None:
     """Call `make` with a complete date; None for an incomplete one, and for a day that no calendar has."""
     if not (year and month and day):
         return None

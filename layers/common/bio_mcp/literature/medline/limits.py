@@ -37,7 +37,7 @@ class RecordSize:
                 retryable=False,
             )
 
-    def start_again(self) -> None:
+    def reset(self) -> None:
         """Reset the counts: a record is finished."""
         self._bytes = self._tags = 0
 
@@ -51,18 +51,18 @@ def version_of(text: str | None) -> int:
     return int(text)
 
 
-def checked(record: Article) -> Article:
+def check_record(record: Article) -> Article:
     """Return the article unchanged. Raises `OddRecord` without a PMID, for a bad one, and for endless text."""
     if not record.pmid:
         raise OddRecord("A record in the PubMed XML has no PMID; fetch it again or take it out of the file.")
-    checked_pmid(record.pmid)
+    check_pmid(record.pmid)
     texts = (record.title or "", record.vernacular_title or "", *(section.text for section in record.abstract))
     if sum(map(len, texts)) > LONGEST_TEXT:
         raise OddRecord(f"Title and abstract of PMID {record.pmid} have more than {LONGEST_TEXT:,} characters.")
     return record
 
 
-def checked_pmid(text: str) -> str:
+def check_pmid(text: str) -> str:
     """Return the PMID unchanged. Raises `OddRecord` for anything else than up to nine digits without a leading zero."""
     if not _PMID.fullmatch(text):
         raise OddRecord(f"{text[:SHOWN]!r} is not a PMID: it has up to nine digits and no leading zero.")

@@ -12,7 +12,7 @@ _PMCID = re.compile(r"PMC\d+(?:\.\d+)?")
 _CITED = ("Reference", "Citation", "ArticleId")
 
 
-def own_ids(article: Article, element: etree._Element) -> None:
+def set_own_ids(article: Article, element: etree._Element) -> None:
     """Set DOI, PMCID and PII from PubmedData/ArticleIdList, which outranks ELocationID.
 
     Of several DOIs the one that ELocationID confirms counts, else the first.
@@ -32,7 +32,7 @@ def own_ids(article: Article, element: etree._Element) -> None:
         article.doi = dois[0]
 
 
-def located(article: Article, element: etree._Element) -> None:
+def set_location_ids(article: Article, element: etree._Element) -> None:
     """Set DOI or PII from ELocationID, for want of one in the record's list. One marked invalid is ignored."""
     text = leaf(element)
     if not text or element.get("ValidYN") == "N":

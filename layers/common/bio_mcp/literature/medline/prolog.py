@@ -40,7 +40,7 @@ def sealed_builder() -> etree.XMLParser:
     return etree.XMLParser(**_SEALED)
 
 
-def judge(head: bytes) -> None:
+def check_head(head: bytes) -> None:
     """Raise `NcbiUnreadable` unless `head` opens PubMed XML without declarations of its own."""
     if not head.strip():
         raise NcbiUnreadable("The PubMed XML is empty; fetch it again.")
@@ -69,7 +69,7 @@ def _root(head: bytes) -> etree._Element | None:
             parser.feed(head[start : start + _STEP])
         except etree.XMLSyntaxError as error:
             raise unreadable(error) from error
-        for event in finished(parser):
+        for event in finished_elements(parser):
             return event
     if len(head) < HEAD:
         close(parser)
@@ -84,7 +84,7 @@ def close(parser: etree.XMLPullParser) -> None:
         raise unreadable(error) from error
 
 
-def finished(parser: etree.XMLPullParser) -> Iterator[etree._Element]:
+def finished_elements(parser: etree.XMLPullParser) -> Iterator[etree._Element]:
     """The elements that the parser has finished since the last call."""
     for _, element in parser.read_events():
         yield cast(etree._Element, element)

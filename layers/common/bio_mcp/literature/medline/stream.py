@@ -11,11 +11,11 @@ from typing import IO
 from lxml import etree
 
 from bio_mcp.errors import NcbiUnreadable
-from bio_mcp.literature.medline.batches import filled, in_batches, read_or_odd
+from bio_mcp.literature.medline.batches import parse_batches, read_fully, read_record
 from bio_mcp.literature.medline.books import chapter
 from bio_mcp.literature.medline.citations import article
-from bio_mcp.literature.medline.limits import OddRecord, RecordSize, checked_pmid
-from bio_mcp.literature.medline.prolog import HEAD, close, finished, judge, sealed_parser, unreadable
+from bio_mcp.literature.medline.limits import OddRecord, RecordSize, check_pmid
+from bio_mcp.literature.medline.prolog import HEAD, check_head, close, finished_elements, sealed_parser, unreadable
 from bio_mcp.literature.records import Article, Deletion
 
 _CHUNK = 1 << 15
@@ -41,16 +41,16 @@ def parse_each(stream: IO[bytes]) -> Iterator[Article | Deletion | OddRecord]:
 
     A record too large to be read raises, since its end cannot be found.
     """
-    head = filled(stream, HEAD)
-    judge(head)
-    rest = io.BytesIO((yield from in_batches(stream, head)))
+    head = read_fully(stream, HEAD)
+    check_head(head)
+    rest = io.BytesIO((yield from parse_batches(stream, head)))
     parser, size = sealed_parser(*_RECORDS, *_DELETIONS), RecordSize()
     while chunk := rest.read(_CHUNK) or stream.read(_CHUNK):
         size.add(chunk)
         _feed(parser, chunk)
         for record in _finished(parser):
             yield record
-            size.start_again()
+            size.reset()
     close(parser)
     yield from _finished(parser)
 
@@ -70,16 +70,16 @@ def newest(records: Iterable[Article | Deletion]) -> dict[str, Article | Deletio
 
 def _finished(parser: etree.XMLPullParser) -> Iterator[Article | Deletion | OddRecord]:
     """Yield what the parser has finished, and free each element after it was read."""
-    for element in finished(parser):
+    for element in finished_elements(parser):
         reader: Callable[[etree._Element], Article] | None = _RECORDS.get(element.tag)
         if reader is not None:
-            yield read_or_odd(reader, element)
+            yield read_record(reader, element)
         else:
-            yield from _deleted(element)
-        _forget(element)
+            yield from _deletions(element)
+        _free(element)
 
 
-def _deleted(element: etree._Element) -> Iterator[Deletion | OddRecord]:
+def _deletions(element: etree._Element) -> Iterator[Deletion | OddRecord]:
     for child in element:
         pmid = child.text.strip() if child.tag == "PMID" and child.text else ""
         if pmid:
@@ -88,12 +88,12 @@ def _deleted(element: etree._Element) -> Iterator[Deletion | OddRecord]:
 
 def _deletion(pmid: str) -> Deletion | OddRecord:
     try:
-        return Deletion(checked_pmid(pmid))
+        return Deletion(check_pmid(pmid))
     except OddRecord as odd:
         return odd
 
 
-def _forget(element: etree._Element) -> None:
+def _free(element: etree._Element) -> None:
     """Free a finished record. It stays the last child itself, since libxml2 may still write its tail."""
     element.clear()
     before = element.getprevious()

@@ -103,7 +103,7 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
 )
 def match_citations(request: CitationsToMatch, backends: Backends, context: Context) -> MatchedCitations:
     """Find the PMIDs of references and check each against its record: matched, doubtful, ambiguous, not_found."""
-    cited = [_cited(each, place) for place, each in enumerate(request.citations, 1)]
+    cited = [_to_citation(each, place) for place, each in enumerate(request.citations, 1)]
     matches, reasons = matching.match(cited, backends.lookup, backends.pubmed, context.deadline)
     answer = MatchedCitations(
         matches=[_verdict(each) for each in matches], status="partial" if reasons else "complete", reasons=reasons
@@ -112,7 +112,7 @@ def match_citations(request: CitationsToMatch, backends: Backends, context: Cont
     return budget.within(answer, "matches", budget.DEFAULT, lambda rest: budget.partial(reasons, rest, more))
 
 
-def _cited(known: KnownCitation, place: int) -> matching.Cited:
+def _to_citation(known: KnownCitation, place: int) -> matching.Cited:
     """The citation without `|`, which separates fields in NCBI's request. Raises `InvalidInput` for too few fields."""
     parts = (known.journal, known.year, known.volume, known.firstPage, known.author)
     if not known.title.strip() and sum(bool(part.strip()) for part in parts) < 2:

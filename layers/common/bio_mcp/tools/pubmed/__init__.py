@@ -20,7 +20,7 @@ from bio_mcp.querying.terms import DateRange, DateType, clean, effective_term, u
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import PUBMED
-from bio_mcp.tools.pubmed.fetched import FetchArticles, FetchedArticles, parsed, printed
+from bio_mcp.tools.pubmed.fetched import FetchArticles, FetchedArticles, parsed_answer, printed_answer
 from bio_mcp.tools.pubmed.hits import PMID, BriefSummary, Pmid, RelatedArticle, Status, brief, related
 from bio_mcp.tools.pubmed.server_status import PubmedStatistics, ServerStatus, describe_server, statistics
 
@@ -172,8 +172,8 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
     pmids = fetching.asked_for(request.pmids)
     if request.detailLevel in ("full_xml", "medline_text"):
         style: fetching.Style = "xml" if request.detailLevel == "full_xml" else "medline"
-        return printed(request, pmids, fetching.raw(pmids, style, backends.pubmed, context.deadline))
-    return parsed(request, pmids, fetching.articles(pmids, backends.pubmed, context.deadline))
+        return printed_answer(request, pmids, fetching.raw(pmids, style, backends.pubmed, context.deadline))
+    return parsed_answer(request, pmids, fetching.articles(pmids, backends.pubmed, context.deadline))
 
 
 @tool(

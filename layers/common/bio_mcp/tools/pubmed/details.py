@@ -85,7 +85,7 @@ class ArticleDetails(Response):
     affiliations: list[str] = Field(default_factory=list)
 
 
-def cited(article: Article, mesh: bool) -> ArticleDetails:
+def citation_details(article: Article, mesh: bool) -> ArticleDetails:
     """The details that a citation needs."""
     return ArticleDetails(
         pmid=article.pmid,
@@ -95,11 +95,11 @@ def cited(article: Article, mesh: bool) -> ArticleDetails:
         doi=article.doi,
         pmcid=article.pmcid,
         retraction=article.retraction,
-        **_shown(book=_book(article), meshTerms=list(_mesh(article)) if mesh else None),
+        **_present(book=_book(article), meshTerms=list(_mesh(article)) if mesh else None),
     )
 
 
-def full(article: Article, mesh: bool, grants: bool, affiliations: bool) -> ArticleDetails:
+def full_details(article: Article, mesh: bool, grants: bool, affiliations: bool) -> ArticleDetails:
     """All details. `keywords` are the authors', or the MeSH headings where they gave none."""
     headings = [heading.name for heading in article.mesh] if mesh else []
     places = dict.fromkeys(place for each in article.authors for place in each.affiliations) if affiliations else {}
@@ -115,7 +115,7 @@ def full(article: Article, mesh: bool, grants: bool, affiliations: bool) -> Arti
         doi=article.doi,
         pmcid=article.pmcid,
         retraction=article.retraction,
-        **_shown(
+        **_present(
             book=_book(article),
             meshTerms=list(_mesh(article)) if mesh else None,
             grantList=_grants(article) if grants else None,
@@ -125,7 +125,7 @@ def full(article: Article, mesh: bool, grants: bool, affiliations: bool) -> Arti
     )
 
 
-def _shown(**parts: Any) -> dict[str, Any]:
+def _present(**parts: Any) -> dict[str, Any]:
     """The parts that exist and were requested."""
     return {name: part for name, part in parts.items() if part is not None}
 
@@ -133,7 +133,7 @@ def _shown(**parts: Any) -> dict[str, Any]:
 def _author(author: Author, index: Mapping[str, int] = MappingProxyType({})) -> PubmedAuthor:
     """A group or a person; `index` maps an affiliation to its place in the article's list."""
     places = [index[place] for place in author.affiliations if place in index]
-    more = _shown(suffix=author.suffix, orcid=author.orcid, affiliationIndices=places or None)
+    more = _present(suffix=author.suffix, orcid=author.orcid, affiliationIndices=places or None)
     if author.collective_name:
         return PubmedAuthor(collectiveName=author.collective_name, **more)
     return PubmedAuthor(lastName=author.last_name, firstName=author.fore_name, initials=author.initials, **more)
@@ -164,7 +164,7 @@ def _date(dated: PartialDate | None) -> PublicationDate:
 def _book(article: Article) -> dict[str, str] | None:
     if (book := article.book) is None:
         return None
-    return _shown(title=book.title, publisher=book.publisher, edition=book.edition, accession=book.accession)
+    return _present(title=book.title, publisher=book.publisher, edition=book.edition, accession=book.accession)
 
 
 def _mesh(article: Article) -> Iterator[MeshTerm]:

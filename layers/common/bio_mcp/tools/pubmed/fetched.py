@@ -12,7 +12,7 @@ from bio_mcp.literature.records import Article
 from bio_mcp.querying import fetching
 from bio_mcp.tool import Request, Response
 from bio_mcp.tools import budget
-from bio_mcp.tools.pubmed.details import ABSENT, ArticleDetails, cited, full
+from bio_mcp.tools.pubmed.details import ABSENT, ArticleDetails, citation_details, full_details
 from bio_mcp.tools.pubmed.hits import Pmid, Status
 
 
@@ -52,12 +52,15 @@ class FetchedArticles(Response):
     reasons: list[str] = Field(default_factory=list)
 
 
-def parsed(request: FetchArticles, pmids: list[str], records: Mapping[str, Article]) -> FetchedArticles:
+def parsed_answer(request: FetchArticles, pmids: list[str], records: Mapping[str, Article]) -> FetchedArticles:
     """Answer with the parsed records, in the requested detail, the first ones where all are too long."""
     mesh, short = request.includeMeshTerms, request.detailLevel == "citation_data"
     answer = FetchedArticles(
         requestedPmids=pmids,
-        articles=[cited(each, mesh) if short else full(each, *_wanted(request)) for each in records.values()],
+        articles=[
+            citation_details(each, mesh) if short else full_details(each, *_wanted(request))
+            for each in records.values()
+        ],
         notFoundPmids=[pmid for pmid in pmids if pmid not in records],
         eFetchDetails=_requests(pmids, retmode="xml"),
         status="complete",
@@ -70,7 +73,7 @@ def _wanted(request: FetchArticles) -> tuple[bool, bool, bool]:
     return request.includeMeshTerms, request.includeGrantInfo, request.includeAffiliations
 
 
-def printed(request: FetchArticles, pmids: list[str], raw: fetching.Raw) -> FetchedArticles:
+def printed_answer(request: FetchArticles, pmids: list[str], raw: fetching.Raw) -> FetchedArticles:
     """Answer with the records as NCBI prints them, the first ones where all are too long.
 
     Raises `UpstreamFailed`, not retryable, for a single record over the limit of an answer.

@@ -47,7 +47,7 @@ def brief(summary: DocSummary) -> BriefSummary:
     return BriefSummary(
         pmid=summary.pmid,
         title=summary.title,
-        authors=credited(summary.authors),
+        authors=first_authors(summary.authors),
         source=source(summary),
         pubDate=day(summary.pdat),
         epubDate=day(summary.epdat),
@@ -61,7 +61,7 @@ def related(pmid: str, summary: DocSummary | None, score: float | None) -> Relat
     return RelatedArticle(
         pmid=pmid,
         title=summary.title if summary else None,
-        authors=credited(summary.authors) if summary else None,
+        authors=first_authors(summary.authors) if summary else None,
         score=score,
         linkUrl=pubmed_page(pmid),
         source=source(summary) if summary else None,
@@ -69,7 +69,7 @@ def related(pmid: str, summary: DocSummary | None, score: float | None) -> Relat
     )
 
 
-def credited(authors: Sequence[str]) -> str | None:
+def first_authors(authors: Sequence[str]) -> str | None:
     """The first authors: "Doe J, Smith A, et al."; None without authors."""
     shown = [*authors[:NAMED], *(["et al."] if len(authors) > NAMED else [])]
     return ", ".join(shown) or None
