@@ -76,7 +76,7 @@ class AwsPorts:
 
     @cached_property
     def documents(self):
-        return DynamoDocuments(self.dynamodb, self.table("DocumentsTable"), self.blobs, serial)
+        return DynamoDocuments(self.dynamodb, self.table("DocumentsTable"), lambda: self.blobs, serial)
 
     @cached_property
     def checkpoints(self):
@@ -84,7 +84,7 @@ class AwsPorts:
 
     @cached_property
     def jobs(self):
-        return DynamoJobs(self.dynamodb, self.table("JobsTable"), self.blobs)
+        return DynamoJobs(self.dynamodb, self.table("JobsTable"), lambda: self.blobs)
 
     @cached_property
     def leases(self):

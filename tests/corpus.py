@@ -84,7 +84,7 @@ class Corpus(Embedded):
     def entrez(self):
         return self.ncbi
 
-    def _open_announcements(self):
+    def _bus(self):
         return self.heard
 
     def today(self):

@@ -24,6 +24,8 @@ ORDER = [
     "errors",
     "dialects",
     "health",
+    "lazy",
+    "refreshing",
     "deadline",
     "literature",
     "retrieval",
@@ -46,6 +48,7 @@ ORDER = [
 ]
 FORBIDDEN = {
     "tools": {"adapters", "settings", "wiring", "catalog", "call"},
+    "doors": {"adapters"},
     "adapters": {"tool", "tools", "catalog", "call", "settings"},
 }
 
@@ -212,6 +215,8 @@ RULES: dict[Callable[[str, str], list[str]], list[tuple[str, str]]] = {
         ("wiring", "from bio_mcp.doors.mcp import server as mcp_server"),
         ("syncing.delta", "from . import windows"),
         ("syncing.delta", "from ..ports import Jobs"),
+        ("doors.mcp.http", "from bio_mcp.adapters.aws.documents import DynamoDocuments"),
+        ("doors.auth.access", "def late():\n    from bio_mcp.adapters import jwks"),
         ("helpers", "import json"),
     ],
     misplaced_third_parties: [
@@ -328,6 +333,35 @@ def handed_on(source: str) -> dict[str, str]:
         for alias in node.names
         if alias.asname == alias.name or f'"{alias.name}"' in listed
     }
+
+
+def circles(package: Mapping[str, str]) -> list[str]:
+    """The modules of `package` that reach themselves by imports, wherever these stand."""
+    reached = {name: _imported_modules(source, package) - {name} for name, source in package.items()}
+    for through in package:
+        for modules in reached.values():
+            if through in modules:
+                modules |= reached[through]
+    return sorted(name for name, modules in reached.items() if name in modules)
+
+
+def _imported_modules(source: str, package: Mapping[str, str]) -> set[str]:
+    names = [each.removeprefix("bio_mcp.") for each in imports(source) if each.startswith("bio_mcp.")]
+    return {each if each in package else each.rpartition(".")[0] for each in names}
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    assert circles(MODULES_OF_PACKAGE) == []
+
+
+def test_a_circle_would_be_seen():
+    package = {
+        "tools.a": "from bio_mcp.tools import b",
+        "tools.b": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from bio_mcp.tools.c import C",
+        "tools.c": "class C:\n    def late(self):\n        import bio_mcp.tools.a",
+        "tools.d": "from bio_mcp.tools import a",
+    }
+    assert circles(package) == ["tools.a", "tools.b", "tools.c"]
 
 
 DEFINED = {name: defined(source) for name, source in MODULES_OF_PACKAGE.items()}

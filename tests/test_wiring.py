@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,10 @@ from bio_mcp.adapters.aws.clients import client
 from bio_mcp.call import call, envelope
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import Misconfigured
+from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
+from bio_mcp.wiring.embedded import Embedded
 from bio_mcp.wiring.ncbi import ncbi_key
 from tests.aws_ports import NOBODY
 
@@ -43,7 +47,10 @@ PORTS = {
     "projects": "table_projects",
     "entrez": "table_pace",
     "pubmed": "table_cache",
+    "lookup": "table_cache",
 }
+"""Port -> a setting without which it cannot be made."""
+ANYWHERE = {"embeddings", "chunk_namespace"}  # need no service of AWS
 
 
 @pytest.fixture(autouse=True)
@@ -70,13 +77,21 @@ def test_an_index_is_made_of_as_many_shards_as_are_set():
     with_four.close()
 
 
-def test_every_port_is_made_and_what_connects_is_made_once():
-    backends = Aws(Settings(**NAMED))
-    for port in PORTS:
-        assert getattr(backends, port)
-    for port in ("documents", "passages", "jobs", "announcements", "blobs", "entrez", "pubmed"):
+def test_every_port_of_the_backends_is_tested_here():
+    assert {name for name, each in vars(Backends).items() if isinstance(each, property)} == {*PORTS, *ANYWHERE}
+
+
+@pytest.mark.parametrize("port", [*PORTS, *ANYWHERE])
+@pytest.mark.parametrize("mode", ["embedded", "aws"])
+def test_every_port_is_made_once(tmp_path, mode, port):
+    with closing(wiring.MODES[mode](Settings(**{**NAMED, "mode": mode, "home": tmp_path}))) as backends:
         assert getattr(backends, port) is getattr(backends, port)
-    backends.close()
+
+
+def test_threads_that_ask_at_once_are_given_the_same_port(tmp_path):
+    with closing(Embedded(Settings(home=tmp_path))) as backends, ThreadPoolExecutor(8) as threads:
+        given = list(threads.map(lambda _: id(backends.documents), range(32)))
+    assert len(set(given)) == 1
 
 
 @pytest.mark.parametrize("port", PORTS)

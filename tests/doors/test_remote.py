@@ -14,6 +14,7 @@ from bio_mcp.doors.aws.remote import over_functions
 from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, Misconfigured, UpstreamFailed
+from bio_mcp.lazy import Lazy
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, resources_in, tools_in
 from tests.doors import sample
@@ -71,7 +72,7 @@ CALLS = [
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
 async def test_a_call_through_a_function_gives_what_it_gives_in_process(era, name, arguments):
     given = []
-    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Handlers(), str)):
+    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
         async with Client(server(invoke), mode=era) as client:
             given.append(comparable(await client.call_tool(name, arguments)))
     assert given[0] == given[1]
@@ -81,7 +82,7 @@ async def test_a_call_through_a_function_gives_what_it_gives_in_process(era, nam
 @pytest.mark.parametrize("uri", ["sample://paper/7", "sample://info"])
 async def test_a_resource_through_a_function_is_what_it_is_in_process(uri):
     given = []
-    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Handlers(), str)):
+    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
         async with Client(server(invoke)) as client:
             given.append(comparable(await client.read_resource(uri)))
     assert given[0] == given[1]
@@ -91,7 +92,7 @@ async def test_a_resource_through_a_function_is_what_it_is_in_process(uri):
 @pytest.mark.parametrize("uri", ["sample://paper/404", "sample://paper/500", "sample://paper/x"])
 async def test_a_resource_that_cannot_be_read_fails_as_it_does_in_process(uri):
     given = []
-    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Handlers(), str)):
+    for invoke in (mcp_server.in_process(NO_BACKENDS), over_functions(Lazy(Handlers), str)):
         async with Client(server(invoke)) as client:
             with pytest.raises(MCPError) as caught:
                 await client.read_resource(uri)
@@ -100,7 +101,7 @@ async def test_a_resource_that_cannot_be_read_fails_as_it_does_in_process(uri):
 
 
 def call(functions, name="sample.echo", arguments=None, seconds=5):
-    invoke = over_functions(functions, lambda module: f"bio-{module}")
+    invoke = over_functions(lambda: functions, lambda module: f"bio-{module}")
     return invoke(TOOLS_OF_SAMPLE[name], arguments or {"text": "x"}, Context("c0ffee", Deadline(seconds)))
 
 
@@ -160,12 +161,12 @@ EVERY = tuple(f"{module}=f-{module}" for module in {each.function for each in TO
 
 def test_every_module_of_tools_must_have_a_function():
     with pytest.raises(Misconfigured, match="BIO_MCP_FUNCTIONS names no function for"):
-        invoking(Settings(functions=EVERY[1:]), Handlers())
+        invoking(Settings(functions=EVERY[1:]), Handlers)
 
 
 def test_a_snapshot_is_made_with_the_clients_that_every_tool_takes():
     functions = Handlers()
-    invoking(Settings(functions=EVERY), functions)
+    invoking(Settings(functions=EVERY), lambda: functions)
     assert functions.prepared == []
-    invoking(Settings(functions=EVERY, initialization="snap-start"), functions)
+    invoking(Settings(functions=EVERY, initialization="snap-start"), lambda: functions)
     assert {each.timeout for each in TOOLS.values()} <= set(functions.prepared)

@@ -16,14 +16,14 @@ PUBLIC = {
     for name, each in vars(module).items()
     if inspect.isclass(each) and each.__module__ == module.__name__ and not name.startswith("_")
 }
-ONLY_FOR_ADAPTERS = {"Cache", "RateLimiter"}  # wiring gives them to other adapters
+BESIDE = {"Cache", "RateLimiter", "Functions"}  # wiring gives them to other adapters, the last to a door
 
 
 def test_every_port_is_given_by_backends():
     hints = [get_type_hints(each.fget) for each in vars(ports.Backends).values() if isinstance(each, property)]
     given = {port for each in hints for port in each["return"].__mro__}
     protocols = {each for each in PUBLIC.values() if getattr(each, "_is_protocol", False)}
-    assert {each.__name__ for each in protocols - given} == {"Backends", *ONLY_FOR_ADAPTERS}
+    assert {each.__name__ for each in protocols - given} == {"Backends", *BESIDE}
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))

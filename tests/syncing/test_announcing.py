@@ -70,7 +70,7 @@ class Deaf:
 
 
 class DeafCorpus(Corpus):
-    def _open_announcements(self):
+    def _bus(self):
         return Deaf()
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bio_mcp.adapters.refreshing import RefreshingValue
 from bio_mcp.doors.auth.keys import hmac_keys, rsa_keys
 from bio_mcp.doors.auth.tokens import TokenRejected, Tokens
+from bio_mcp.refreshing import RefreshingValue
 from tests.doors.auth.minting import (
     HS256,
     ISSUER,

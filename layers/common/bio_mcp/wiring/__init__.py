@@ -1,11 +1,15 @@
-"""The composition root: the only package that imports adapters."""
+"""The composition root: the only package outside `adapters` that names an adapter.
+
+A mode makes each port on first use and once, whichever threads ask (`lazy.lazily`); `backends` makes the mode of the
+process itself once.
+"""
 
 from collections.abc import Callable
-from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from bio_mcp.errors import Misconfigured
+from bio_mcp.lazy import Lazy
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
 
@@ -25,11 +29,13 @@ def _aws(settings: Settings) -> "Aws":
 MODES: dict[str, Callable[[Settings], "Embedded | Aws"]] = {"embedded": Embedded, "aws": _aws}
 
 
-@cache
-def backends() -> "Embedded | Aws":
-    """The backends of this process, by its environment."""
+def _configured() -> "Embedded | Aws":
     settings = Settings.from_env()
     return MODES[settings.mode](settings)
+
+
+backends = Lazy(_configured)
+"""Returns the backends of this process, by its environment."""
 
 
 def functions() -> "LambdaFunctions":

@@ -1,28 +1,27 @@
 """The ports on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import Misconfigured
 from bio_mcp.health import Finding, examine
+from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.anywhere import Anywhere
-from bio_mcp.wiring.ncbi import eutils, ncbi_key
+from bio_mcp.wiring.shared import Shared
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.clients import Clients
     from bio_mcp.adapters.aws.queue import SqsContinuations
-    from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents, Projects
 
 
-class Aws(Anywhere):
+class Aws(Shared):
     """Each port is made of the settings that name it when it is first used, and imports no more than it takes: a
     function is given, and loads, what its own tools need. Raises `Misconfigured` naming a setting that is missing.
 
@@ -30,108 +29,18 @@ class Aws(Anywhere):
     """
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._clients = Lazy(_clients)
-        self._dynamodb = Lazy(lambda: self._connect("dynamodb"))
-        self._sqs = Lazy(lambda: self._connect("sqs"))
-        self._s3 = Lazy(lambda: self._connect("s3"))
-        self._events = Lazy(lambda: self._connect("events"))
-        self._blobs = Lazy(self._make_blobs)
-        self._documents = Lazy(self._make_documents)
-        self._passages = Lazy(self._make_passages)
-        self._jobs = Lazy(self._make_jobs)
+        super().__init__(settings, rate_limiter=self._rate_limiter, cache=self._cache_table, bus=self._bus)
 
-    @property
+    @lazily
     def documents(self) -> "Documents":
-        return self._documents()
-
-    @property
-    def passages(self) -> "OpenSearchPassages":
-        return self._passages()
-
-    @property
-    def checkpoints(self) -> "Checkpoints":
-        from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
-
-        return DynamoCheckpoints(self._dynamodb(), self.settings.needed("table_checkpoints"))
-
-    @property
-    def jobs(self) -> "Jobs":
-        return self._jobs()
-
-    @property
-    def leases(self) -> "Leases":
-        from bio_mcp.adapters.aws.leases import DynamoLeases
-
-        return DynamoLeases(self._dynamodb(), self.settings.needed("table_leases"))
-
-    @property
-    def continuations(self) -> "SqsContinuations":
-        from bio_mcp.adapters.aws.queue import SqsContinuations
-
-        return SqsContinuations(self._sqs(), self.settings.needed("queue_url"))
-
-    @property
-    def audit(self) -> "Audit":
-        from bio_mcp.adapters.aws.audit import DynamoAudit
-
-        return DynamoAudit(self._dynamodb(), self.settings.needed("table_audit"))
-
-    @property
-    def blobs(self) -> "Blobs":
-        return self._blobs()
-
-    @property
-    def projects(self) -> "Projects":
-        from bio_mcp.adapters.aws.projects import DynamoProjects
-
-        return DynamoProjects(self._dynamodb(), self.settings.needed("table_projects"))
-
-    def checks(self) -> Sequence[Finding]:
-        """Check the tables, the queue, the bucket and the event bus."""
-        from bio_mcp.adapters.aws import inspection
-
-        named = self.settings.needed
-        return [
-            examine("tables", lambda: inspection.tables(self._dynamodb(), self._tables(inspection.KEYS))),
-            examine("queue", lambda: inspection.queue(self._sqs(), named("queue_url"))),
-            examine("bucket", lambda: inspection.bucket(self._s3(), named("bucket"))),
-            examine("event bus", lambda: inspection.bus(self._events(), named("event_bus"))),
-        ]
-
-    def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
-        unused = {"cache"} if self.settings.cache == "off" else set()
-        return {kind: self.settings.needed(f"table_{kind}") for kind in kinds if kind not in unused}
-
-    def _connect(self, service: str, **options: Any) -> Any:
-        made = self._clients().make(service, **options)
-        self._opened.callback(made.close)
-        return made
-
-    def _open_cache(self) -> "Cache":
-        table = self.settings.needed("table_cache")
-        from bio_mcp.adapters.aws.cache import IMPATIENT, DynamoCache
-
-        return DynamoCache(self._connect("dynamodb", config=IMPATIENT), table)
-
-    def _make_blobs(self) -> "Blobs":
-        from bio_mcp.adapters.aws.blobs import S3Blobs
-
-        return S3Blobs(self._s3(), self.settings.needed("bucket"))
-
-    def _make_documents(self) -> "Documents":
         from bio_mcp.adapters.aws.documents import DynamoDocuments
         from bio_mcp.literature import serial
 
         table = self.settings.needed("table_documents")
-        return DynamoDocuments(self._dynamodb(), table, LazyBlobs(self._blobs), serial)
+        return DynamoDocuments(self._dynamodb, table, lambda: self.blobs, serial)
 
-    def _make_jobs(self) -> "Jobs":
-        from bio_mcp.adapters.aws.jobs import DynamoJobs
-
-        return DynamoJobs(self._dynamodb(), self.settings.needed("table_jobs"), LazyBlobs(self._blobs))
-
-    def _make_passages(self) -> "OpenSearchPassages":
+    @lazily
+    def passages(self) -> "OpenSearchPassages":
         if find_spec("opensearchpy") is None:
             raise Misconfigured("searching takes opensearch-py; install the extra aws, as docs/runbook.md says")
         from bio_mcp.adapters.opensearch.passages import connected
@@ -141,40 +50,108 @@ class Aws(Anywhere):
         url, shards = to.needed("opensearch_url"), to.opensearch_shards
         return connected(url, to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B, shards=shards)
 
-    def _open_announcements(self) -> "Announcements":
+    @lazily
+    def checkpoints(self) -> "Checkpoints":
+        from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
+
+        return DynamoCheckpoints(self._dynamodb, self.settings.needed("table_checkpoints"))
+
+    @lazily
+    def jobs(self) -> "Jobs":
+        from bio_mcp.adapters.aws.jobs import DynamoJobs
+
+        return DynamoJobs(self._dynamodb, self.settings.needed("table_jobs"), lambda: self.blobs)
+
+    @lazily
+    def leases(self) -> "Leases":
+        from bio_mcp.adapters.aws.leases import DynamoLeases
+
+        return DynamoLeases(self._dynamodb, self.settings.needed("table_leases"))
+
+    @lazily
+    def continuations(self) -> "SqsContinuations":
+        from bio_mcp.adapters.aws.queue import SqsContinuations
+
+        return SqsContinuations(self._sqs, self.settings.needed("queue_url"))
+
+    @lazily
+    def audit(self) -> "Audit":
+        from bio_mcp.adapters.aws.audit import DynamoAudit
+
+        return DynamoAudit(self._dynamodb, self.settings.needed("table_audit"))
+
+    @lazily
+    def blobs(self) -> "Blobs":
+        from bio_mcp.adapters.aws.blobs import S3Blobs
+
+        return S3Blobs(self._s3, self.settings.needed("bucket"))
+
+    @lazily
+    def projects(self) -> "Projects":
+        from bio_mcp.adapters.aws.projects import DynamoProjects
+
+        return DynamoProjects(self._dynamodb, self.settings.needed("table_projects"))
+
+    def checks(self) -> Sequence[Finding]:
+        """Check the tables, the queue, the bucket and the event bus."""
+        from bio_mcp.adapters.aws import inspection
+
+        named = self.settings.needed
+        return [
+            examine("tables", lambda: inspection.tables(self._dynamodb, self._tables(inspection.KEYS))),
+            examine("queue", lambda: inspection.queue(self._sqs, named("queue_url"))),
+            examine("bucket", lambda: inspection.bucket(self._s3, named("bucket"))),
+            examine("event bus", lambda: inspection.bus(self._events, named("event_bus"))),
+        ]
+
+    def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
+        unused = {"cache"} if self.settings.cache == "off" else set()
+        return {kind: self.settings.needed(f"table_{kind}") for kind in kinds if kind not in unused}
+
+    @lazily
+    def _clients(self) -> "Clients":
+        try:
+            from bio_mcp.adapters.aws.clients import Clients
+        except ModuleNotFoundError:
+            raise Misconfigured("mode aws takes boto3; install the extra aws, as docs/runbook.md says") from None
+        return Clients()
+
+    @lazily
+    def _dynamodb(self) -> Any:
+        return self._connect("dynamodb")
+
+    @lazily
+    def _sqs(self) -> Any:
+        return self._connect("sqs")
+
+    @lazily
+    def _s3(self) -> Any:
+        return self._connect("s3")
+
+    @lazily
+    def _events(self) -> Any:
+        return self._connect("events")
+
+    def _connect(self, service: str, **options: Any) -> Any:
+        made = self._clients.make(service, **options)
+        self._opened.callback(made.close)
+        return made
+
+    def _cache_table(self) -> "Cache":
+        table = self.settings.needed("table_cache")
+        from bio_mcp.adapters.aws.cache import IMPATIENT, DynamoCache
+
+        return DynamoCache(self._connect("dynamodb", config=IMPATIENT), table)
+
+    def _bus(self) -> "Announcements":
         from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
 
-        return EventBridgeAnnouncements(self._events(), self.settings.needed("event_bus"))
+        return EventBridgeAnnouncements(self._events, self.settings.needed("event_bus"))
 
-    def _open_entrez(self) -> "Eutils":
+    def _rate_limiter(self) -> "RateLimiter":
         from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
         from bio_mcp.adapters.rate_limit import budget_of, fleet_gap_s
 
-        to, key = self.settings, ncbi_key(self.settings)
+        to, key = self.settings, self.ncbi_key
         budget, gap = budget_of(key() if key else None), fleet_gap_s(key is not None, to.ncbi_delay_ms)
-        pacer = DynamoRateLimiter(self._dynamodb(), to.needed("table_pace"), budget, gap)
-        return eutils(to, pacer, key, self._opened)
-
-
-def _clients() -> "Clients":
-    try:
-        from bio_mcp.adapters.aws.clients import Clients
-    except ModuleNotFoundError:
-        raise Misconfigured("mode aws takes boto3; install the extra aws, as docs/runbook.md says") from None
-    return Clients()
-
-
-class LazyBlobs:
-    """`Blobs` that are made when one is wanted: what fits into a table needs no bucket."""
-
-    def __init__(self, blobs: "Callable[[], Blobs]") -> None:
-        self._blobs = blobs
-
-    def put(self, folder: str, content: bytes, suffix: str = "") -> str:
-        return self._blobs().put(folder, content, suffix)
-
-    def get(self, key: str) -> bytes:
-        return self._blobs().get(key)
-
-    def exists(self, key: str) -> bool:
-        return self._blobs().exists(key)
+        return DynamoRateLimiter(self._dynamodb, to.needed("table_pace"), budget, gap)

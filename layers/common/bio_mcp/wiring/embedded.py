@@ -3,81 +3,87 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.health import Finding, examine
+from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.anywhere import Anywhere
-from bio_mcp.wiring.ncbi import eutils, ncbi_key
+from bio_mcp.wiring.shared import Shared
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.continuations import SqliteContinuations
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
-    from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents, Passages, Projects
 
 
-class Embedded(Anywhere):
+class Embedded(Shared):
     """Everything in one SQLite file and in memory: no server, no credentials; the only network is NCBI's."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._database = Lazy(self._open_database)
-        self._documents = Lazy(self._make_documents)
-        self._passages = Lazy(self._make_passages)
+        super().__init__(settings, rate_limiter=self._rate_limiter, cache=self._cache_file, bus=self._bus)
 
-    @property
+    @lazily
     def database(self) -> "Database":
-        return self._database()
+        from bio_mcp.adapters.embedded.database import Database
 
-    @property
+        database = Database(self.settings.home.expanduser())
+        self._opened.callback(database.close)
+        return database
+
+    @lazily
     def documents(self) -> "Documents":
-        return self._documents()
+        from bio_mcp.adapters.embedded.documents import SqliteDocuments
+        from bio_mcp.literature import serial
 
-    @property
+        return SqliteDocuments(self.database, serial)
+
+    @lazily
     def passages(self) -> "Passages":
-        return self._passages()
+        from bio_mcp.adapters.embedded.passages import SqlitePassages
+        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
-    @property
+        return SqlitePassages(self.database, k1=BM25_K1, b=BM25_B)
+
+    @lazily
     def checkpoints(self) -> "Checkpoints":
         from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 
         return SqliteCheckpoints(self.database)
 
-    @property
+    @lazily
     def jobs(self) -> "Jobs":
         from bio_mcp.adapters.embedded.jobs import SqliteJobs
 
         return SqliteJobs(self.database)
 
-    @property
+    @lazily
     def leases(self) -> "Leases":
         from bio_mcp.adapters.embedded.leases import SqliteLeases
 
         return SqliteLeases(self.database)
 
-    @property
+    @lazily
     def continuations(self) -> "SqliteContinuations":
         from bio_mcp.adapters.embedded.continuations import SqliteContinuations
 
         return SqliteContinuations(self.database)
 
-    @property
+    @lazily
     def audit(self) -> "Audit":
         from bio_mcp.adapters.embedded.audit import SqliteAudit
 
         return SqliteAudit(self.database)
 
-    @property
+    @lazily
     def blobs(self) -> "Blobs":
         from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 
         return DirectoryBlobs(self.settings.home.expanduser() / "blobs")
 
-    @property
+    @lazily
     def projects(self) -> "Projects":
         from bio_mcp.adapters.embedded.projects import SqliteProjects
 
@@ -99,45 +105,25 @@ class Embedded(Anywhere):
 
         return check(self.database, serial)
 
-    def _open_database(self) -> "Database":
-        from bio_mcp.adapters.embedded.database import Database
-
-        database = Database(self.settings.home.expanduser())
-        self._opened.callback(database.close)
-        return database
-
-    def _open_announcements(self) -> "Announcements":
+    def _bus(self) -> "Announcements":
         from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
 
         return LoggedAnnouncements()
 
-    def _open_entrez(self) -> "Eutils":
+    def _rate_limiter(self) -> "RateLimiter":
         from bio_mcp.adapters.embedded.rate_limit import SqliteRateLimiter
         from bio_mcp.adapters.rate_limit import LocalRateLimiter, budget_of, fleet_gap_s, gap_s
 
-        to, key = self.settings, ncbi_key(self.settings)
-        keyed = key is not None
+        to, keyed = self.settings, self.ncbi_key is not None
         alone = LocalRateLimiter(gap_s(keyed, to.ncbi_delay_ms))
         shared = fleet_gap_s(keyed, to.ncbi_delay_ms)
         pacer = SqliteRateLimiter(to.home.expanduser(), budget_of(to.ncbi_api_key), shared, alone)
         self._opened.callback(pacer.close)
-        return eutils(to, pacer, key, self._opened)
+        return pacer
 
-    def _open_cache(self) -> "Cache":
+    def _cache_file(self) -> "Cache":
         from bio_mcp.adapters.embedded.cache import SqliteCache
 
         cache = SqliteCache(self.settings.home.expanduser(), self.settings.cache_mb << 20)
         self._opened.callback(cache.close)
         return cache
-
-    def _make_documents(self) -> "Documents":
-        from bio_mcp.adapters.embedded.documents import SqliteDocuments
-        from bio_mcp.literature import serial
-
-        return SqliteDocuments(self.database, serial)
-
-    def _make_passages(self) -> "Passages":
-        from bio_mcp.adapters.embedded.passages import SqlitePassages
-        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-
-        return SqlitePassages(self.database, k1=BM25_K1, b=BM25_B)

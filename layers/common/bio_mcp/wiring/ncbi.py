@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from bio_mcp.adapters.refreshing import RefreshingValue
+from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.secrets import STORED, stored_secret
 

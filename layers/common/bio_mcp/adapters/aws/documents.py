@@ -39,7 +39,7 @@ class DynamoDocuments:
     """The port `Documents` over one table (key: pmid) and, for articles too large for it, a bucket."""
 
     def __init__(
-        self, client: "DynamoDBClient", table: str, blobs: Blobs, codec: Codec, backoff: Backoff = BACKOFF
+        self, client: "DynamoDBClient", table: str, blobs: Callable[[], Blobs], codec: Codec, backoff: Backoff = BACKOFF
     ) -> None:
         self._client = client
         self._table = table

@@ -37,7 +37,7 @@ class DynamoJobs:
     """
 
     def __init__(
-        self, client: "DynamoDBClient", table: str, blobs: Blobs, clock: Callable[[], float] = time.time
+        self, client: "DynamoDBClient", table: str, blobs: Callable[[], Blobs], clock: Callable[[], float] = time.time
     ) -> None:
         self._client = client
         self._table = table

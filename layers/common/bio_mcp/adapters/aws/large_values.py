@@ -1,5 +1,6 @@
 """Large attribute values: stored in the item, or in the bucket if they exceed DynamoDB's 400 KB."""
 
+from collections.abc import Callable
 from typing import Any
 
 from bio_mcp.adapters.aws.dynamodb import Item
@@ -11,13 +12,13 @@ BODY, KEY = "body", "body_key"
 
 
 class LargeValues:
-    """Writes bodies into items and reads them. `folder` is their folder in the bucket, which must not expire objects
-    there.
+    """Writes bodies into items and reads them. `blobs` is called for a value that is too long for
+    an item, so that the others need no bucket; objects in its `folder` must not expire.
 
     A body is written to the bucket before the item that names it, and stays when the item names another one.
     """
 
-    def __init__(self, blobs: Blobs, folder: str) -> None:
+    def __init__(self, blobs: Callable[[], Blobs], folder: str) -> None:
         self._blobs = blobs
         self._folder = folder
 
@@ -25,7 +26,7 @@ class LargeValues:
         """The attributes of the item: always both, so that an update removes an earlier body."""
         if len(body) <= INLINE:
             return {BODY: {"B": body}, KEY: {"NULL": True}}
-        return {BODY: {"NULL": True}, KEY: {"S": self._blobs.put(self._folder, body)}}
+        return {BODY: {"NULL": True}, KEY: {"S": self._blobs().put(self._folder, body)}}
 
     def of(self, item: Item) -> bytes:
         """The body of an item that was read with both attributes."""
@@ -33,7 +34,7 @@ class LargeValues:
         if inline is not None:
             return bytes(inline)
         try:
-            return self._blobs.get(item[KEY]["S"])
+            return self._blobs().get(item[KEY]["S"])
         except NotFound as error:
             raise StoreFailed(
                 "A stored record has lost its text in the bucket; import or sync it again.", retryable=False

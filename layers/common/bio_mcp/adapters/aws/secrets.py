@@ -7,8 +7,8 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import Misconfigured, StoreFailed
+from bio_mcp.lazy import Lazy
 
 QUICK = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})  # seconds; a request is waiting
 

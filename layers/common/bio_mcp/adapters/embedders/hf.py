@@ -17,8 +17,8 @@ from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.identity import Identity
 from bio_mcp.adapters.embedders.installed import TOKENIZER, TORCH_FILES, damaged, sha256_of
 from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids
-from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import EmbeddingFailed
+from bio_mcp.lazy import Lazy
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors

@@ -14,8 +14,8 @@ from bio_mcp.adapters.embedders import TELEMETRY_WANTED
 from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, damaged, read_manifest
 from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids, truncated
-from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.errors import EmbeddingFailed
+from bio_mcp.lazy import Lazy
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors

@@ -8,9 +8,9 @@ import httpx
 import numpy as np
 
 from bio_mcp.adapters.http import http_client
-from bio_mcp.adapters.lazy import Lazy
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.errors import EmbeddingFailed
+from bio_mcp.lazy import Lazy
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from bio_mcp.adapters.refreshing import RefreshingValue
 from bio_mcp.doors.auth.keys import Keys, hmac_keys, rsa_keys
 from bio_mcp.doors.auth.permissions import Permission
 from bio_mcp.doors.auth.tokens import Caller, Tokens
 from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import Misconfigured
+from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
 from bio_mcp.wiring import published_keys
 from bio_mcp.wiring.secrets import STORED, stored_secret

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bio_mcp.adapters.refreshing import RefreshingValue
 from bio_mcp.doors.auth.keys import Key, Keys, candidates
+from bio_mcp.refreshing import RefreshingValue
 
 LEEWAY_S = 30
 MAX_TOKEN = 16 * 1024  # characters

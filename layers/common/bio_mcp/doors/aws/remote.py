@@ -3,30 +3,18 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from bio_mcp.call import Outcome, failed_outcome
-from bio_mcp.deadline import Deadline
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.errors import Failure, FunctionBroke
+from bio_mcp.ports.functions import Functions
 from bio_mcp.tool import Context, Resource, Tool
 
 log = logging.getLogger("bio_mcp.invoking")
 
 
-class Functions(Protocol):
-    """Sends events to functions and returns their answers. Raises a `Failure`, or `FunctionBroke`."""
-
-    def invoke(self, function: str, event: Mapping[str, Any], deadline: Deadline, *, repeatable: bool) -> Any:
-        """The answer of `function`; an event that may have run is sent again only if `repeatable`."""
-        ...
-
-    def prepare(self, timeout_s: float) -> None:
-        """Make a client with this time-out in advance."""
-        ...
-
-
-def over_functions(functions: Functions, function_of: Callable[[str], str]) -> Invoke:
+def over_functions(functions: Callable[[], Functions], function_of: Callable[[str], str]) -> Invoke:
     """Run what a module declares in the function that `function_of` names for it.
 
     The answer and its audit record are the function's own; a call that did not reach it is logged and audited here. The
@@ -40,7 +28,7 @@ def over_functions(functions: Functions, function_of: Callable[[str], str]) -> I
             event |= {} if context.caller is None else {"caller": context.caller}
             event["timeout_s"] = max(0.001, context.deadline.remaining)
             repeatable = isinstance(what, Resource) or what.read_only
-            answer = functions.invoke(function_of(what.function), event, context.deadline, repeatable=repeatable)
+            answer = functions().invoke(function_of(what.function), event, context.deadline, repeatable=repeatable)
             outcome = _outcome(answer)
         except (Failure, FunctionBroke) as failure:
             correlation_id, caller = context.correlation_id, context.caller

@@ -4,8 +4,8 @@ from threading import Barrier, Thread
 
 import pytest
 
-from bio_mcp.adapters.refreshing import FRESH_S, GUARD_S, OUTAGE_S, STALE_S, RefreshingValue
 from bio_mcp.errors import UpstreamFailed
+from bio_mcp.refreshing import FRESH_S, GUARD_S, OUTAGE_S, STALE_S, RefreshingValue
 
 
 class Source:

@@ -1,0 +1,95 @@
+"""The ports that are the same in every mode."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from bio_mcp.lazy import lazily
+from bio_mcp.literature.clock import EASTERN, utc_now
+from bio_mcp.settings import Settings
+from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
+from bio_mcp.wiring.embedding import EMBEDDINGS
+from bio_mcp.wiring.ncbi import eutils, lookup, ncbi_key
+
+if TYPE_CHECKING:
+    from bio_mcp.adapters.caching.pubmed import CachedPubmed
+    from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
+    from bio_mcp.ports.pubmed import Pubmed
+    from bio_mcp.ports.stores import Embeddings
+
+
+class Shared:
+    """NCBI, the embedding model and the calendar.
+
+    A mode gives the functions that make its rate limiter, its cache and its event bus; each is called on first use.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        rate_limiter: "Callable[[], RateLimiter]",
+        cache: "Callable[[], Cache]",
+        bus: "Callable[[], Announcements]",
+    ) -> None:
+        self.settings = settings
+        self._opened = ExitStack()
+        self._make_rate_limiter, self._make_cache, self._make_bus = rate_limiter, cache, bus
+
+    @lazily
+    def embeddings(self) -> "Embeddings":
+        return EMBEDDINGS[self.settings.embeddings](self.settings)
+
+    @lazily
+    def entrez(self) -> "Eutils":
+        return eutils(self.settings, self._make_rate_limiter(), self.ncbi_key, self._opened)
+
+    @property
+    def pubmed(self) -> "Pubmed":
+        return self._cached_pubmed if self._caches else self.entrez
+
+    @lazily
+    def lookup(self) -> "NcbiLookup":
+        asked = lookup(self.settings, self.entrez, self._opened)
+        return cached_lookup(asked, self._cache, self.settings) if self._caches else asked
+
+    @lazily
+    def announcements(self) -> "Announcements":
+        bus = self._make_bus()
+        return invalidating(bus, lambda: self._cached_pubmed) if self._caches else bus
+
+    @property
+    def chunk_namespace(self) -> UUID:
+        return self.settings.chunk_namespace
+
+    def now(self) -> datetime:
+        return utc_now()
+
+    def today(self) -> date:
+        return datetime.now(EASTERN).date()
+
+    def close(self) -> None:
+        """Close the files and connections that were opened; nothing may be used after it."""
+        self._opened.close()
+
+    @lazily
+    def ncbi_key(self) -> "Callable[[], str] | None":
+        """Returns the NCBI API key each time it is called; None where there is no key."""
+        return ncbi_key(self.settings)
+
+    @property
+    def _caches(self) -> bool:
+        return self.settings.cache != "off"
+
+    @lazily
+    def _cache(self) -> "Cache":
+        return self._make_cache()
+
+    @lazily
+    def _cached_pubmed(self) -> "CachedPubmed":
+        return cached(self.entrez, self._cache, self.settings, self.today)
