@@ -9,6 +9,7 @@ the question of a search is embedded all the same. Each figure is the least of e
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import threading
@@ -21,7 +22,7 @@ from typing import Any
 
 import jwt
 
-from tests.aws_template import FUNCTIONS, variables
+from tests.aws_template import FUNCTIONS, TEMPLATE, branches, text, variables
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".cache/packaging"
@@ -143,9 +144,7 @@ def environment(function: str, build: Path, runtime: Path, address: str) -> dict
         "MCP_AUTH_SECRET_KEY": SECRET,
         "MCP_RESOURCE_URL": URL,
     }
-    names = {
-        name: value if isinstance(value, str) else value.get("Ref", "") for name, value in variables(function).items()
-    }
+    names = {name: _made(value) for name, value in variables(function).items()}
     return {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": os.pathsep.join([str(ROOT / "functions" / function), *layers, str(runtime)]),
@@ -156,6 +155,13 @@ def environment(function: str, build: Path, runtime: Path, address: str) -> dict
         **{name: value for name, value in names.items() if not name.startswith(("MCP_", "NCBI_"))},
         **{name: value for name, value in given.items() if name in names},
     }
+
+
+def _made(value: Any) -> str:
+    """A variable of a stack that makes everything itself: text, the default of a parameter, or a name."""
+    first = next(branches(value))
+    parameter = TEMPLATE["Parameters"].get(first.get("Ref"), {}) if isinstance(first, dict) else {}
+    return str(parameter.get("Default") or text(first))
 
 
 def cold_start(function: str, build: Path, runtime: Path, python: str, address: str) -> tuple[float, float]:
@@ -171,7 +177,7 @@ def cold_start(function: str, build: Path, runtime: Path, python: str, address: 
         if ran.returncode:
             raise SystemExit(f"{function} did not start:\n{ran.stderr}")
         imported, called, answer = json.loads(ran.stdout.splitlines()[-1])
-        if "internal error" in json.dumps(answer) or answer.get("statusCode", 200) != 200:
+        if re.search("internal error|BIO_MCP_", json.dumps(answer)) or answer.get("statusCode", 200) != 200:
             raise SystemExit(f"{function} failed: {answer}\n{ran.stdout}")
         runs.append((imported, called))
     return min(run[0] for run in runs), min(run[1] for run in runs)
