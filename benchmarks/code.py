@@ -19,6 +19,8 @@ from statistics import mean, median
 HERE = Path(__file__).resolve().parents[1]
 PACKAGE = "layers/common/bio_mcp"
 RUN = 6  # lines
+REPLACING = {"monkeypatch.setattr", "monkeypatch.setitem", "mocker.patch"}
+PROCESS = {"sys", "socket"}
 TABLE = 5  # tools that a file names before it counts as a table of them
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension, ast.match_case)
@@ -123,13 +125,13 @@ def _reached(start: str, arrows: Mapping[str, set[str]]) -> Iterator[str]:
         yield name
 
 
-def patches(source: str) -> int:
-    """Places where a test replaces what it did not make."""
+def patches(source: str) -> list[str]:
+    """Imports of mocks, and attributes and items that a test replaces, but for those of the process: sys, sockets."""
     nodes = list(ast.walk(ast.parse(source)))
-    names = {each.id for each in nodes if isinstance(each, ast.Name)}
+    calls = [each for each in nodes if isinstance(each, ast.Call) and ast.unparse(each.func) in REPLACING]
+    replaced = [ast.unparse(each.args[0]) for each in calls]
     mocks = [each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom) and "mock" in _words(each)]
-    set_ = [each for each in nodes if isinstance(each, ast.Attribute) and each.attr in ("setattr", "setitem")]
-    return len(mocks) + len([each for each in set_ if ast.unparse(each.value) == "monkeypatch"]) + ("mocker" in names)
+    return [ast.unparse(each) for each in mocks] + [each for each in replaced if each.split(".")[0] not in PROCESS]
 
 
 def _words(node: ast.Import | ast.ImportFrom) -> set[str]:
@@ -176,7 +178,7 @@ def measures(root: Path) -> dict[str, str]:
         "circles of imports": str(len(circles(modules))),
         "arguments / returns with a type": f"{arguments:.1%} / {returns:.1%}",
         "lines of comments / docstrings": f"{_share(modules, comment_lines)} / {_share(modules, docstring_lines)}",
-        "places where tests patch": str(sum(map(patches, tests.values()))),
+        "places where tests patch": str(sum(len(patches(each)) for each in tests.values())),
         "lines of tests for one of code": f"{sum(len(each.splitlines()) for each in tests.values()) / all_lines:.2f}",
         "files with a table of tools": str(len(tables(root, tool_names(modules)))),
     }

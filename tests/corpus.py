@@ -64,6 +64,16 @@ class Heard:
         return sorted(self.all[len(before) :])
 
 
+class Over:
+    """A corpus, but for the ports that are given."""
+
+    def __init__(self, corpus, **ports):
+        self._corpus, self._ports = corpus, ports
+
+    def __getattr__(self, name):
+        return self._ports[name] if name in self._ports else getattr(self._corpus, name)
+
+
 class Corpus(Embedded):
     """An embedded corpus in `home` over the NCBI at `base_url`, not held to its rate. `day` freezes the calendar."""
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 
+from benchmarks.code import patches
 from bio_mcp.catalog import MODULES, TOOLS
 from bio_mcp.doors.aws.events import Event
 
@@ -422,12 +423,6 @@ def test_a_function_that_is_written_again_would_be_seen():
     ]
 
 
-def patches(source: str) -> list[str]:
-    found = [each for each in imports(source) if "mock" in each.split(".")]
-    used = [node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name) and node.id == "mocker"]
-    return found + used
-
-
 @cache
 def broken_in_tests(rule: Callable[[str], list[str]]) -> dict[str, list[str]]:
     """What breaks the rule, by test file."""
@@ -451,6 +446,8 @@ def skips(source: str) -> list[str]:
         (patches, "import unittest.mock"),
         (patches, "from unittest import mock"),
         (patches, "def test_x(mocker):\n    mocker.patch('x')"),
+        (patches, "def test_x(monkeypatch):\n    monkeypatch.setattr(module, 'X', 1)"),
+        (patches, "def test_x(monkeypatch):\n    monkeypatch.setattr('bio_mcp.module.X', 1)"),
         (skips, "@pytest.mark.skip\ndef test_x(): ..."),
         (skips, "def test_x():\n    pytest.skip('later')"),
         (skips, "lxml = pytest.importorskip('lxml')"),

@@ -98,16 +98,3 @@ def test_a_circle_of_imports_is_seen_however_long():
     assert code.circles(modules) == []
     assert code.circles(modules | {"c": "from bio_mcp.a import z"}) == [{"a", "b", "c"}]
     assert code.circles(modules | {"c": "from bio_mcp import a"}) == [{"a", "b", "c"}]
-
-
-@pytest.mark.parametrize(
-    ("source", "places"),
-    [
-        ("from unittest import mock", 1),
-        ("def test_x(mocker): mocker.patch('x')", 1),
-        ("def test_x(monkeypatch): monkeypatch.setattr(module, 'X', 1)", 1),
-        ("def test_x(monkeypatch): monkeypatch.setenv('X', '1')", 0),
-    ],
-)
-def test_a_patch_is_seen(source, places):
-    assert code.patches(source) == places

@@ -1,13 +1,12 @@
 """What commands show while they wait for NCBI, and for how long they do."""
 
-import threading
-
 import pytest
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors import console
-from bio_mcp.doors.cli import checks, waiting
+from bio_mcp.doors.cli import checks
 from bio_mcp.doors.cli.session import Failed, Session
+from bio_mcp.doors.cli.waiting import Waiting
 from bio_mcp.errors import NcbiFailed
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, Request, Response, tool
@@ -43,12 +42,12 @@ def test_a_command_that_asks_ncbi_has_the_time_that_its_help_promises(session):
     assert checks.NCBI_S < 10
 
 
-def test_a_command_that_sees_nothing_for_a_while_says_whom_it_waits_for(session, monkeypatch):
-    monkeypatch.setattr(waiting, "PATIENCE_S", 0)
-    shown, heard = threading.Event(), []
-    monkeypatch.setattr(console, "notice", lambda line: (heard.append(line), shown.set()))
-    session.ask(live(lambda _: float(shown.wait(60))), {})
-    assert heard == ["waiting for NCBI at eutils.example.org:8443"]
+def test_a_command_that_sees_nothing_for_a_while_says_whom_it_waits_for(capsys):
+    shown = []
+    with Waiting(ADDRESS, patience_s=0).shown(soon=True):
+        while not shown:
+            shown = capsys.readouterr().err.splitlines()
+    assert shown == ["waiting for NCBI at eutils.example.org:8443"]
 
 
 def test_an_error_names_the_address_and_the_tries_and_nothing_else_of_the_url(session):

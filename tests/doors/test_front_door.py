@@ -74,11 +74,13 @@ def test_the_function_is_told_for_whom_it_works(opened, functions):
     assert [event["caller"] for _, event, _ in functions.invoked] == [jwt.decode(hs256(), options=UNCHECKED)["sub"]] * 2
 
 
-def test_a_line_of_the_log_has_the_access_logs_request_id_and_a_time_that_lambda_reads(opened, monkeypatch):
+def test_a_line_of_the_log_has_the_access_logs_request_id_and_a_time_that_lambda_reads(opened):
     written = io.StringIO()
-    for handler in logging.getLogger("bio_mcp").handlers:
-        monkeypatch.setattr(handler, "stream", written, raising=False)
+    handlers = [each for each in logging.getLogger("bio_mcp").handlers if isinstance(each, logging.StreamHandler)]
+    before = [(each, each.setStream(written)) for each in handlers]
     posted(opened, "tools/call", name="rag_search", arguments={"query": "migraine"})
+    for handler, stream in before:
+        handler.setStream(stream)
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
     [line] = [each for each in lines if each["message"] == "invoked"]
     assert (line["gateway_request_id"], line["function_request_id"]) == ("bridge", context().aws_request_id)

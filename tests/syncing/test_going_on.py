@@ -3,6 +3,7 @@
 import logging
 import time
 from datetime import date, timedelta
+from itertools import count
 
 import pytest
 
@@ -14,7 +15,7 @@ from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.syncing import delta
 from bio_mcp.syncing.stopping import remove, stop
 from tests.adapters.clocks import Clock
-from tests.corpus import Corpus
+from tests.corpus import Corpus, Over
 
 SYNC = TOOLS[delta.TOOL]
 ASKED = {"query_key": "k", "term": "cancer"}
@@ -71,15 +72,15 @@ def test_a_sync_that_goes_on_answers_with_the_counts_that_its_progress_told(corp
     assert message == f"{told} of {total} records"
 
 
-def test_whoever_asks_meanwhile_is_told_how_far_it_is(corpus, monkeypatch):
-    monkeypatch.setattr(delta, "SAVE_S", 0)
-    answers = []
+def test_whoever_asks_meanwhile_is_told_how_far_it_is(corpus):
+    began, looks, answers = corpus.now(), count(), []
+    slow = Over(corpus, now=lambda: began + timedelta(seconds=delta.SAVE_S) * next(looks))  # it is always time to save
 
     def progress(told, _total, _message):
         if told:
-            answers.append((told, ask(corpus)))
+            answers.append((told, ask(slow)))
 
-    first = ask(corpus, progress=progress)
+    first = ask(slow, progress=progress)
     assert len(answers) > 2
     for told, meanwhile in answers[1:]:
         assert (meanwhile["state"], meanwhile["job_id"]) == ("running", first["job_id"])
@@ -97,12 +98,11 @@ def test_the_result_of_a_sync_that_went_on_by_itself_is_given_once_to_whoever_as
     assert (anew["job_id"] == result["job_id"], anew["inserted"], "ended" in anew) == (False, 0, False)
 
 
-def test_a_result_that_nobody_asked_for_in_an_hour_stands_in_the_next_answer(corpus, queue, clock, monkeypatch):
+def test_a_result_that_nobody_asked_for_in_an_hour_stands_in_the_next_answer(corpus, queue, clock):
     began, _ = interrupted(corpus)
     work_off(queue, corpus, clock)
     later = corpus.now() + timedelta(hours=2)
-    monkeypatch.setattr(corpus, "now", lambda: later)
-    anew = ask(corpus)
+    anew = ask(Over(corpus, now=lambda: later))
     assert anew["job_id"] != began["job_id"]
     assert f"{corpus.documents.count()} inserted" in " ".join(anew["warnings"])
 

@@ -28,8 +28,9 @@ def pacer_of(tmp_path, clock):
     """Pacers of as many processes as one likes, over one file and clock."""
     opened = []
 
-    def make(budget="keyless", at=clock, directory=tmp_path):
-        opened.append(SqliteRateLimiter(directory, budget, GAP, LocalRateLimiter(GAP, at, at.sleep), at, at.sleep))
+    def make(budget="keyless", at=clock, directory=tmp_path, **more):
+        local = LocalRateLimiter(GAP, at, at.sleep)
+        opened.append(SqliteRateLimiter(directory, budget, GAP, local, at, at.sleep, **more))
         return opened[-1]
 
     yield make
@@ -101,17 +102,14 @@ def test_what_an_earlier_boot_left_holds_nobody(pacer_of, tmp_path, clock):
 
 
 @pytest.mark.parametrize("damage", ["not a database", "a directory", "locked"])
-def test_without_the_file_a_process_keeps_its_own_pace_and_logs_it_once(
-    pacer_of, tmp_path, clock, caplog, damage, monkeypatch
-):
-    monkeypatch.setattr("bio_mcp.adapters.embedded.rate_limit.BUSY_S", BUSY_S / 100)
+def test_without_the_file_a_process_keeps_its_own_pace_and_logs_it_once(pacer_of, tmp_path, clock, caplog, damage):
     path = tmp_path / FILE
     if damage == "a directory":
         path.mkdir()
     elif damage == "locked":
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN EXCLUSIVE")
-    pacer = pacer_of()
+    pacer = pacer_of(busy_s=BUSY_S / 100)
     for _ in range(3):
         if damage == "not a database":
             pacer.close()

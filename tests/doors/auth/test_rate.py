@@ -1,6 +1,5 @@
 """So many calls a minute, all at once or evenly."""
 
-from bio_mcp.doors.auth import rate
 from bio_mcp.doors.auth.rate import RateLimiter
 
 
@@ -36,9 +35,8 @@ def test_a_clock_that_is_put_back_locks_nobody_out():
     assert limiter.wait_s("ada") <= 60
 
 
-def test_each_subject_has_its_own_and_few_are_remembered(monkeypatch):
-    monkeypatch.setattr(rate, "SUBJECTS", 3)
-    limiter = RateLimiter(1, Clock())
+def test_each_subject_has_its_own_and_few_are_remembered():
+    limiter = RateLimiter(1, Clock(), subjects=3)
     assert [limiter.wait_s(str(number)) for number in range(10)] == [0] * 10
     assert len(limiter._full_at) == 3
 

@@ -50,8 +50,10 @@ class SqliteRateLimiter:
         local: RateLimiter,
         clock: Clock = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        busy_s: float = BUSY_S,
     ) -> None:
         self._path = directory / FILE
+        self._busy_s = busy_s
         self._budget = budget
         self._gap = gap
         self._local = local
@@ -135,7 +137,7 @@ class SqliteRateLimiter:
         if self._connection is None:
             make_file(self._path)
             self._connection = sqlite3.connect(
-                self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+                self._path, timeout=self._busy_s, isolation_level=None, check_same_thread=False
             )
             self._connection.execute("PRAGMA journal_mode = PERSIST")
             self._connection.execute("PRAGMA synchronous = OFF")

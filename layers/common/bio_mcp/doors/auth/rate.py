@@ -16,9 +16,10 @@ class RateLimiter:
     still.
     """
 
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.time, subjects: int = SUBJECTS) -> None:
         self._interval = MINUTE_S / per_minute if per_minute else 0.0
         self._clock = clock
+        self._subjects = subjects
         self._full_at: OrderedDict[str, float] = OrderedDict()  # when a subject's allowance is full again
         self._lock = Lock()
 
@@ -31,6 +32,6 @@ class RateLimiter:
             full_at = min(max(self._full_at.pop(subject, now), now), now + MINUTE_S)
             wait = full_at + self._interval - now - MINUTE_S
             self._full_at[subject] = full_at if wait > 1e-6 else full_at + self._interval
-            if len(self._full_at) > SUBJECTS:
+            if len(self._full_at) > self._subjects:
                 self._full_at.popitem(last=False)
             return wait if wait > 1e-6 else 0.0

@@ -24,8 +24,9 @@ class _Shown(logging.Handler):
 class Waiting:
     """The waiting for NCBI at `address` of one call."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, patience_s: float = PATIENCE_S) -> None:
         self._shown = _Shown()
+        self._patience_s = patience_s
         self._address = address.partition("://")[2].partition("/")[0].rpartition("@")[2]
 
     @contextmanager
@@ -35,7 +36,7 @@ class Waiting:
         level = log.level
         log.addHandler(self._shown)
         log.setLevel(logging.INFO)
-        patience = threading.Timer(PATIENCE_S, self._show_first)
+        patience = threading.Timer(self._patience_s, self._show_first)
         patience.daemon = True
         if soon:
             patience.start()
