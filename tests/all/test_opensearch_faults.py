@@ -166,7 +166,7 @@ def test_the_nodes_own_breaker_is_an_error_and_nothing_is_lost(passages, opensea
 
 
 def test_a_blocked_index_is_an_error_that_no_repetition_helps(passages, opensearch):
-    index = passages.alias.now().name
+    index = passages.alias.refresh().name
     httpx.put(f"{opensearch.url}/{index}/_settings", json={"index.blocks.write": True}).raise_for_status()
     with pytest.raises(IndexUnavailable, match=r"10 of 10 .*cluster_block_exception"):
         passages.upsert_chunks(ten())

@@ -134,7 +134,7 @@ def test_a_rebuilt_index_replaces_the_old_one_while_searches_go_on(filled, store
         over.set()
         polling.result()
     assert set(seen) == {700}
-    assert filled.alias.now() == new
+    assert filled.alias.refresh() == new
     filled.ensure_schema("model-b", DIM)
     assert filled.chunks(["7"], unit(1_007))["7"][0].sim == pytest.approx(1)
     with pytest.raises(ModelMismatch):
@@ -193,7 +193,7 @@ def test_a_rebuild_that_fails_in_its_last_pass_lets_writes_go_on(filled, store):
 def test_writers_of_the_old_model_are_refused_after_the_switch_and_there_is_a_way_back(filled, store):
     late = beside(filled)
     late.ensure_schema("model-a", DIM)
-    old = filled.alias.now()
+    old = filled.alias.refresh()
     new = rebuild(filled, filled.following(), "model-b", DIM, store.reindex)
     with pytest.raises((IndexUnavailable, Conflict)):
         late.upsert_chunks([entry("1", "late", version=9)])

@@ -60,3 +60,7 @@ class Scripted:
 
     def passages(self, flavour=DOMAIN):
         return OpenSearchPassages(self.transport(), "corpus", Layout(flavour, 1.2, 0.5), bulk=self.bulk())
+
+
+def item(pmid, status, kind="index", error=None):
+    return {kind: {"_id": pmid, "status": status, **({"error": {"type": error}} if error else {})}}

@@ -1,17 +1,7 @@
-import hashlib
-import hmac
-import ssl
-
 import pytest
-from botocore.credentials import Credentials
 
-from bio_mcp.adapters.opensearch.connection import client
-from bio_mcp.adapters.opensearch.errors import Busy, IndexRefused, kind_of
-from bio_mcp.adapters.opensearch.sigv4 import sigv4
-from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
-from bio_mcp.adapters.retry import Backoff
+from bio_mcp.adapters.opensearch.errors import Busy, IndexRefused
 from bio_mcp.deadline import Deadline, bounded_by
-from bio_mcp.errors import IndexUnavailable, Misconfigured
 from tests.adapters.opensearch.fake import Scripted
 
 REJECTED = (429, {"error": {"type": "circuit_breaking_exception"}, "status": 429})
@@ -77,99 +67,3 @@ def test_no_pause_outlasts_the_time_there_is():
     with pytest.raises(Busy):
         server.transport(read_s=0.5).ask("GET", "/x")
     assert len(server.asked) == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [
-        (
-            {"error": {"type": "search_phase_execution_exception", "root_cause": [{"type": "query_shard"}]}},
-            "query_shard",
-        ),
-        ({"error": {"type": "search_phase_execution_exception", "root_cause": []}}, "search_phase_execution_exception"),
-        ({"error": {"type": "no https://host/ here"}}, "unknown_error"),
-        ({"error": "Not Found"}, "unknown_error"),
-        ({"message": "Forbidden"}, "unknown_error"),
-        ([], "unknown_error"),
-    ],
-)
-def test_the_kind_of_an_error_is_one_word(answer, kind):
-    assert kind_of(answer) == kind
-
-
-def test_an_address_that_is_not_there_is_told_to_nobody(caplog):
-    transport = OpenSearchTransport(client("http://someone:hunter2@127.0.0.1:9/base"), backoff=Backoff(tries=1))
-    with pytest.raises(IndexUnavailable, match="cannot be reached") as raised:
-        transport.ask("GET", "/x")
-    for secret in ("hunter2", "someone", "127.0.0.1", "base"):
-        assert secret not in str(raised.value)
-    assert raised.value.__cause__ is None
-    assert raised.value.__context__ is None
-    assert not caplog.records
-
-
-@pytest.mark.parametrize(
-    "url", ["search-domain.eu-west-1.es.amazonaws.com", "ftp://host.example", "https://", "http://host.example:port"]
-)
-def test_an_address_that_is_none_is_refused(url):
-    with pytest.raises(Misconfigured, match="BIO_MCP_OPENSEARCH_URL is not an http address"):
-        client(url)
-
-
-def test_a_domain_has_to_prove_its_name_by_a_certificate():
-    asked = client("https://host.example/base/").get_connection()
-    assert asked.host == "https://host.example:443"
-    assert asked.url_prefix == "/base"
-    tls = asked.pool.conn_kw["ssl_context"]
-    assert (tls.verify_mode, tls.check_hostname) == (ssl.CERT_REQUIRED, True)
-
-
-def expected_signature(service, secret, headers, body, canonical_request):
-    """Signature Version 4 by AWS's description, on its own."""
-    date, region = headers["X-Amz-Date"], "eu-central-1"
-    scope = f"{date[:8]}/{region}/{service}/aws4_request"
-    to_sign = "\n".join(["AWS4-HMAC-SHA256", date, scope, hashlib.sha256(canonical_request.encode()).hexdigest()])
-    key = f"AWS4{secret}".encode()
-    for part in (date[:8], region, service, "aws4_request", to_sign):
-        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-    return key.hex()
-
-
-@pytest.mark.parametrize("service", ["es", "aoss"])
-@pytest.mark.parametrize("token", [None, "session"])
-def test_requests_are_signed_with_the_hash_of_their_body(service, token):
-    server = Scripted((200, {}))
-    sign = sigv4(service, "eu-central-1", Credentials("AKID", "made-up-secret", token))
-    body, path = b'{"size":0}\n', "/corpus-abc-1-own/_bulk?refresh=true&require_alias=true"
-    OpenSearchTransport(server.client(sign)).once("POST", path, body, Deadline(5))
-    [(headers, _)] = server.sent
-    digest = hashlib.sha256(body).hexdigest()
-    assert headers["X-Amz-Content-SHA256"] == digest
-    assert headers["content-type"] == "application/x-ndjson"
-    signed = {"host": "search.example", "x-amz-content-sha256": digest, "x-amz-date": headers["X-Amz-Date"]}
-    if token:
-        signed["x-amz-security-token"] = token
-    canonical = "\n".join(
-        [
-            "POST",
-            "/corpus-abc-1-own/_bulk",
-            "refresh=true&require_alias=true",
-            *(f"{name}:{value}" for name, value in sorted(signed.items())),
-            "",
-            ";".join(sorted(signed)),
-            digest,
-        ]
-    )
-    wanted = expected_signature(service, "made-up-secret", headers, body, canonical)
-    assert headers["Authorization"].endswith(f"Signature={wanted}")
-    assert "made-up-secret" not in str(headers)
-
-
-def test_nothing_to_sign_with_is_said_at_once(monkeypatch, tmp_path):
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    with pytest.raises(Misconfigured, match="no AWS credentials"):
-        sigv4("es", "eu-central-1")

@@ -1,4 +1,4 @@
-"""Writing many documents, item by item: what was refused for the moment is tried again, and nothing else is."""
+"""Bulk writes. Each document has a status of its own: those refused for the moment are sent again, the others not."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
@@ -15,25 +15,25 @@ CONFLICT, NOT_FOUND, NO_ANSWER = 409, 404, 0
 
 
 class _Pending(IndexUnavailable):
-    """Some documents were not written this time, and none was refused."""
+    """Some documents are not written yet, and none was refused."""
 
 
 Actions = Callable[[Collection[str]], Mapping[str, bytes]]
-"""Ids that are still to be written -> the lines that write those which still need it."""
+"""Ids that are not written yet -> the lines to send for those that still need writing."""
 
 
 class Bulk:
-    """Bulk requests until every document is written."""
+    """Sends bulk requests until every document is written."""
 
     def __init__(self, transport: OpenSearchTransport, backoff: Backoff = BACKOFF) -> None:
         self._transport = transport
         self._backoff = backoff
 
     def write(self, path: str, ids: Collection[str], actions: Actions) -> None:
-        """Write `ids`; `actions` is asked before every try, for what the last one may have left behind.
+        """Write the documents `ids`. Before every try `actions` gives their lines, from what is stored by then.
 
-        Raises `IndexUnavailable`, naming how many documents were not written, and what `actions` raises. What was
-        written stays written.
+        Raises `IndexUnavailable`, which counts the documents that were not written, and whatever `actions` raises. What
+        was written stays written.
         """
         pending, deadline = list(ids), call_deadline().share(self._transport.write_s)
 
@@ -49,7 +49,7 @@ class Bulk:
         retry(write, worth=_Pending, backoff=self._backoff, deadline=deadline)
 
     def _send(self, path: str, due: Mapping[str, bytes], deadline: Deadline) -> dict[str, tuple[int, str]]:
-        """Status and reason for each id; `NO_ANSWER` where there was none."""
+        """Send each document once; return status and reason by id, `NO_ANSWER` for those that nothing was said of."""
         found = dict.fromkeys(due, (NO_ANSWER, "no answer"))
         for part in _parts(due):
             try:
@@ -68,7 +68,7 @@ def _settled(status: int) -> bool:
 
 
 def _parts(due: Mapping[str, bytes]) -> Iterator[dict[str, bytes]]:
-    """The lines in requests of at most `REQUEST_BYTES`, or one document."""
+    """Divide the lines into requests of at most `REQUEST_BYTES`; a document that is larger has one to itself."""
     part: dict[str, bytes] = {}
     size = 0
     for key, line in due.items():

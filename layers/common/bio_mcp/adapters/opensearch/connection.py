@@ -1,5 +1,5 @@
-"""opensearch-py's transport to one endpoint, held to our rules: it tries nothing again, follows no redirect and logs no
-address, and every answer that is none is `Busy` or `IndexRefused`."""
+"""opensearch-py's transport to one endpoint. It retries nothing, follows no redirect, logs no address, and raises only
+`Busy` and `IndexRefused`."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -24,9 +24,9 @@ Sign = Callable[[str, str, Any], Mapping[str, str]]
 
 
 def client(url: str, sign: Sign | None = None) -> Transport:
-    """A transport to `url`, over TLS by the system's certificates if that is https; any number of threads may use it.
+    """Return a transport to `url`, for any number of threads. TLS trusts the system's certificates.
 
-    Raises `Misconfigured` for what is no http address.
+    Raises `Misconfigured` if `url` is no http address.
     """
     host = _host(url)
     tls = create_default_context() if host["use_ssl"] else None
@@ -43,7 +43,7 @@ def _host(url: str) -> dict[str, Any]:
 
 
 class Connection(Urllib3HttpConnection):
-    """One request and its answer, within its `timeout`, of which at most `CONNECT_S` to connect."""
+    """Sends one request. Connecting may take `CONNECT_S` of its `timeout`."""
 
     def perform_request(
         self,
@@ -55,7 +55,7 @@ class Connection(Urllib3HttpConnection):
         ignore: Collection[int] = (),
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """Status, headers and text of an answer of 200 to 299. Raises `Busy`, `IndexRefused`."""
+        """Return status, headers and text of an answer of 200 to 299. Raises `Busy` or `IndexRefused` for any other."""
         seconds = self.timeout if timeout is None else timeout
         bounds: Any = urllib3.Timeout(connect=min(CONNECT_S, seconds), read=seconds)
         try:
@@ -70,7 +70,7 @@ class Connection(Urllib3HttpConnection):
         return answer
 
     def log_request_fail(self, *_: Any, **__: Any) -> None:
-        """Nothing: who called is told, and the log would have the address."""
+        """Log nothing: the caller gets an error, and the log would hold the address."""
 
 
 def _failure(status: int, text: str) -> IndexUnavailable:

@@ -1,7 +1,7 @@
-"""Index entries as OpenSearch documents, and what is read back of them.
+"""Index entries to OpenSearch documents and back.
 
-What is only read back stands in `kept`, which OpenSearch stores and does not look into: per chunk its id, section and
-offsets, its text, the hash of what was embedded, and all vectors, little-endian float32 one after the other in base64.
+The field `kept` holds what is only read back; OpenSearch stores it and indexes none of it: id, section and offsets of
+each chunk, its text, the hash of what was embedded, and all vectors as base64 of little-endian float32.
 """
 
 from base64 import b64decode, b64encode
@@ -24,7 +24,7 @@ Source = Mapping[str, Any]
 
 
 def document_of(entry: Entry, matrix: "Vectors") -> dict[str, Any]:
-    """The document; row i of `matrix` embeds chunk i."""
+    """Return the document of `entry`; row i of `matrix` embeds chunk i."""
     quality = entry.quality
     known = {
         "title": entry.title,
@@ -56,12 +56,12 @@ def document_of(entry: Entry, matrix: "Vectors") -> dict[str, Any]:
 
 
 def needs_stored(entry: Entry) -> bool:
-    """Whether vectors must be read back before the entry can be written."""
+    """Tell whether vectors must be read back before the entry can be written."""
     return any(each.chunk_id not in entry.vectors for each in entry.chunks)
 
 
 def vectors_of(entry: Entry, stored: Source | None, dim: int) -> "Vectors":
-    """One row per chunk: the entry's own vector, or the stored one of the same text. Raises `Conflict` for neither."""
+    """Return a row per chunk: the entry's vector, or the stored one of the same text. Raises `Conflict` for neither."""
     known: dict[str, Vectors] = {}
     if stored is not None and "kept" in stored:
         known = dict(zip(stored["kept"]["hashes"], matrix_of(stored), strict=True))
@@ -78,19 +78,19 @@ def vectors_of(entry: Entry, stored: Source | None, dim: int) -> "Vectors":
 
 
 def matrix_of(source: Source) -> "Vectors":
-    """The kept vectors, one row per passage."""
+    """Return the stored vectors, one row per passage."""
     flat = np.frombuffer(b64decode(source["kept"]["vectors"]), "<f4")
     return flat.reshape(source["passages"], -1) if source["passages"] else flat.reshape(0, 0)
 
 
 def hashes_of(source: Source) -> dict[str, str]:
-    """Chunk id -> SHA-256 of what was embedded."""
+    """Return the SHA-256 of what was embedded, by chunk id."""
     kept = source["kept"]
     return {chunk[0]: digest for chunk, digest in zip(kept["chunks"], kept["hashes"], strict=True)}
 
 
 def chunks_of(pmid: str, source: Source, vector: "Vectors | None") -> list[StoredChunk]:
-    """The passages in the order of the text, with their cosines to `vector`."""
+    """Return the passages in the order of the text, with their cosines to `vector`, if given."""
     kept = source["kept"]
     sims = cosines(matrix_of(source), vector) if vector is not None else [None] * source["passages"]
     return [

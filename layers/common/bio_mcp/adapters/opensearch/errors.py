@@ -1,4 +1,4 @@
-"""What OpenSearch's failures are: by HTTP status and OpenSearch's word, never by an address or what the server said."""
+"""Failures of OpenSearch. They give the HTTP status and OpenSearch's own word, never an address or a server's text."""
 
 import re
 from typing import Any
@@ -9,11 +9,11 @@ BUSY_STATUS = frozenset({429, 502, 503, 504})
 
 
 class Busy(IndexUnavailable):
-    """The same request may succeed in a moment."""
+    """OpenSearch cannot answer now; the same request may succeed in a moment."""
 
 
 class IndexRefused(IndexUnavailable):
-    """OpenSearch will not do this; `status` is HTTP's, `kind` its own word for it."""
+    """OpenSearch refused the request; `status` is HTTP's, `kind` its own word for the reason."""
 
     def __init__(self, status: int, kind: str) -> None:
         super().__init__(
@@ -29,7 +29,7 @@ def _advice(status: int) -> str:
 
 
 def kind_of(answer: Any) -> str:
-    """OpenSearch's word for what went wrong; of several, the innermost cause that it names."""
+    """Return OpenSearch's word for the innermost cause of an error, as index_not_found_exception."""
     error = answer.get("error") if isinstance(answer, dict) else None
     if isinstance(error, dict):
         causes = error.get("root_cause") or [error]

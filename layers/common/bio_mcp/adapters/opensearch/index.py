@@ -1,4 +1,4 @@
-"""Which index stands behind the alias, and how it gets there."""
+"""The index behind the alias: finding it, making it, and pointing the alias to another."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, index_body,
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 
-KNOWN_S = 30.0  # for so long a process takes the alias to mean what it meant
+KNOWN_S = 30.0  # seconds for which a process caches the index behind the alias
 EXISTS = "resource_already_exists_exception"
 GONE = "index_not_found_exception"
 
@@ -51,28 +51,28 @@ class Alias:
         self._known: tuple[float, Index] | None = None
 
     def index_name(self, fingerprint: str, dim: int) -> str:
-        """The name of the index that `make` makes for this model."""
+        """Return the name of the index that `make` creates for this model."""
         return index_name(self.corpus, fingerprint, dim, self.layout.generation)
 
     def index(self) -> Index | None:
-        """The index that the alias means, or meant within the last half minute; None where there is none."""
+        """Return the index behind the alias, cached for `KNOWN_S` seconds; None if there is none."""
         known = self._known
         if known is not None and 0 <= self._clock() - known[0] < KNOWN_S:
             return known[1]
-        return self.now()
+        return self.refresh()
 
-    def now(self) -> Index | None:
-        """The index that the alias means now."""
+    def refresh(self) -> Index | None:
+        """Look up the index behind the alias, cache it and return it; None if there is none."""
         found = self._behind()
         self._known = (self._clock(), found[0]) if found else None
         return found[0] if found else None
 
     def forget(self) -> None:
-        """Look again before the next use."""
+        """Drop the cached index: look it up before the next use."""
         self._known = None
 
     def make(self, fingerprint: str, dim: int, instead_of: Index | None = None) -> Index:
-        """Make the index of this model and give it the alias, for which `instead_of`, an empty index, is removed.
+        """Create the index of this model and give it the alias, in place of `instead_of`, an empty index, if given.
 
         Raises `ModelMismatch` when another process was faster with another model.
         """
@@ -93,7 +93,7 @@ class Alias:
         return first
 
     def switch(self, old: Index, new: Index, also_from: "Alias | None" = None) -> None:
-        """Mean `new` instead of `old`, at no moment both or neither, and take `also_from` off `new`."""
+        """Move the alias from `old` to `new` in one step, and take the alias `also_from` off `new`."""
         moves = [{"remove": {"index": old.name, "alias": self.name}}, {"add": {"index": new.name, "alias": self.name}}]
         if also_from is not None:
             moves.append({"remove": {"index": new.name, "alias": also_from.name}})
@@ -101,11 +101,11 @@ class Alias:
         self.forget()
 
     def block(self, index: Index, *, blocked: bool = True) -> None:
-        """Refuse every write to `index`, or take writes again."""
+        """Block all writes to `index`, or allow them again."""
         self._transport.ask("PUT", f"/{index.name}/_settings", {"index.blocks.write": blocked})
 
     def _act(self, *actions: dict[str, Any]) -> None:
-        """Change aliases and remove indices, all in one step or none."""
+        """Change aliases and remove indices, all of it or nothing."""
         if actions:
             self._transport.ask("POST", "/_aliases", {"actions": actions})
 
@@ -117,7 +117,7 @@ class Alias:
                 raise
 
     def _create(self, name: str, fingerprint: str, dim: int, *, aliased: bool) -> None:
-        """Make the index unless it is there, by the first kind of BM25 that this OpenSearch knows."""
+        """Create the index unless it exists, with the first kind of BM25 that this OpenSearch knows."""
         names = (own_alias(name), self.name) if aliased else (own_alias(name),)
         named: dict[str, Any] = {"aliases": {each: {} for each in names}}
         for similarity in SIMILARITIES:
@@ -131,7 +131,7 @@ class Alias:
                     raise
 
     def _behind(self) -> list[Index]:
-        """Every index behind the alias, the oldest first: one, but for a moment."""
+        """Return all indices behind the alias, the oldest first: more than one only while two processes create them."""
         try:
             answer: dict[str, Any] = self._transport.ask("GET", f"/{self.name}")
         except IndexRefused as error:
@@ -152,7 +152,7 @@ def _index(name: str, meta: dict[str, Any]) -> Index:
 
 
 def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:
-    """What is said when the index holds another model's vectors."""
+    """Return the error for an index that holds another model's vectors."""
     return ModelMismatch(
         f"The index holds vectors of the model {index.fingerprint} ({index.dim} numbers), and {fingerprint} ({dim}) is "
         "configured. Configure the former, or run bio-mcp reindex to embed every paper anew.",

@@ -9,13 +9,12 @@ BM25 counts as Lucene does: the words of a paper that was replaced or deleted we
 holds them is merged. Where a third of a corpus had just been written anew, the top tens by BM25 were still 0.98 to 0.99
 those of exact counting.
 
-A write is searched as soon as it is answered: it has the index refreshed rather than wait for OpenSearch's next
-refresh, a second away. A sync writes less often than once a second, so there are no more refreshes than else.
+A search sees a write as soon as it is answered: the write refreshes the index and does not wait for OpenSearch's next
+refresh, up to a second later. A sync writes less often than once a second, so this causes no more refreshes.
 
-On Serverless a write cannot ask for that (searches see it within seconds; reading by PMID, which is what a sync does,
-sees it at once), and cannot depend on what was read: two runs over the same paper at the same moment could leave
-the older version, which leases prevent. This, request signing by the service, and the `faiss` engine are what no test
-here reaches.
+On Serverless a write can do neither: searches see it within seconds (reading by PMID, as a sync does, sees it at once),
+and it cannot depend on what was read, so two runs over one paper at the same moment could leave the older version;
+leases prevent that. No test here reaches Serverless, its `faiss` engine, or a service that checks signatures.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.adapters.entry_vectors import check_vectors, mean_vector, newest, other_model
-from bio_mcp.adapters.opensearch import queries as searching
+from bio_mcp.adapters.opensearch import queries
 from bio_mcp.adapters.opensearch.bulk import Actions, Bulk
 from bio_mcp.adapters.opensearch.connection import client
 from bio_mcp.adapters.opensearch.documents import (
@@ -69,7 +68,10 @@ def connected(
     shards: int = 1,
     replicas: int | None = None,
 ) -> "OpenSearchPassages":
-    """The index `alias` at `url`; `service` is es (a managed domain), aoss (Serverless) or none (requests unsigned)."""
+    """Return the passages behind `alias` at `url`. Connects when first used.
+
+    `service` is es (a managed domain), aoss (Serverless) or none, which leaves requests unsigned.
+    """
     transport = OpenSearchTransport(client(url, None if service == "none" else sigv4(service, region)))
     return OpenSearchPassages(transport, alias, Layout(FLAVOURS[service], k1, b, shards, replicas))
 
@@ -88,7 +90,7 @@ class OpenSearchPassages:
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         index = self.alias.index()
         if index is None or not index.holds(fingerprint, dim):
-            index = self.alias.now()
+            index = self.alias.refresh()
         if index is None:
             self.alias.make(fingerprint, dim)
         elif not index.holds(fingerprint, dim):
@@ -100,18 +102,16 @@ class OpenSearchPassages:
         rebuild(self, self.following(), fingerprint, dim, write)
 
     def following(self, layout: Layout | None = None) -> "OpenSearchPassages":
-        """The index that shall follow this one, behind an alias of its own; what `rebuild` fills."""
+        """Return the index that `rebuild` fills, behind an alias of its own until it replaces this one."""
         name = f"{self.alias.name}-next"
         return OpenSearchPassages(self._transport, name, layout or self._layout, corpus=self.alias.corpus)
 
     def versions(self) -> Iterator[tuple[str, int]]:
-        """PMID and version of every document that a search can see, by PMID."""
-        index = self.alias.now()
+        """Give PMID and version of every document that a search can see, in the order of PMIDs."""
+        index = self.alias.refresh()
         after = 0
         while index is not None:
-            answer = self._read(
-                f"/{index.name}/_search", searching.listing_body(after, LISTED_AT_ONCE), searching.checked
-            )
+            answer = self._read(f"/{index.name}/_search", queries.listing_body(after, LISTED_AT_ONCE), queries.checked)
             hits = answer["hits"]["hits"]
             for hit in hits:
                 after = hit["fields"]["pmid"][0]
@@ -145,15 +145,15 @@ class OpenSearchPassages:
             return []
         if query.vector is not None and query.vector.shape != (index.dim,):
             raise other_model()
-        lexical = searching.lexical_body(query)
-        semantic = None if query.vector is None else searching.semantic_body(query, query.vector)
+        lexical = queries.lexical_body(query)
+        semantic = None if query.vector is None else queries.semantic_body(query, query.vector)
         bodies = [body for body in (lexical, semantic) if body is not None]
-        sent = [line for body in bodies for line in (searching.WHOLE, body)]
-        read = partial(searching.whole, count=len(bodies))
+        sent = [line for body in bodies for line in (queries.WHOLE, body)]
+        read = partial(queries.whole, count=len(bodies))
         hits = iter(self._read(f"/{index.name}/_msearch", sent, read) if bodies else [])
         words = next(hits) if lexical else []
         windows = next(hits) if semantic else []
-        return searching.candidates(words, windows, self._layout.k1 + 1)
+        return queries.candidates(words, windows, self._layout.k1 + 1)
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         found = self._stored(pmids, ["passages", "kept.vectors"])
@@ -170,11 +170,11 @@ class OpenSearchPassages:
         if index is None:
             return 0, 0
         asked = {"size": 0, "track_total_hits": True, "aggs": {"chunks": {"sum": {"field": "passages"}}}}
-        answer = self._read(f"/{index.name}/_search", asked, searching.checked)
+        answer = self._read(f"/{index.name}/_search", asked, queries.checked)
         return answer["hits"]["total"]["value"], int(answer["aggregations"]["chunks"]["value"])
 
     def _upserts(self, index: Index, entries: Sequence[Entry]) -> dict[str, bytes]:
-        """The lines of those entries that are not older than what is stored; the others are done with."""
+        """Return the lines of the entries that are not older than what is stored; older ones are not written."""
         wanted = [
             (each.pmid, ["version", "passages", "kept"] if needs_stored(each) else ["version"]) for each in entries
         ]
@@ -188,7 +188,7 @@ class OpenSearchPassages:
         return found
 
     def _action(self, pmid: str, hit: Hit | None) -> dict[str, Any]:
-        """Write only on top of what was read, where this kind of OpenSearch can tell."""
+        """Return the action that replaces what was read, and fails if that has changed (not on Serverless)."""
         if not self._layout.flavour.conditional:
             return {"index": {"_id": pmid}}
         if hit is None:
@@ -196,7 +196,7 @@ class OpenSearchPassages:
         return {"index": {"_id": pmid, "if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}}
 
     def _write(self, index: Index, pmids: Collection[str], actions: Actions) -> None:
-        """Write to `index`, and make sure afterwards that it is still the one that is searched."""
+        """Write to `index`. Raises `Conflict` if another index is searched by then."""
         flavour = self._layout.flavour
         target = own_alias(index.name) if flavour.conditional else index.name
         options = ["refresh=true"] * flavour.refreshes + ["require_alias=true"] * flavour.conditional
@@ -205,11 +205,11 @@ class OpenSearchPassages:
         except IndexUnavailable:
             self.alias.forget()
             raise
-        if self.alias.now() != index:
+        if self.alias.refresh() != index:
             raise Conflict("The passage index was switched to another while passages were written; sync again.")
 
     def _stored(self, pmids: Sequence[str], fields: Sequence[str]) -> dict[str, Hit]:
-        """Those of the documents that there are, by PMID, with these fields of their source."""
+        """Return the documents that exist, by PMID, with these fields of their source."""
         index = self.alias.index()
         if index is None:
             return {}
@@ -219,12 +219,12 @@ class OpenSearchPassages:
         found: dict[str, Hit] = {}
         for start in range(0, len(wanted), READ_AT_ONCE):
             asked = [{"_id": pmid, "_source": list(fields)} for pmid, fields in wanted[start : start + READ_AT_ONCE]]
-            read = partial(searching.complete, count=len(asked))
+            read = partial(queries.complete, count=len(asked))
             found |= {hit["_id"]: hit for hit in self._read(f"/{index.name}/_mget", {"docs": asked}, read)}
         return found
 
     def _read(self, path: str, body: Any, read: Callable[[Any], T]) -> T:
-        """Ask; an index that is gone is looked for again before the next call."""
+        """Read. If the index is gone, the next call looks it up again."""
         try:
             return self._transport.ask("GET", path, body, read)
         except IndexRefused as error:

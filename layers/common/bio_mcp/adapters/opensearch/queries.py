@@ -1,8 +1,8 @@
-"""The two legs as query bodies, and what comes back as candidates.
+"""Query bodies of the two legs, words and vectors, and their answers as candidates.
 
-Both legs go in one `_msearch` and are fused by us: the server's own fusion ranks per shard. Words: one `term` clause
-each, with its weight as a boost; statistics are those of all shards together. Vectors: the best windows of twice as
-many papers as are asked for, so that ties at the end are ours to break. Few papers (`within`) are scored one by one.
+Both legs go in one `_msearch`; they are fused here, because the server's own fusion ranks per shard. Words: one `term`
+clause each, with its weight as a boost, and statistics over all shards. Vectors: the best windows of twice as many
+papers as are asked for, so that ties at the end are broken here. A few given papers (`within`) are scored one by one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ MARGIN = 64
 
 
 def lexical_body(query: PassageQuery) -> Body | None:
-    """The best papers by BM25; None where no term weighs anything."""
+    """Query for the best papers by BM25; None if no term has a weight."""
     weights: dict[str, float] = {}
     for term, weight in query.terms:
         weights[term] = weights.get(term, 0.0) + weight
@@ -36,7 +36,7 @@ def lexical_body(query: PassageQuery) -> Body | None:
 
 
 def semantic_body(query: PassageQuery, vector: "Vectors") -> Body:
-    """The best papers by the cosine of their best window, which the inner hit names."""
+    """Query for the best papers by the cosine of their best window, which the inner hit names."""
     count = MOST if query.within is not None else min(MOST, 2 * query.depth + MARGIN)
     knn: Body = {"vector": vector.tolist(), "k": count}
     if passing := conditions(query):
@@ -59,7 +59,7 @@ def _page(size: int, query: Body) -> Body:
 
 
 def listing_body(after: int, size: int) -> Body:
-    """The next papers by PMID, with their versions."""
+    """Query for the `size` papers that follow the PMID `after`, with their versions."""
     return {
         "size": size,
         "query": {"range": {"pmid": {"gt": after}}},
@@ -71,7 +71,7 @@ def listing_body(after: int, size: int) -> Body:
 
 
 def conditions(query: PassageQuery) -> list[Body]:
-    """What a paper must fulfil, as filter clauses."""
+    """Filter clauses for the filters of `query`."""
     filters = query.filters
     years = {"gte": filters.year_from, "lte": filters.year_to}
     bounds = {name: year for name, year in years.items() if year is not None}
@@ -87,13 +87,13 @@ def conditions(query: PassageQuery) -> list[Body]:
 
 
 def _among(within: Iterable[str]) -> list[Body]:
-    """These papers only. By the `terms` clause alone OpenSearch takes the filter for one on windows: none passes."""
+    """Filter clauses for these papers. By `terms` alone OpenSearch would filter windows, and none would pass."""
     pmids = numbers(within)
     return [{"terms": {"pmid": pmids}}, {"range": {"pmid": {"gte": pmids[0], "lte": pmids[-1]}}}]
 
 
 def whole(answer: Any, count: int) -> list[list[Body]]:
-    """The hits of each of `count` searches. Raises `Busy`, `IndexRefused` where one answered in part or not at all."""
+    """Return the hits of each of `count` searches. Raises `Busy` or `IndexRefused` if one is partial or missing."""
     responses = answer.get("responses", ())
     if len(responses) != count:
         raise Busy(f"The passage index answered {len(responses)} of {count} searches; try again in a moment.")
@@ -101,24 +101,24 @@ def whole(answer: Any, count: int) -> list[list[Body]]:
 
 
 def checked(response: Body) -> Body:
-    """The answer to one search. Raises `Busy` or `IndexRefused` unless every shard has answered in time."""
+    """Return the answer to one search. Raises `Busy` or `IndexRefused` unless every shard answered in time."""
     if "error" in response:
         status = int(response.get("status", 500))
         if status in BUSY_STATUS:
             raise Busy(f"The passage index is busy ({kind_of(response)}); try again in a moment.")
         raise IndexRefused(status, kind_of(response))
     shards = response["_shards"]
-    lacking = max(shards["failed"], shards["total"] - shards["successful"])
-    if lacking or response.get("timed_out"):
+    missing = max(shards["failed"], shards["total"] - shards["successful"])
+    if missing or response.get("timed_out"):
         raise Busy(
-            f"The passage index answered with {shards['total'] - lacking} of {shards['total']} shards, or not in time; "
+            f"The passage index answered with {shards['total'] - missing} of {shards['total']} shards, or not in time; "
             "try again in a moment."
         )
     return response
 
 
 def complete(answer: Any, count: int) -> list[Body]:
-    """Those of `count` documents of an `_mget` that exist. Raises `Busy` where one could not be looked for."""
+    """Return those of `count` documents of an `_mget` that exist. Raises `Busy` if one could not be looked up."""
     documents = answer.get("docs", ())
     failed = [each for each in documents if "error" in each]
     if failed:
@@ -129,7 +129,7 @@ def complete(answer: Any, count: int) -> list[Body]:
 
 
 def candidates(lexical: Sequence[Body], semantic: Sequence[Body], factor: float) -> list[Candidate]:
-    """Both legs' papers, each once. BM25 scores are divided by `factor`, which Lucene puts into them."""
+    """Merge the papers of both legs. BM25 scores are divided by `factor`, by which Lucene multiplies them."""
     found: dict[int, Candidate] = {}
     for hit in semantic:
         window = hit["inner_hits"]["windows"]["hits"]["hits"][0]["_nested"]["offset"]
@@ -145,7 +145,7 @@ def candidates(lexical: Sequence[Body], semantic: Sequence[Body], factor: float)
 
 
 def cosine(score: float) -> float:
-    """The inner product behind a k-NN score, which is 1 + ip, or 1 / (1 - ip) below zero."""
+    """Return the inner product ip of a k-NN score, which is 1 + ip, or 1 / (1 - ip) if ip is negative."""
     return score - 1 if score >= 1 else 1 - 1 / score
 
 

@@ -21,7 +21,7 @@ class Aliased(Passages, Protocol):
 
 
 Write = Callable[[Sequence[str], Passages], None]
-"""Write these PMIDs, at their present versions, into that index; those that no longer exist are left out."""
+"""Writes these PMIDs, at their present versions, to that index, and leaves out those that no longer exist."""
 
 
 def rebuild(
@@ -33,7 +33,7 @@ def rebuild(
     *,
     pause: Callable[[bool], None] | None = None,
 ) -> Index:
-    """Fill `following` for another model with what `live` holds, and let the alias of `live` mean it; return its index.
+    """Fill `following`, for another model, from `live`, and move the alias of `live` to it; return the new index.
 
     May be stopped and started again: only what is missing or older there is written. Searches go on in the old index
     all the while; so do writes, until a last pass, for which it is blocked (on Serverless `pause` must see to that:
@@ -41,13 +41,13 @@ def rebuild(
     way back: `Alias.switch`; remove it when nobody wants that. The layout of `following` needs another `generation`
     for the same model.
     """
-    old = live.alias.now()
+    old = live.alias.refresh()
     if old is None:
         raise IndexUnavailable("There is no index to rebuild; make its schema and sync.", retryable=False)
     if old.name == following.alias.index_name(fingerprint, dim):
         raise Conflict("The rebuilt index would be the one that is searched; give its layout another generation.")
     following.ensure_schema(fingerprint, dim)
-    new = following.alias.now()
+    new = following.alias.refresh()
     if new is None:
         raise IndexUnavailable("The index that was just made is gone; somebody else removes indices of this corpus.")
     block = pause or (lambda blocked: live.alias.block(old, blocked=blocked))
@@ -62,7 +62,7 @@ def rebuild(
 
 
 def bring_up(live: Aliased, following: Aliased, write: Write) -> int:
-    """Make `following` hold what `live` holds; return how many documents were written or removed."""
+    """Write to `following` what is newer in `live`, and delete the rest; return the number of documents changed."""
     there = dict(following.versions())
     moved = 0
     page: list[str] = []

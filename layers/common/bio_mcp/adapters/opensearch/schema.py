@@ -1,4 +1,4 @@
-"""What the index of one embedding model looks like.
+"""Settings and mapping of the index of one embedding model.
 
 One document per paper, `_id` its PMID. What is filtered and ranked by stands in columns beside the text's own term
 stream; the windows' vectors are nested documents, in the order of `layout`. What is only read back, the passages and
@@ -15,7 +15,7 @@ SIMILARITIES = ("LegacyBM25", "BM25")  # from OpenSearch 3 on, "BM25" leaves out
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """How a kind of OpenSearch differs.
+    """What a kind of OpenSearch can do.
 
     `engine` is the vector library. `conditional`: a write may depend on the sequence number that was read, and on the
     index being there. `refreshes`: searches may see a write at once. `tunable`: shards, copies and blocks are ours
@@ -49,17 +49,17 @@ class Layout:
 
 
 def index_name(corpus: str, fingerprint: str, dim: int, generation: int = 1) -> str:
-    """The index of `corpus` that holds the vectors of this model."""
+    """Return the name of the index of `corpus` for the vectors of this model."""
     return f"{corpus}-{sha256(f'{fingerprint}/{dim}'.encode()).hexdigest()[:12]}-{generation}"
 
 
 def own_alias(index: str) -> str:
-    """The alias that only ever means this index: a write by it never makes an index that is gone anew."""
+    """Return the alias of this index alone. A write by it fails if the index is gone; by name it would create one."""
     return f"{index}-own"
 
 
 def index_body(layout: Layout, fingerprint: str, dim: int, similarity: str) -> dict[str, Any]:
-    """Settings and mapping of an index; `similarity` is one of `SIMILARITIES`."""
+    """Return the settings and mapping of an index; `similarity` is one of `SIMILARITIES`."""
     settings: dict[str, Any] = {
         "knn": True,
         "similarity": {"terms": {"type": similarity, "k1": layout.k1, "b": layout.b}},

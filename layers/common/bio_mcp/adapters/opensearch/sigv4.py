@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def sigv4(service: str, region: str | None = None, credentials: "Credentials | None" = None) -> Urllib3AWSV4SignerAuth:
-    """opensearch-py's signer by Signature Version 4; region and credentials are botocore's own unless given.
+    """Return opensearch-py's signer (Signature Version 4); region and credentials are botocore's own unless given.
 
-    The body's hash is signed as a header of its own, without which Serverless answers 403. Credentials that expire
-    are renewed by botocore. Raises `Misconfigured` where there are none.
+    It signs a header with the body's hash, without which Serverless answers 403. botocore renews credentials that
+    expire. Raises `Misconfigured` if there are no credentials or no region.
     """
     from botocore.session import Session
 

@@ -1,4 +1,4 @@
-"""JSON to and from one OpenSearch endpoint: bounded in time, and tried again where it was only busy."""
+"""Requests to one OpenSearch endpoint, in JSON: bounded in time, and retried if it is busy."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,7 +16,8 @@ JSON, NDJSON = "application/json", "application/x-ndjson"
 
 
 class OpenSearchTransport:
-    """Requests and their answers. `read_s` or `write_s`, and the deadline of the call, bound one with all its tries."""
+    """Sends requests. A request with all its retries takes `read_s` or `write_s` seconds at most, within the call's
+    deadline."""
 
     def __init__(
         self, client: Transport, *, backoff: Backoff = BACKOFF, read_s: float = 7.0, write_s: float = 60.0
@@ -27,9 +28,9 @@ class OpenSearchTransport:
         self.write_s = write_s
 
     def ask(self, method: str, path: str, body: Any = None, read: Callable[[Any], T] = lambda answer: answer) -> T:
-        """`read` of the answer's JSON, which may raise `Busy` as well. Raises `Busy` in the end, `IndexRefused`.
+        """Send `body`, an object or a list of them (sent as lines), and return what `read` makes of the answer's JSON.
 
-        `body`: an object, or a list of them that are sent as lines.
+        Retries on `Busy`, which `read` may raise too. Raises `Busy` after the last try, and `IndexRefused`.
         """
         deadline = call_deadline().share(self.read_s if method == "GET" else self.write_s)
         return retry(
@@ -40,7 +41,7 @@ class OpenSearchTransport:
         )
 
     def once(self, method: str, path: str, body: Any, deadline: Deadline) -> Any:
-        """The JSON of one answer to one request. `body` may also be bytes: lines that are ready to be sent."""
+        """Send one request and return the answer's JSON. `body` may also be bytes: lines that are ready to be sent."""
         sent, kind = _encoded(body)
         seconds = max(0.1, min(deadline.remaining, 86_400))
         try:
@@ -65,5 +66,5 @@ def _encoded(body: Any) -> tuple[bytes, str]:
 
 
 def lines(objects: Sequence[Any]) -> bytes:
-    """One JSON object a line, as `_bulk` and `_msearch` take them."""
+    """Write one JSON object a line, as `_bulk` and `_msearch` take them."""
     return b"".join(json.dumps(each, separators=(",", ":")).encode() + b"\n" for each in objects)
