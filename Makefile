@@ -54,7 +54,7 @@ check: setup $(VENV)/.dev check-template ## lint, format, types, code that nothi
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/python -m scripts.unreachable
-	$(BIN)/python -m bio_mcp.doors.docs --check
+	$(BIN)/python -m scripts.docs --check
 	$(BIN)/python -m scripts.template --check
 
 check-template: $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_template.py looks at the logs instead
@@ -63,7 +63,7 @@ check-template: $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_tem
 	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file template.yaml
 
 docs: setup $(VENV)/.dev ## render the generated pages, and what of template.yaml follows from the functions
-	$(BIN)/python -m bio_mcp.doors.docs
+	$(BIN)/python -m scripts.docs
 	$(BIN)/python -m scripts.template
 
 bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.md; takes some minutes

@@ -4,8 +4,8 @@ import tomllib
 
 import pytest
 
-from bio_mcp.doors.docs import ROOT
 from scripts.configure_stack import ASKED, ISSUER, asked, configured, parameters, stamped
+from scripts.docs import ROOT
 from tests.aws_template import TEMPLATE, rendered
 
 SAMCONFIG = (ROOT / "samconfig.toml").read_text()

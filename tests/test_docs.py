@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.__main__ import names, recorded
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.docs import ROOT, filled, pages, publish
 from bio_mcp.settings import Settings
+from scripts.docs import ROOT, filled, pages, publish
 from scripts.template.__main__ import files
 from scripts.template.functions import functions
 from tests.touched_ports import needed

@@ -5,7 +5,7 @@ import json
 import jwt
 import pytest
 
-from bio_mcp.doors.docs import ROOT
+from scripts.docs import ROOT
 from tests.emulated.clients import REGION, configured, connect
 from tests.emulated.emulator import Unusable, emulator
 from tests.sam_local.__main__ import by_hand

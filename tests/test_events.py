@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.docs import ROOT
+from scripts.docs import ROOT
 from tests.eutils_server.client import running
 from tests.sam_local.local import FILES
 from tests.tools.live import LiveDesk

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from bio_mcp.doors.docs import ROOT
+from scripts.docs import ROOT
 
 
 def program(path, text):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.doors.cli.program import COMMANDS
-from bio_mcp.doors.docs import ROOT
+from scripts.docs import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LAPTOP = (ROOT / "docs/laptop.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bio_mcp.doors.docs import ROOT
+from scripts.docs import ROOT
 
 SCRIPT = ROOT / "scripts/setting_up.py"
 STEP = "import time; log = open('log', 'a'); log.write('begun '); log.flush(); time.sleep(0.3); log.write('done ')"

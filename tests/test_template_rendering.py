@@ -7,7 +7,7 @@ import yaml
 
 from bio_mcp import tools
 from bio_mcp.catalog import LISTED, MODULES, TOOLS, modules_of_tools
-from bio_mcp.doors.docs import ROOT
+from scripts.docs import ROOT
 from scripts.port_grants import INDEX, given_for
 from scripts.template.__main__ import files, filled, main, rendered
 from scripts.template.blocks import Tagged, block

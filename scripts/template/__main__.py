@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from bio_mcp.doors.docs import publish
+from scripts.docs import publish
 from scripts.port_grants import Given
 from scripts.template import index
 from scripts.template.blocks import block

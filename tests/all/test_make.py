@@ -9,7 +9,7 @@ import time
 import httpx
 import pytest
 
-from bio_mcp.doors.docs import ROOT
+from scripts.docs import ROOT
 
 
 @pytest.fixture

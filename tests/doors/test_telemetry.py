@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bio_mcp.doors.docs import ROOT
+from scripts.docs import ROOT
 
 PROGRAM = str(Path(sys.executable).with_name("bio-mcp"))
 FIRST_UPLOAD_S = 12  # with telemetry, ONNX Runtime looks its collector up 9 s after the first query

@@ -8,8 +8,8 @@ import sys
 from contextlib import contextmanager
 
 from bio_mcp.doors.cli.program import run
-from bio_mcp.doors.docs import ROOT
 from bio_mcp.settings import Settings
+from scripts.docs import ROOT
 from tests.corpus import Corpus
 
 COMMAND = [sys.executable, "-m", "tests.eutils_server", "--port"]

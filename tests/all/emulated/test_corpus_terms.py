@@ -7,8 +7,8 @@ import subprocess
 import pytest
 import yaml
 
-from bio_mcp.doors.docs import ROOT
 from scripts.configure_stack import configured
+from scripts.docs import ROOT
 from tests.aws_template import TEMPLATE
 from tests.emulated.build import QUIET, SAM
 from tests.emulated.clients import connect

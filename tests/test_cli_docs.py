@@ -5,7 +5,7 @@ import shlex
 import click
 import pytest
 
-from bio_mcp.doors.cli_docs import EXAMPLES, cli_page, commands, options
+from scripts.cli_docs import EXAMPLES, cli_page, commands, options
 
 COMMANDS = {words: context.command for words, context in commands()}
 LEAVES = {words: command for words, command in COMMANDS.items() if not isinstance(command, click.Group)}
