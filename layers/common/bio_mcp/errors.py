@@ -133,5 +133,5 @@ class DeadlineExceeded(Failure):
 class FunctionBroke(Exception):
     """A Lambda function of ours ended without an answer: a bug, and so no `Failure`.
 
-    The message is Lambda's word for how it ended, never what the function said.
+    The message is the kind of end that Lambda reports, never the output of the function.
     """

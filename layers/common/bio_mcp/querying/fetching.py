@@ -35,8 +35,8 @@ class Raw:
     retractions: dict[str, RetractionStatus]
 
 
-def asked_for(pmids: Sequence[str], field: str = "pmids") -> list[str]:
-    """PMIDs without leading zeros, each once, in order. Raises `InvalidInput`, naming `field`, for what is none."""
+def distinct_pmids(pmids: Sequence[str], field: str = "pmids") -> list[str]:
+    """The PMIDs without leading zeros, each once, in order. Raises `InvalidInput`, naming `field`, for a bad one."""
     numbers = [_PMID.fullmatch(pmid) for pmid in pmids]
     for pmid, number in zip(pmids, numbers, strict=True):
         if number is None:

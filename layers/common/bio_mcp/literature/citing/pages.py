@@ -1,4 +1,4 @@
-"""Page ranges. NLM abbreviates them (`737-8`); other styles expand them. Article numbers are told from pages."""
+"""Page ranges. NLM abbreviates them (`737-8`); other styles expand them. Article numbers are not pages."""
 
 import re
 from dataclasses import dataclass

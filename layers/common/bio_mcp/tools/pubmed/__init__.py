@@ -169,7 +169,7 @@ def _chosen(request: SearchPubmed) -> dict[str, Any]:
 )
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
-    pmids = fetching.asked_for(request.pmids)
+    pmids = fetching.distinct_pmids(request.pmids)
     if request.detailLevel in ("full_xml", "medline_text"):
         style: fetching.Style = "xml" if request.detailLevel == "full_xml" else "medline"
         return printed_answer(request, pmids, fetching.raw(pmids, style, backends.pubmed, context.deadline))
@@ -186,7 +186,7 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
 )
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""
-    [pmid] = fetching.asked_for([request.sourcePmid], "sourcePmid")
+    [pmid] = fetching.distinct_pmids([request.sourcePmid], "sourcePmid")
     if request.relationshipType == "citation_formats":
         return _citations(pmid, request, backends, context.deadline)
     link_name = LINKS[request.relationshipType]
