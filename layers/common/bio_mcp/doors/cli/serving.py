@@ -13,6 +13,7 @@ from bio_mcp.doors import console
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import log_for_people
 from bio_mcp.doors.queue_worker import QueueWorker
+from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
 
 BRINGING_ONE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
@@ -41,9 +42,8 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
     host = host or settings.http_host
     allowed = access(settings)
     must_require_tokens(host, allowed is not None)
-    here = f"[{host}]:*" if ":" in host else f"{host}:*"
-    settings = replace(settings, allowed_hosts=(*settings.allowed_hosts, here))
-    app = application(settings, in_process(session.backends), allowed, public=not is_loopback(host))
+    named = _named_as(host, settings)
+    app = application(named, in_process(session.backends), allowed, public=not is_loopback(host))
     if along is not None:
         serve_on_socket(app, along)
         return
@@ -60,6 +60,12 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
             workers=count,
             worker=partial(_serving_along, host),
         )
+
+
+def _named_as(host: str, settings: Settings) -> Settings:
+    """Allow requests that name the server as `host`, at any port."""
+    here = f"[{host}]:*" if ":" in host else f"{host}:*"
+    return replace(settings, allowed_hosts=(*settings.allowed_hosts, here))
 
 
 def _serving_along(host: str, number: int) -> list[str]:
