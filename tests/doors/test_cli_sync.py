@@ -103,7 +103,7 @@ def test_records_that_are_listed_and_not_delivered_leave_the_sync_incomplete(onl
     ran = online("sync", "covid", TERM)
     assert ran.code == 1
     assert "incomplete: the watermark stays where it was" in ran.out
-    assert "listed by PubMed and not delivered; the next run asks again" in " ".join(ran.err.split())
+    assert "listed by PubMed but not delivered; the next run asks again" in " ".join(ran.err.split())
 
 
 def test_a_sync_that_another_process_runs_is_not_started_twice(online):
