@@ -86,13 +86,13 @@ async def test_a_file_an_example_and_a_command_make_a_tool_everywhere(tmp_path):
 
 
 def a_missing_example_fails_one_test_which_says_what_to_add(copy):
-    said = copy.test(
+    output = copy.test(
         "tests/test_examples.py", "tests/test_port_grants.py", "tests/contracts", "-k", "[corpus.size]"
     ).stdout
-    assert re.findall(r"^FAILED (\S+)", said, re.MULTILINE) == [
+    assert re.findall(r"^FAILED (\S+)", output, re.MULTILINE) == [
         "tests/test_examples.py::test_every_tool_has_an_example[corpus.size]"
     ]
-    assert f"add {EXAMPLE}, as" in said
+    assert f"add {EXAMPLE}, as" in output
 
 
 def every_check_that_looks_at_all_tools_is_content(copy):

@@ -152,9 +152,9 @@ def _option(leaf: Leaf, meaning: str, default: Any, words: Mapping[str, str] | N
     if kind is bool:
         return click.option(f"{flag}/--no-{flag[2:]}", leaf.name, default=None, help=text)
     if typing.get_origin(kind) is typing.Literal:
-        said = words or {each: each for each in typing.get_args(kind)}
+        values = words or {each: each for each in typing.get_args(kind)}
         return click.option(
-            flag, leaf.name, type=click.Choice(list(said)), callback=lambda *given: said.get(given[-1]), help=text
+            flag, leaf.name, type=click.Choice(list(values)), callback=lambda *given: values.get(given[-1]), help=text
         )
     if typing.get_origin(kind) in (list, tuple, set, frozenset):
         return click.option(flag, leaf.name, type=_scalar(typing.get_args(kind)[0]), multiple=True, help=text)
