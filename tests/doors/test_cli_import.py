@@ -81,7 +81,7 @@ def test_an_odd_record_is_named_and_left_out_and_the_next_file_is_imported(cli, 
     ran = cli("import", str(path), str(last))
     assert ran.code == 1
     assert ran.err.startswith("error: odd.xml: record 1: ")
-    assert ran.err.endswith("It was left out.\n")
+    assert ran.err.endswith("It was skipped.\n")
     body = cli("import", str(path), str(last), "--json").json
     assert [(each["skipped"], each["odd"]) for each in body["files"]] == [(4, 1), (2, 0)]
     assert (body["complete"], body["documents"]) == (False, 6)

@@ -46,10 +46,10 @@ def test_a_query_is_forgotten_only_when_told_twice(online):
     papers = online("queries", "list", "--json").json["papers"]
     ran = online("queries", "remove", "covid")
     assert ran.code == 1
-    assert "would be forgotten" in ran.out
+    assert "would be removed" in ran.out
     ran = online("queries", "remove", "covid", "--yes")
     assert ran.code == 0
-    assert "is forgotten; its papers stay" in ran.out
+    assert "is removed; its papers stay" in ran.out
     assert online("queries", "list", "--json").json == {"queries": [], "left_out": 0, "papers": papers}
     assert "is not followed" in online("queries", "remove", "covid").out
 

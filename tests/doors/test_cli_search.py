@@ -35,7 +35,7 @@ def test_a_hit_that_does_not_fit_says_so(full):
 
 
 def test_a_list_says_what_its_scores_are_worth(full):
-    assert full("search", "cancer").out.splitlines()[-1].startswith("Scores put this answer in order.")
+    assert full("search", "cancer").out.splitlines()[-1].startswith("Scores only order this answer.")
 
 
 def test_a_warning_is_told_apart_from_the_list(full):

@@ -52,7 +52,7 @@ def test_the_checkpoint_stands_where_the_sync_ended(online):
 
 def test_a_checkpoint_can_be_moved_back(online):
     online("sync", "covid", TERM)
-    assert online("checkpoint", "set", "covid", "2021-01-01").out == "covid now stands at 2021-01-01.\n"
+    assert online("checkpoint", "set", "covid", "2021-01-01").out == "covid is now at 2021-01-01.\n"
     assert online("checkpoint", "get", "covid", "--json").json["last_edat"] == "2021-01-01T00:00:00Z"
 
 

@@ -44,7 +44,7 @@ def test_a_command_that_asks_ncbi_has_the_time_that_its_help_promises(session):
 
 def test_a_command_that_sees_nothing_for_a_while_says_whom_it_waits_for(capsys):
     shown = []
-    with Waiting(ADDRESS, patience_s=0).shown(soon=True):
+    with Waiting(ADDRESS, silent_s=0).shown(soon=True):
         while not shown:
             shown = capsys.readouterr().err.splitlines()
     assert shown == ["waiting for NCBI at eutils.example.org:8443"]

@@ -28,6 +28,6 @@ def examine(name: str, check: Callable[[], Finding]) -> Finding:
     except Failure as failure:
         return Finding(FAIL, str(failure), check=name)
     except Exception as error:
-        log.exception("a check of the doctor broke down")
-        found = f"this check broke down ({type(error).__name__})"
-        return Finding(FAIL, found, "The log says where; look there first.", name)
+        log.exception("a check of the doctor crashed")
+        found = f"this check crashed ({type(error).__name__})"
+        return Finding(FAIL, found, "The log has the traceback; look there first.", name)

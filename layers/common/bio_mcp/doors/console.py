@@ -1,6 +1,6 @@
-"""What people see: text, tables, progress and errors on a terminal of any width.
+"""Terminal output: text, tables, progress and errors, on a terminal of any width.
 
-In a pipe or file, lines are neither wrapped nor padded. No control character that came from outside gets through.
+In a pipe or file, lines are neither wrapped nor padded. No control character from outside gets through.
 """
 
 import json
@@ -29,12 +29,13 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 
 
 def without_controls(text: str) -> str:
-    """`text` less whatever a terminal would obey instead of showing."""
+    """`text` without the control characters that a terminal would execute."""
     return _CONTROL.sub("", text)
 
 
 class _Screen(Console):
-    """No colour without a terminal or with NO_COLOR; nothing in a title is taken for markup, emoji or a command."""
+    """A console without colour in pipes and with NO_COLOR. Nothing in a text is taken for markup, emoji or a control
+    sequence."""
 
     def __init__(self, stream: IO[str]) -> None:
         super().__init__(file=stream, highlight=False, markup=False, emoji=False)
@@ -42,11 +43,12 @@ class _Screen(Console):
             self.width = PIPED_WIDTH
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Render without control characters from outside."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=without_controls(segment.text))
 
     def show(self, *what: RenderableType) -> None:
-        """Each on lines of its own; where there is no terminal, without blanks at the ends of lines."""
+        """Print each renderable on lines of its own; in pipes, without trailing blanks."""
         if self.is_terminal:
             self.print(*what, sep="\n")
             return
@@ -56,88 +58,91 @@ class _Screen(Console):
 
 
 def out() -> _Screen:
-    """Where answers go."""
+    """The console for answers: standard output."""
     return _Screen(sys.stdout)
 
 
 def err() -> _Screen:
-    """Where progress, warnings and errors go."""
+    """The console for progress, warnings and errors: standard error."""
     return _Screen(sys.stderr)
 
 
 def print_json(body: Mapping[str, Any]) -> None:
-    """One JSON document on stdout; escaped where the terminal cannot show a character, or would obey it."""
+    """Print one JSON document on stdout, escaping characters that the terminal cannot show or would execute."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     text = json.dumps(body, ensure_ascii=not unicode, indent=2)
-    print(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    print(_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def say(*lines: str | Text) -> None:
-    """Lines of an answer."""
+    """Print lines of an answer."""
     show(*lines)
 
 
 def show(*what: RenderableType) -> None:
-    """Text and tables of an answer."""
+    """Print text and tables of an answer."""
     out().show(*what)
 
 
 def say_unwrapped(text: str) -> None:
-    """Text that is copied as it stands, such as a citation; no line of it is broken on a terminal."""
+    """Print text that is meant to be copied, such as a citation, without wrapping its lines."""
     print(without_controls(text).rstrip("\n"))
 
 
 def warn(message: str) -> None:
-    """One warning, on stderr."""
+    """Print a warning on stderr."""
     err().show(Text.assemble(("warning: ", STYLES["warn"]), message))
 
 
 def fail(message: str) -> None:
-    """One error, on stderr, as a sentence."""
+    """Print an error on stderr, as a sentence."""
     end = "" if message.endswith((".", "!", "?")) else "."
     err().show(Text.assemble(("error: ", STYLES["fail"]), message, end))
 
 
 def table(columns: Iterable[str], rows: Iterable[Sequence[str | Text]], right: Iterable[int] = ()) -> Table:
-    """Rows under headings; the columns numbered in `right` hold numbers."""
+    """A table with headings; the columns numbered in `right` are right-aligned."""
     numbers = set(right)
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table_ = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for position, name in enumerate(columns):
         numeric = position in numbers
-        made.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
+        table_.add_column(name, justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
     for row in rows:
-        made.add_row(*row)
-    return made
+        table_.add_row(*row)
+    return table_
 
 
 def styled(text: str, style: str) -> Text:
-    """Text in a colour, where there are colours."""
+    """Text in a colour, where the terminal shows colours."""
     return Text(text, style=style)
 
 
 def pairs(rows: Iterable[tuple[str, str | Text]]) -> Table:
-    """Names and values, without headings."""
-    made = Table(box=None, pad_edge=False, show_header=False)
-    made.add_column(style="dim", no_wrap=True)
-    made.add_column(overflow="fold")
+    """A table of names and values without headings."""
+    table_ = Table(box=None, pad_edge=False, show_header=False)
+    table_.add_column(style="dim", no_wrap=True)
+    table_.add_column(overflow="fold")
     for name, value in rows:
-        made.add_row(name, value)
-    return made
+        table_.add_row(name, value)
+    return table_
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """A number for a table; a dash where there is none."""
+    """A number for a table; a dash for None."""
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
-def many(count: int, thing: str) -> str:
-    """How many of a thing, in words."""
+def counted(count: int, thing: str) -> str:
+    """A count with its noun, in the plural if needed."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 @contextmanager
 def progress(title: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Progress]:
-    """Progress on stderr while the block runs, told by `update(done, total, note)`: a bar, or a line now and then."""
+    """Show progress on stderr while the block runs: a bar on a terminal, else a line every few seconds.
+
+    The block calls `update(done, total, note)`.
+    """
     console = err()
     if not console.is_terminal:
         yield _Reports(title, clock)
@@ -158,11 +163,11 @@ def progress(title: str, clock: Callable[[], float] = time.monotonic) -> Iterato
 
 
 _notes: list[Callable[[str], None]] = []
-"""Where the bars that are shown put a note; the innermost is the last."""
+"""The callbacks that put a note into a shown bar; the innermost bar is the last."""
 
 
 def notice(message: str) -> None:
-    """What goes on meanwhile: in the bar, or a line on stderr where there is none."""
+    """Show what is going on: in the progress bar, or as a line on stderr if there is none."""
     if _notes:
         _notes[-1](message)
     else:
@@ -170,7 +175,7 @@ def notice(message: str) -> None:
 
 
 class _Reports:
-    """A line on stderr every few seconds: "importing: 120 records, 9/s"."""
+    """Prints a line on stderr every few seconds: "importing: 120 records, 9/s"."""
 
     def __init__(self, title: str, clock: Callable[[], float]) -> None:
         self._title, self._clock = title, clock
@@ -183,7 +188,7 @@ class _Reports:
 
 
 class Rate:
-    """Things per second since it was made."""
+    """Counts things per second since its creation."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._start = clock, clock()

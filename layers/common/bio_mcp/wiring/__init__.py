@@ -39,7 +39,7 @@ backends = Lazy(_configured)
 
 
 def functions() -> "LambdaFunctions":
-    """Calls Lambda functions. Raises `Misconfigured` where boto3 is not installed."""
+    """A client that invokes Lambda functions. Raises `Misconfigured` if boto3 is not installed."""
     try:
         from bio_mcp.adapters.aws.invoke import LambdaFunctions
     except ModuleNotFoundError:

@@ -8,9 +8,9 @@ STORED = ("secretsmanager:", "ssm:")  # prefixes of the names of secrets that AW
 
 
 def stored_secret(reference: str) -> Callable[[], Sequence[str]]:
-    """Reads the secret that AWS keeps as `secretsmanager:NAME` or `ssm:NAME`, newest version first.
+    """A function that reads the secret `secretsmanager:NAME` or `ssm:NAME` from AWS, newest version first.
 
-    Raises `Misconfigured` for another reference, and where boto3 is not installed.
+    Raises `Misconfigured` for another reference, and if boto3 is not installed.
     """
     try:
         from bio_mcp.adapters.aws.secrets import reader

@@ -22,7 +22,8 @@ KEYS = {
 
 
 def tables(client: Any, names: Mapping[str, str]) -> Finding:
-    """`names` are tables by what they keep, as in `KEYS`."""
+    """Check that the tables exist with the key that the product expects; `names` maps what they store, as in `KEYS`,
+    to table names."""
     problems = [problem for what, name in names.items() if (problem := _table(client, what, name))]
     if problems:
         remedy = "Deploy the stack, or correct the settings that name its tables."

@@ -29,17 +29,17 @@ def call_command(session: Session, name: str, given: str) -> None:
 
 
 def _tool(name: str) -> Tool:
-    """The tool of that name, in any of its forms. Raises `UsageError` naming what is like it."""
+    """The tool with that name, in any of its forms. Raises `UsageError` with the closest name."""
     known = by_any_name(TOOLS.values())
-    if found := known.get(name):
-        return found
-    alike = get_close_matches(name, [each.portable_name for each in TOOLS.values()], n=1, cutoff=0.5)
+    if tool := known.get(name):
+        return tool
+    alike = get_close_matches(name, [tool_.portable_name for tool_ in TOOLS.values()], n=1, cutoff=0.5)
     hint = f"did you mean {alike[0]}?" if alike else "`bio-mcp tools` lists them."
     raise click.UsageError(f"There is no tool {name[:100]!r}; {hint}")
 
 
 def _arguments(given: str) -> dict[str, Any]:
-    """The object that the command line, a file or standard input holds. Raises `UsageError`."""
+    """The JSON object from the command line, a file or standard input. Raises `UsageError`."""
     try:
         arguments = json.loads(_text(given))
     except UnicodeDecodeError:

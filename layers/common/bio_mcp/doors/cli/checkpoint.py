@@ -29,13 +29,14 @@ def get_command(session: Session, query_key: str) -> None:
 @click.argument("last_edat", metavar="TIME")
 @answering
 def set_command(session: Session, query_key: str, last_edat: str) -> None:
-    """Move QUERY_KEY to TIME (ISO 8601, UTC), backwards too: the next sync reads everything since then again."""
+    """Move the watermark of QUERY_KEY to TIME (ISO 8601, UTC), backwards too: the next sync reads everything since
+    then again."""
     body = session.ask(set_checkpoint, {"query_key": query_key, "last_edat": last_edat})
-    session.answer(body, lambda _: console.say(f"{query_key} now stands at {last_edat}."))
+    session.answer(body, lambda _: console.say(f"{query_key} is now at {last_edat}."))
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """One line, and what is wrong."""
+    """Print how far the query is synced, and the warnings."""
     if body["last_edat"]:
         console.say(f"{body['query_key']} is synced up to {body['last_edat']}.")
     else:

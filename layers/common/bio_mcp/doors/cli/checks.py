@@ -1,4 +1,4 @@
-"""The checks of `bio-mcp doctor`. Each tells what it found and, when that is not well, what to do."""
+"""The checks of `bio-mcp doctor`. Each returns what it found and, if something is wrong, what to do."""
 
 import platform
 import sqlite3
@@ -44,7 +44,7 @@ def diagnosis(settings: Settings) -> Tool:
     @tool("corpus.doctor", family=BIO_MCP, timeout=600)
     def doctor(request: DoctorRequest, backends: Backends) -> Diagnosis:
         """Check the installation and its corpus."""
-        corpus = {**CORPUS, "ncbi": ncbi if request.ncbi else not_asked}
+        corpus = {**CORPUS, "ncbi": ncbi if request.ncbi else ncbi_skipped}
         found = [*_examined(HERE, settings, backends), *backends.checks(), *_examined(corpus, settings, backends)]
         return Diagnosis(
             ok=all(each.state != FAIL for each in found), checks=[CheckResult(**asdict(each)) for each in found]
@@ -54,10 +54,12 @@ def diagnosis(settings: Settings) -> Tool:
 
 
 def versions(_settings: Settings, _backends: Backends) -> Finding:
+    """The versions of bio-mcp, Python and SQLite."""
     return Finding(OK, f"bio-mcp {__version__} on Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
 
 
 def configuration(settings: Settings, _backends: Backends) -> Finding:
+    """The settings can be read, and name a contact address for NCBI."""
     if not settings.ncbi_admin_email:
         return Finding(
             WARN, "readable; no NCBI_ADMIN_EMAIL", "Set it to your address: NCBI writes there before it blocks anyone."
@@ -66,6 +68,7 @@ def configuration(settings: Settings, _backends: Backends) -> Finding:
 
 
 def model(_settings: Settings, backends: Backends) -> Finding:
+    """The embedding model gives vectors of its dimension."""
     vectors = backends.embeddings.embed(["Is the embedding model at work?"])
     if vectors.shape == (1, backends.embeddings.dim):
         return Finding(OK, backends.embeddings.fingerprint)
@@ -73,6 +76,7 @@ def model(_settings: Settings, backends: Backends) -> Finding:
 
 
 def index(_settings: Settings, backends: Backends) -> Finding:
+    """Every paper is indexed, by the configured model."""
     size = corpus_size(backends)
     if not size.documents:
         return Finding(WARN, "the corpus is empty", "Run `bio-mcp import --sample` or `bio-mcp sync`.")
@@ -80,23 +84,26 @@ def index(_settings: Settings, backends: Backends) -> Finding:
     found = f"{size.documents:,} papers, {size.indexed:,} of them indexed as {size.chunks:,} passages"
     if size.documents == size.indexed:
         return Finding(OK, found)
-    return Finding(WARN, found, "Run the import or sync that was stopped once more: it indexes what is missing.")
+    return Finding(WARN, found, "Run the interrupted import or sync again: it indexes what is missing.")
 
 
 def queries(_settings: Settings, backends: Backends) -> Finding:
-    found, today = backends.checkpoints.all(), backends.today()
-    doubts = {f"{each.query_key}: {reason}": None for each in found if (reason := future_warning(each, today))}
-    if doubts:
-        return Finding(WARN, "; ".join(doubts), "Set the clock right and run the sync once more.")
-    return Finding(OK, f"{len({each.query_key for each in found})} followed")
+    """No watermark is in the future."""
+    checkpoints, today = backends.checkpoints.all(), backends.today()
+    problems = {f"{each.query_key}: {reason}": None for each in checkpoints if (reason := future_warning(each, today))}
+    if problems:
+        return Finding(WARN, "; ".join(problems), "Correct the clock and run the sync again.")
+    return Finding(OK, f"{len({each.query_key for each in checkpoints})} followed")
 
 
 def ncbi(_settings: Settings, backends: Backends) -> Finding:
+    """NCBI answers a search."""
     page = backends.entrez.esearch("all[sb]", retmax=1, deadline=Deadline(NCBI_S))
     return Finding(OK, f"answers; PubMed holds {page.count:,} records")
 
 
-def not_asked(_settings: Settings, _backends: Backends) -> Finding:
+def ncbi_skipped(_settings: Settings, _backends: Backends) -> Finding:
+    """NCBI is only asked with --ncbi."""
     return Finding(OK, "not asked; `bio-mcp doctor --ncbi` asks it")
 
 

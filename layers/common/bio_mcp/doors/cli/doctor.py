@@ -1,4 +1,4 @@
-"""`bio-mcp doctor`: is everything here, whole and of one mind?"""
+"""`bio-mcp doctor`: checks that the installation and its corpus are complete and consistent."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +13,8 @@ from bio_mcp.doors.cli.session import Session
 MARKS = {"ok": "ok", "warn": "warn", "fail": "FAIL"}
 VERDICTS = {
     "ok": "Everything is in order.",
-    "warn": "Nothing is broken; read what is marked warn.",
-    "fail": "Something is broken; do what is said beside FAIL.",
+    "warn": "Nothing is broken; see the rows marked warn.",
+    "fail": "Something is broken; follow the advice beside FAIL.",
 }
 
 
@@ -22,14 +22,14 @@ VERDICTS = {
 @click.option("--ncbi", is_flag=True, help="Ask NCBI too, within 10 seconds.")
 @answering
 def doctor_command(session: Session, ncbi: bool) -> None:
-    """Check this installation and its corpus, and say what to do about what is wrong."""
+    """Check this installation and its corpus, with advice on every problem."""
     body = session.ask(diagnosis(session.settings), {"ncbi": ncbi})
     session.answer(body, render)
     session.code = 0 if body["ok"] else 1
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """A line for each check, with what to do below it."""
+    """Print a row per check with its advice, then the verdict."""
     rows = [
         (console.styled(MARKS[each["state"]], console.STYLES[each["state"]]), each["check"], _with_remedy(each))
         for each in body["checks"]

@@ -1,4 +1,4 @@
-"""`bio-mcp import`: PubMed XML files into the corpus."""
+"""`bio-mcp import`: imports PubMed XML files into the corpus."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -26,6 +26,8 @@ SAMPLE = "samples/pubmed.xml.gz"  # inside the package
 
 
 class ImportFiles(Request):
+    """The files to import, by their paths; `if_empty` skips them if the corpus has other papers."""
+
     files: list[str] = Field(min_length=1)
     if_empty: bool = False
 
@@ -51,12 +53,13 @@ class Imported(Response):
 
 @tool("corpus.import", family=BIO_MCP, timeout=24 * 3600, read_only=False)
 def import_files(request: ImportFiles, backends: Backends, context: Context) -> Imported:
-    """Import PubMed XML files one after the other. A file that breaks off keeps what was read; the others go on.
+    """Import PubMed XML files one after the other. After a broken file, the records read from it stay and the next file
+    follows.
 
-    A record that cannot be PubMed's is left out and named; those after it are read.
+    A record that cannot be from PubMed is skipped and reported.
     """
     paths = [Path(name) for name in request.files]
-    if request.if_empty and holds_more_than(paths, backends):
+    if request.if_empty and has_others_than(paths, backends):
         return _imported([], backends)
     advance = _Advance(context.progress, sum(path.stat().st_size for path in paths))
     reports = []
@@ -66,33 +69,35 @@ def import_files(request: ImportFiles, backends: Backends, context: Context) -> 
     return _imported(list(zip(paths, reports, strict=True)), backends)
 
 
-def holds_more_than(paths: Iterable[Path], backends: Backends) -> bool:
-    """Whether the corpus holds a paper that is not in these files: the rest of a stopped import does not count."""
-    held = backends.documents.count()
-    if not held:
+def has_others_than(paths: Iterable[Path], backends: Backends) -> bool:
+    """Whether the corpus has a paper that is not in these files: a partial import of them does not count."""
+    stored = backends.documents.count()
+    if not stored:
         return False
     records = (record for path in paths for record in open_records(path))
     pmids = list({record.pmid for record in records if isinstance(record, Article)})
-    return held > len(backends.documents.heads(pmids))
+    return stored > len(backends.documents.heads(pmids))
 
 
 class _Advance:
-    """How far an import is: bytes of all files whose records are settled; the message is the number of records."""
+    """The progress of an import, in bytes of all files whose records are settled; the message is the number of
+    records."""
 
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress, self._total = progress, total
         self._files_bytes = self._files_records = self._bytes = self._records = 0
 
     def read(self, position: int) -> None:
-        """One more record has been read; the file stands at `position`."""
+        """Count one more record read; the file is at `position`."""
         self._bytes, self._records = position, self._records + 1
 
     def settled(self, records: int, _total: int | None, _note: str) -> None:
-        """So many records of this file are settled: their share of the bytes that were read."""
+        """Report `records` settled records of this file as their share of the bytes read."""
         share = self._bytes * records // max(self._records, 1)
         self._progress(self._files_bytes + share, self._total, str(self._files_records + records))
 
     def next_file(self, size: int, records: int) -> None:
+        """Continue with the next file."""
         self._files_bytes += size
         self._files_records += records
         self._bytes = self._records = 0
@@ -111,12 +116,12 @@ def _imported(reports: list[tuple[Path, ImportReport]], backends: Backends) -> I
 @click.command("import")
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, readable=True))
 @click.option("--sample", is_flag=True, help="Import the bundled sample of PubMed records.")
-@click.option("--if-empty", is_flag=True, help="Do nothing when the corpus holds other papers already.")
+@click.option("--if-empty", is_flag=True, help="Do nothing if the corpus already has other papers.")
 @answering
 def import_command(session: Session, files: tuple[str, ...], sample: bool, if_empty: bool) -> None:
     """Import PubMed XML: baseline and update files or EFetch answers, plain, .gz or .xz.
 
-    Deletions are applied. It may be stopped at any time: run it again and what is there already is skipped.
+    Deletions are applied. It may be stopped at any time: run it again, and records that are already stored are skipped.
     """
     if bool(files) == sample:
         raise click.UsageError("Give the files to import, or --sample.")
@@ -128,7 +133,7 @@ def import_command(session: Session, files: tuple[str, ...], sample: bool, if_em
 
 
 def sample_file() -> Traversable:
-    """The bundled sample."""
+    """The bundled sample file."""
     return resources.files("bio_mcp").joinpath(SAMPLE)
 
 
@@ -142,7 +147,7 @@ def _with_rate(update: Progress) -> Progress:
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """A row for each file, then what the corpus holds."""
+    """Print a row per file, then the size of the corpus."""
     columns = ("file", "read", "new", "changed", "same", "deleted")
     counts = ("read", "inserted", "updated", "skipped", "deleted")
     rows = [(each["file"], *(f"{each[name]:,}" for name in counts)) for each in body["files"]]
@@ -150,10 +155,10 @@ def render(body: Mapping[str, Any]) -> None:
         console.show(console.table(columns, rows, right=range(1, len(columns))))
     for each in body["files"]:
         for reason in each["reasons"]:
-            console.fail(f"{each['file']}: {reason} It was left out.")
+            console.fail(f"{each['file']}: {reason} It was skipped.")
         if each["odd"] > len(each["reasons"]):
-            console.fail(f"{each['file']}: {each['odd'] - len(each['reasons']):,} more records were left out.")
+            console.fail(f"{each['file']}: {each['odd'] - len(each['reasons']):,} more records were skipped.")
         if each["problem"]:
             console.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
-    holds = f"corpus holds {console.many(body['documents'], 'paper')}, {console.many(body['chunks'], 'passage')}."
+    holds = f"corpus holds {console.counted(body['documents'], 'paper')}, {console.counted(body['chunks'], 'passage')}."
     console.say(f"The {holds}" if rows else f"Nothing was imported: the {holds}")

@@ -1,4 +1,4 @@
-"""`bio-mcp tools`: what clients see."""
+"""`bio-mcp tools`: lists the tools and resources that clients see."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -52,7 +52,7 @@ def _resource(each: Resource) -> dict[str, Any]:
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """A paragraph for each: the name that clients see, its family, what it does."""
+    """Print a paragraph per tool and resource: its name, family and summary."""
     for each in body["tools"]:
         _paragraph(each["portable_name"], f"{each['family']}, {'reads' if each['read_only'] else 'writes'}", each)
     for each in body["resources"]:

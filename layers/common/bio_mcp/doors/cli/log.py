@@ -1,4 +1,4 @@
-"""The log of commands: a file beside the corpus, so that the terminal holds the answer alone."""
+"""The log of commands: a file beside the corpus, so that the terminal shows only the answer."""
 
 import logging
 import os
@@ -10,11 +10,11 @@ from bio_mcp.doors.logs import ReadableFormatter
 from bio_mcp.settings import Settings
 
 FILE = "bio-mcp.log"
-FILE_BYTES = 1 << 20  # then it is set aside once, and the one before forgotten
+FILE_BYTES = 1 << 20  # then the file is rotated; one earlier file is retained
 
 
 class _InDirectory(RotatingFileHandler):
-    """Makes the data directory when there is something to log, not before, and both for this user alone."""
+    """Creates the data directory and the file only when there is something to log, accessible to this user alone."""
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -23,7 +23,7 @@ class _InDirectory(RotatingFileHandler):
 
 
 def log_to_file(settings: Settings) -> None:
-    """Log to the data directory; where that cannot be written, nothing is logged."""
+    """Log to the data directory; if it is not writable, nothing is logged."""
     logging.raiseExceptions = False  # a full disk must not print the log's troubles into the answer
     path = settings.home.expanduser() / FILE
     handler = _InDirectory(path, maxBytes=FILE_BYTES, backupCount=1, encoding="utf-8", delay=True)

@@ -1,4 +1,4 @@
-"""`bio-mcp lookup`: look up headings, spelling, ids, references, full text and books at NCBI itself."""
+"""`bio-mcp lookup`: looks up headings, spelling, ids, references, full text and books at NCBI."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -97,20 +97,20 @@ def book_command(session: Session, /, **given: Any) -> None:
     _answer(session, get_book, given, render_book)
 
 
-def _answer(session: Session, asked: Tool, given: Mapping[str, Any], render: Render) -> None:
-    session.answer(session.ask(asked, arguments_of(asked, given)), render)
+def _answer(session: Session, tool: Tool, given: Mapping[str, Any], render: Render) -> None:
+    session.answer(session.ask(tool, arguments_of(tool, given)), render)
 
 
 def render_mesh(body: Mapping[str, Any]) -> None:
-    """Each heading with what to search for, its synonyms and its definition."""
-    console.say(console.many(body["totalFound"], "heading"))
+    """Print each heading with its search term, synonyms and definition."""
+    console.say(console.counted(body["totalFound"], "heading"))
     for each in body["terms"]:
         synonyms = f"also: {'; '.join(each['entryTerms'][:8])}" if each["entryTerms"] else ""
         console.say(*filter(None, (f"{each['ui']}  {each['searchTerm']}", synonyms, each["scopeNote"])))
 
 
 def render_ids(body: Mapping[str, Any]) -> None:
-    """A row for each id."""
+    """Print a row per id."""
     columns = ("requested", "found", "pmid", "pmcid", "doi")
     rows = [[each[column] or "" for column in columns] for each in body["records"]]
     console.show(console.table(("id", "", "PMID", "PMCID", "DOI"), rows))
@@ -118,7 +118,7 @@ def render_ids(body: Mapping[str, Any]) -> None:
 
 
 def render_match(body: Mapping[str, Any]) -> None:
-    """The verdict, the citation of the record, and what differs."""
+    """Print each verdict with the record's citation and the differences."""
     for each in body["matches"]:
         named = " ".join(filter(None, (each["verdict"], each["pmid"], *each["candidatePmids"])))
         differing = f"differs: {', '.join(each['differs'])}" if each["differs"] else ""
@@ -127,19 +127,19 @@ def render_match(body: Mapping[str, Any]) -> None:
 
 
 def _plain(reason: str | None) -> str:
-    """NCBI's own "NOT_FOUND;INVALID_JOURNAL" as words; a sentence as it is."""
+    """NCBI's "NOT_FOUND;INVALID_JOURNAL" in words; a sentence as it is."""
     return reason.lower().replace("_", " ").replace(";", ", ") if reason and reason.isupper() else reason or ""
 
 
 def render_text(body: Mapping[str, Any]) -> None:
-    """Title, licence, then the sections with their tables."""
+    """Print title and licence, then the sections with their tables."""
     console.say(body["title"], " ".join(body["licence"].get(part, "") for part in ("name", "url")).strip())
     _sections(body)
     _reasons(body)
 
 
 def render_book(body: Mapping[str, Any]) -> None:
-    """The citation, the summary by sections, the contents."""
+    """Print the citation, the summary by sections, and the contents."""
     console.say(body["citation"])
     _sections(body)
     console.say("", *body["contents"])

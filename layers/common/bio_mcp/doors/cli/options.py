@@ -1,4 +1,4 @@
-"""Command-line options read off a tool's input model, so that a command takes what its tool takes."""
+"""Command-line options derived from a tool's input model, so that a command accepts what its tool accepts."""
 
 import re
 import types
@@ -24,7 +24,7 @@ PMID = re.compile(r"(?:pmid:)?([0-9]+)", re.IGNORECASE)
 
 
 class _Pmid(click.ParamType[str]):
-    """Digits, or "pmid:" and digits; the value is the digits."""
+    """A PMID as digits or as "pmid:" and digits; the value is the digits."""
 
     name = "pmid"
 
@@ -58,13 +58,13 @@ pmids: Decorator = click.argument("pmids", nargs=-1, required=True, type=_Pmid()
 
 
 def words(name: str) -> Decorator:
-    """An argument of words, which need no quotes."""
+    """An argument of several words, which need no quotes."""
     return click.argument(name, nargs=-1, required=True, callback=lambda _ctx, _param, given: " ".join(given))
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A field that is no model itself, and the field that holds its model, alone or in a list."""
+    """A field that is not a model itself, and the field with its model, alone or in a list."""
 
     name: str
     field: FieldInfo
@@ -80,58 +80,58 @@ def options_of(
     helps: Mapping[str, str] = NONE,
     choices: Mapping[str, Mapping[str, str]] = NONE,
 ) -> Decorator:
-    """An option for each field of the tool's input that is not named as an argument, called as wording.py has it.
+    """Add an option for each field of the tool's input that is not an argument, named as wording.py says.
 
-    Those of a nested model stand beside the others. Fields in `without` get none; those in `whole` default to the
-    most that the tool gives. `helps` stand in for descriptions in the tool; `choices` are the words for its values.
-    Bounds are told, and left to the tool, which refuses with a sentence.
+    The fields of a nested model become options like the others. Fields in `without` get none; those in `whole` default
+    to the tool's maximum. `helps` replaces the tool's own descriptions; `choices` maps the option's words to values.
+    Bounds are shown and left to the tool, whose failure explains them.
     """
-    offered = [each for each in leaves(tool.input) if each.name not in without and option(each.name).startswith("--")]
+    offered = [leaf for leaf in leaves(tool.input) if leaf.name not in without and option(leaf.name).startswith("--")]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for each in reversed(offered):
-            default = _most(each.field) if each.name in whole else None
-            meaning = helps.get(each.name) or each.field.description or ""
-            command = _option(each, meaning, default, choices.get(each.name))(command)
+        for leaf in reversed(offered):
+            default = _maximum(leaf.field) if leaf.name in whole else None
+            meaning = helps.get(leaf.name) or leaf.field.description or ""
+            command = _option(leaf, meaning, default, choices.get(leaf.name))(command)
         return command
 
     return decorate
 
 
 def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The tool's arguments from a command's parameters: those that were given, nested as the model wants them."""
+    """The tool's arguments from a command's parameters: those that were given, nested as the model expects them."""
     arguments: dict[str, Any] = {}
-    for each in leaves(tool.input):
-        value = given.get(each.name)
+    for leaf in leaves(tool.input):
+        value = given.get(leaf.name)
         if value is None or value == ():
             continue
-        inside = arguments
-        if each.parent:
-            inside = arguments.setdefault(each.parent, [{}] if each.listed else {})
-            inside = inside[0] if each.listed else inside
-        inside[each.name] = list(value) if isinstance(value, tuple) else value
+        container = arguments
+        if leaf.parent:
+            container = arguments.setdefault(leaf.parent, [{}] if leaf.listed else {})
+            container = container[0] if leaf.listed else container
+        container[leaf.name] = list(value) if isinstance(value, tuple) else value
     return arguments
 
 
 def values_of(tool: Tool, field: str) -> tuple[str, ...]:
-    """What a field of the tool's input may say, or each of its values."""
+    """The values that a field of the tool's input, or each item of it, may have."""
     kind = _plain(tool.input.model_fields[field].annotation)
     named = typing.get_args(kind)
     return typing.get_args(named[0]) if typing.get_origin(kind) is list else named
 
 
 def leaves(model: type[BaseModel]) -> list[Leaf]:
-    """Every field that a command may take of an input model."""
-    found: list[Leaf] = []
+    """Every field of an input model that a command may offer."""
+    fields: list[Leaf] = []
     for name, field in model.model_fields.items():
         kind = _plain(field.annotation)
         listed = typing.get_origin(kind) is list
         inner = typing.get_args(kind)[0] if listed else kind
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            found += [Leaf(each, inside, name, listed) for each, inside in inner.model_fields.items()]
+            fields += [Leaf(each, inside, name, listed) for each, inside in inner.model_fields.items()]
         else:
-            found.append(Leaf(name, field))
-    return found
+            fields.append(Leaf(name, field))
+    return fields
 
 
 def _plain(annotation: Any) -> Any:
@@ -141,8 +141,8 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
-def _most(field: FieldInfo) -> int | None:
-    """The greatest number that the field takes."""
+def _maximum(field: FieldInfo) -> int | None:
+    """The maximum that the field accepts."""
     return next((each.le for each in field.metadata if hasattr(each, "le")), None)
 
 
@@ -162,8 +162,8 @@ def _option(leaf: Leaf, meaning: str, default: Any, words: Mapping[str, str] | N
 
 
 def _help(field: FieldInfo, meaning: str, default: Any, words: Mapping[str, str]) -> str:
-    """What it means, the most that it takes, and what it is unless given."""
-    if isinstance(most := _most(field), int):
+    """The help text: meaning, maximum and default."""
+    if isinstance(most := _maximum(field), int):
         meaning = f"{meaning}, at most {most}"
     shown = field.default if default is None else default
     shown = next((word for word, value in words.items() if value == shown), shown)

@@ -1,4 +1,4 @@
-"""Papers on a terminal: a ranked list, and one in full."""
+"""Papers on a terminal: a ranked list of hits, and one paper in full."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ FLAGS = {
 
 
 def hits(results: Sequence[Mapping[str, Any]], query: str) -> RenderableType:
-    """The results in their order, the words that match marked, each with the reason of its place."""
+    """The hits in their order, with matching words marked and the reason for each rank."""
     return Group(*(_hit(rank, hit, query) for rank, hit in enumerate(results, 1)))
 
 
@@ -38,14 +38,14 @@ def _hit(rank: int, hit: Mapping[str, Any], query: str) -> RenderableType:
 
 
 def flag(retraction: str) -> Iterator[tuple[str, str]]:
-    """The mark before the title of a paper that must not be cited unseen."""
+    """The mark before the title of a paper with a retraction status."""
     if retraction in FLAGS:
         word, style = FLAGS[retraction]
         yield (f"[{word}] ", style)
 
 
 def marked(text: str, query: str) -> Text:
-    """`text` with every word that the search takes for one of the query's."""
+    """`text` with the words marked that match the query as the search analyses it."""
     wanted = {term for term, _ in query_terms(query)}
     shown = Text(text)
     for word in _WORD.finditer(text):
@@ -69,7 +69,7 @@ def paper(body: Mapping[str, Any]) -> RenderableType:
         ("ids", _ids(body)),
         ("entered", body["edat"]),
         ("revised", body["lr"]),
-        ("quality", _weighed(body["quality"])),
+        ("quality", _quality(body["quality"])),
     ]
     known = console.pairs((name, Text(value)) for name, value in facts if value)
     abstract = Text(f"\n{body['abstract']}" if body["abstract"] else "")
@@ -86,6 +86,6 @@ def _ids(body: Mapping[str, Any]) -> str:
     return ", ".join(f"{kind} {value}" for kind, value in ids.items() if value)
 
 
-def _weighed(quality: Mapping[str, Any]) -> str:
+def _quality(quality: Mapping[str, Any]) -> str:
     reasons = "; ".join(quality["reasons"])
     return f"{quality['total']} of 9" + (f": {reasons}" if reasons else "")

@@ -1,4 +1,4 @@
-"""The program: finds the command, runs it, and turns whatever ends it into one sentence and an exit code."""
+"""The program: finds the command, runs it, and turns every outcome into an exit code and at most one error message."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ COMMANDS = {
     "get": ("reading", "Show papers of the corpus."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
     "lookup": ("lookup", "Look up headings, ids, references, full text and books at NCBI."),
-    "queries": ("queries", "List the queries that are followed; stop or forget one."),
+    "queries": ("queries", "List the followed queries; stop or remove one."),
     "checkpoint": ("checkpoint", "Show or set how far a query has been synced."),
     "reindex": ("reindexing", "Rebuild the search index from the stored papers."),
     "doctor": ("doctor", "Check this installation and its corpus."),
@@ -45,7 +45,7 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """Imports a command when it is run, not when it is listed."""
+    """Imports a command when it runs, not when it is listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(COMMANDS)
@@ -54,8 +54,8 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"bio_mcp.doors.cli.{COMMANDS[cmd_name][0]}")
-        found: click.Command = getattr(module, f"{cmd_name}_command")
-        return found
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -74,7 +74,7 @@ def bio_mcp() -> None:
 def run(
     argv: Sequence[str], *, configure: Callable[[], Settings] = Settings.from_env, wire: MakeBackends = configured
 ) -> int:
-    """Run one command line; never raises but for a bug in the command line itself."""
+    """Run one command line. Never raises, except for a bug in the command line itself."""
     as_json = "--json" in argv
     _replace_closed_streams()
     try:
@@ -83,17 +83,17 @@ def run(
         with closing(Session(settings, wire, as_json)) as session:
             bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.NoArgsIsHelpError as asked:
-        asked.show()
+    except click.exceptions.NoArgsIsHelpError as usage:
+        usage.show()
         return USAGE
-    except click.UsageError as wrong:
-        return _misused(wrong, as_json)
+    except click.UsageError as misuse:
+        return _misused(misuse, as_json)
     except Failed as failed:
         _failed(failed.body, as_json)
         return USAGE if failed.misused else FAILED
     except (Failure, click.ClickException) as failure:
-        known = failure if isinstance(failure, Failure) else InvalidInput(failure.format_message())
-        return _failed(envelope(known, BIO_MCP), as_json)
+        reported = failure if isinstance(failure, Failure) else InvalidInput(failure.format_message())
+        return _failed(envelope(reported, BIO_MCP), as_json)
     except (KeyboardInterrupt, click.Abort):
         console.err().show("stopped")
         return INTERRUPTED
@@ -103,14 +103,14 @@ def run(
 
 
 def _replace_closed_streams() -> None:
-    """Whoever closed standard output or error wants nothing of it; to what runs here they are open."""
+    """Replace a standard stream that the caller closed by the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  for as long as the process runs
 
 
 def _unwritten(error: OSError) -> int:
-    """The answer could not be printed: say so, unless whoever read us has gone. Raises what has another reason."""
+    """Report that the answer could not be written, unless the reader has gone away. Re-raises other errors."""
     if not isinstance(error, BrokenPipeError):
         if error.errno not in UNWRITABLE:
             raise error
@@ -119,9 +119,9 @@ def _unwritten(error: OSError) -> int:
     return FAILED
 
 
-def _misused(wrong: click.UsageError, as_json: bool) -> int:
-    sentence = wrong.format_message()
-    command = wrong.ctx.command_path if wrong.ctx else "bio-mcp"
+def _misused(misuse: click.UsageError, as_json: bool) -> int:
+    sentence = misuse.format_message()
+    command = misuse.ctx.command_path if misuse.ctx else "bio-mcp"
     if as_json:
         console.print_json(envelope(InvalidInput(sentence), BIO_MCP))
     else:

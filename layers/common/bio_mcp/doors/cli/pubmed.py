@@ -1,4 +1,4 @@
-"""`bio-mcp pubmed`: PubMed itself, live; what is found there need not be in the corpus."""
+"""`bio-mcp pubmed`: PubMed itself, live. The articles found need not be in the corpus."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -92,8 +92,8 @@ def cite_command(session: Session, pmids: tuple[str, ...], style: str) -> None:
 
 
 def render_search(body: Mapping[str, Any]) -> None:
-    """How many there are and what was asked, then the hits."""
-    console.say(f"{console.many(body['totalFound'], 'article')} for {body['effectiveESearchTerm']}")
+    """Print the number of hits and the term that was sent, then the hits."""
+    console.say(f"{console.counted(body['totalFound'], 'article')} for {body['effectiveESearchTerm']}")
     if body["suggestedTerm"]:
         console.say(f"PubMed would spell it: {body['suggestedTerm']}")
     if body["briefSummaries"]:
@@ -104,7 +104,7 @@ def render_search(body: Mapping[str, Any]) -> None:
 
 
 def render_fetch(body: Mapping[str, Any]) -> None:
-    """NCBI's own text as it is; or each record, then what is not there."""
+    """Print NCBI's own text as it is, or each record; then the PMIDs that were not found."""
     if "content" in body:
         console.say_unwrapped(body["content"])
     else:
@@ -116,8 +116,8 @@ def render_fetch(body: Mapping[str, Any]) -> None:
 
 
 def render_related(body: Mapping[str, Any]) -> None:
-    """The articles, by score where there is one."""
-    console.say(f"{body['retrievedCount']} of {console.many(body['totalCount'], 'article')}")
+    """Print the articles, by score if there is one."""
+    console.say(f"{body['retrievedCount']} of {console.counted(body['totalCount'], 'article')}")
     console.show(*(_summary(each) for each in body["relatedArticles"]))
     _warn(body)
 
@@ -133,12 +133,12 @@ def _record(each: Mapping[str, Any]) -> list[Text]:
         Text(printed, style="italic"),
         Text(ids, style="dim"),
         Text(each.get("abstractText") or ""),
-        *(Text(_paid(grant), style="dim") for grant in each.get("grantList", ())),
+        *(Text(_grant(grant), style="dim") for grant in each.get("grantList", ())),
         *(Text(place, style="dim") for place in each.get("affiliations", ())),
     ]
 
 
-def _paid(grant: Mapping[str, Any]) -> str:
+def _grant(grant: Mapping[str, Any]) -> str:
     return "Grant: " + ", ".join(filter(None, (grant["grantId"], grant["agency"], grant["country"])))
 
 
@@ -147,7 +147,7 @@ def _name(author: Mapping[str, Any]) -> str:
 
 
 def _summary(each: Mapping[str, Any]) -> RenderableType:
-    """PMID and title, then authors, source with its date, and score, below a blank line."""
+    """After a blank line: PMID and title, then authors, source with its date, and score."""
     title = Text.assemble(
         (f"{each['pmid']}  ", "dim"), *flag(each["retraction"]), (each["title"] or "(no title)", "bold")
     )
@@ -158,7 +158,7 @@ def _summary(each: Mapping[str, Any]) -> RenderableType:
 
 
 def _dated(source: str, date: str) -> str:
-    """The source with the date, unless it says the year itself, as "J Pain. 2021 Jun 7" does."""
+    """The source followed by the date, unless it has the year already, as "J Pain. 2021 Jun 7" does."""
     return source if not date or date[:4] in source else f"{source}. {date}".removeprefix(". ")
 
 

@@ -1,4 +1,4 @@
-"""`bio-mcp queries`: what is followed, and how to end it."""
+"""`bio-mcp queries`: lists the followed queries, and ends them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from bio_mcp.tools.checkpoint import list_queries
 
 @click.group("queries")
 def queries_command() -> None:
-    """List the queries that are followed; stop or forget one."""
+    """List the followed queries; stop or remove one."""
 
 
 @queries_command.command("list")
@@ -30,25 +30,29 @@ def list_command(session: Session, query_key: str | None) -> None:
 @click.argument("query_key")
 @answering
 def stop_command(session: Session, query_key: str) -> None:
-    """Cancel the sync of QUERY_KEY that runs or waits. What it has stored stays; the next sync starts anew from the
-    watermark."""
+    """Cancel the running or queued sync of QUERY_KEY.
+
+    What it has stored stays; the next sync starts again from the watermark.
+    """
     jobs = [job.job_id for job in stop(query_key, session.backends)]
     what = ", ".join(jobs)
-    said = f"{what} is cancelled; if it runs, it ends within a minute." if jobs else f"No sync of {query_key} to stop."
-    session.answer({"query_key": query_key, "cancelled": jobs}, lambda _: console.say(said))
+    message = (
+        f"{what} is cancelled; if it runs, it ends within a minute." if jobs else f"No sync of {query_key} to stop."
+    )
+    session.answer({"query_key": query_key, "cancelled": jobs}, lambda _: console.say(message))
 
 
 @queries_command.command("remove")
 @click.argument("query_key")
-@click.option("--yes", is_flag=True, help="Do it; without this it only says what would be done.")
+@click.option("--yes", is_flag=True, help="Remove it; without this, only print what would be removed.")
 @answering
 def remove_command(session: Session, query_key: str, yes: bool) -> None:
-    """Forget QUERY_KEY: its watermarks and its syncs.
+    """Remove QUERY_KEY: its watermarks and its syncs.
 
-    The papers stay, as others may have brought them too. The next sync of the key reads everything again.
+    The papers stay, as other queries may have added them too. The next sync of the key reads everything again.
     """
-    stood = remove(query_key, session.backends) if yes else session.backends.checkpoints.all(query_key)
-    terms = [each.term for each in stood]
+    checkpoints = remove(query_key, session.backends) if yes else session.backends.checkpoints.all(query_key)
+    terms = [each.term for each in checkpoints]
     session.answer(
         {"query_key": query_key, "terms": terms, "removed": yes}, lambda _: console.say(_removal(query_key, terms, yes))
     )
@@ -60,12 +64,12 @@ def _removal(query_key: str, terms: Iterable[str | None], done: bool) -> str:
     if not named:
         return f"{query_key} is not followed."
     if done:
-        return f"{query_key} ({named}) is forgotten; its papers stay."
-    return f"{query_key} ({named}) would be forgotten, and its papers would stay. Say --yes to do it."
+        return f"{query_key} ({named}) is removed; its papers stay."
+    return f"{query_key} ({named}) would be removed, and its papers would stay. Give --yes to do it."
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """A row for each query, then the warnings of the last syncs."""
+    """Print a row per query, then the warnings of the last syncs."""
     rows = [
         (each["query_key"], each["term"] or "–", each["settled_to"] or "–", *_sync(each)) for each in body["queries"]
     ]
@@ -74,9 +78,9 @@ def render(body: Mapping[str, Any]) -> None:
     else:
         console.say("No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.")
     if body["left_out"]:
-        console.say(f"{console.many(body['left_out'], 'query')} more; name one to see it.")
+        console.say(f"{console.counted(body['left_out'], 'query')} more; name one to see it.")
     if body["papers"] is not None:
-        console.say(f"{console.many(body['papers'], 'paper')} in the corpus.")
+        console.say(f"{console.counted(body['papers'], 'paper')} in the corpus.")
     for each in body["queries"]:
         last = each["last_sync"] or {"warnings": [], "error": None}
         for warning in (*last["warnings"], *filter(None, [last["error"]])):

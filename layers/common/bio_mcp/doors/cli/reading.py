@@ -1,4 +1,4 @@
-"""`bio-mcp search` and `bio-mcp get`: find papers and read one."""
+"""`bio-mcp search` and `bio-mcp get`: find papers, and read one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from bio_mcp.tools.get_doc import rag_get
 from bio_mcp.tools.search import rag_search
 
 ABOUT_SCORES = (
-    "Scores put this answer in order. They do not say how well a paper fits, nor compare with another answer's."
+    "Scores only order this answer. They do not say how well a paper fits, and cannot be compared between answers."
 )
 
 
@@ -44,14 +44,14 @@ def get_command(session: Session, pmids: tuple[str, ...]) -> None:
 
 
 def render_paper(body: Mapping[str, Any]) -> None:
-    """One paper in full."""
+    """Print one paper in full."""
     console.show(paper(body))
 
 
 def render_hits(body: Mapping[str, Any], query: str) -> None:
-    """The hits, then what the answer lacks."""
+    """Print the hits, then the warnings."""
     if not body["results"]:
-        console.say("No paper in the corpus matches. `bio-mcp doctor` tells how many it holds.")
+        console.say("No paper in the corpus matches. `bio-mcp doctor` shows how many it has.")
     else:
         console.show(hits(body["results"], query), console.styled(ABOUT_SCORES, "dim"))
     for reason in (*body["reasons"], *body["warnings"]):

@@ -1,4 +1,4 @@
-"""`bio-mcp reindex`: the passage index, made again of the stored papers."""
+"""`bio-mcp reindex`: rebuilds the passage index from the stored papers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +16,8 @@ from bio_mcp.tools.families import BIO_MCP
 
 
 class Reindex(Request):
+    """No arguments."""
+
     pass
 
 
@@ -28,7 +30,7 @@ class Reindexed(Response):
 
 @tool("corpus.reindex", family=BIO_MCP, timeout=7 * 24 * 3600, read_only=False)
 def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Reindexed:  # noqa: ARG001  a tool's form
-    """Make the passages of every stored paper anew, and the whole index where it is another model's."""
+    """Rebuild the passages of every stored paper, and the whole index if it was made by another model."""
     another = reindex(backends, context.progress)
     size = corpus_size(backends)
     return Reindexed(another_model=another, documents=size.documents, indexed=size.indexed, chunks=size.chunks)
@@ -37,9 +39,9 @@ def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Re
 @click.command("reindex")
 @answering
 def reindex_command(session: Session) -> None:
-    """Bring the search index to what the stored papers say: after a restore, or for another embedding model.
+    """Rebuild the search index from the stored papers: after a restore, or for another embedding model.
 
-    It may be stopped at any time: run it again and what is there already is not embedded twice.
+    It may be stopped at any time: run it again, and no text is embedded twice.
     """
     with console.progress("indexing") as update:
         rate = console.Rate()
@@ -52,6 +54,6 @@ def reindex_command(session: Session) -> None:
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """One line."""
-    made = "The index is of the configured model now" if body["another_model"] else "The index is complete"
-    console.say(f"{made}: {console.many(body['indexed'], 'paper')}, {console.many(body['chunks'], 'passage')}.")
+    """Print the size of the index."""
+    made = "The index is now of the configured model" if body["another_model"] else "The index is complete"
+    console.say(f"{made}: {console.counted(body['indexed'], 'paper')}, {console.counted(body['chunks'], 'passage')}.")

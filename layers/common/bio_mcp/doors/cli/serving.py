@@ -16,7 +16,7 @@ from bio_mcp.doors.queue_worker import QueueWorker
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
 
-BRINGING_ONE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
+AUTHORIZATION_LINE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
 
 
 @click.command("serve")
@@ -58,7 +58,7 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
             announce,
             requires_tokens=allowed is not None,
             workers=count,
-            worker=partial(_serving_along, host),
+            worker=partial(_command_on_socket, host),
         )
 
 
@@ -68,7 +68,7 @@ def _named_as(host: str, settings: Settings) -> Settings:
     return replace(settings, allowed_hosts=(*settings.allowed_hosts, here))
 
 
-def _serving_along(host: str, number: int) -> list[str]:
+def _command_on_socket(host: str, number: int) -> list[str]:
     """The command of a further process, which reads the same environment."""
     program = "import sys; from bio_mcp.doors.cli import main; sys.exit(main())"
     return [sys.executable, "-c", program, "serve", "--host", host, "--along", str(number)]
@@ -80,8 +80,8 @@ def _announcing(session: Session, resource: str, *, requires_tokens: bool) -> Ca
     def announce(base: str) -> None:
         command = f"  claude mcp add --transport http bio-mcp {resource or f'{base}/mcp'}"
         console.say(
-            f"bio-mcp serves {console.many(papers, 'paper')} at {base}/mcp",
-            *([f"{command} \\", BRINGING_ONE] if requires_tokens else [command]),
+            f"bio-mcp serves {console.counted(papers, 'paper')} at {base}/mcp",
+            *([f"{command} \\", AUTHORIZATION_LINE] if requires_tokens else [command]),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )
 
@@ -100,7 +100,7 @@ def stdio_command(session: Session) -> None:
 
 
 def _worker(session: Session) -> AbstractContextManager[object]:
-    """Works off the queue of a data directory; the queue of a stack is its sync function's."""
+    """The worker for the queue of a data directory. On AWS the sync function works through the queue."""
     if session.settings.mode != "embedded":
         return nullcontext()
     return QueueWorker(session.backends.continuations, TOOLS, session.backends)

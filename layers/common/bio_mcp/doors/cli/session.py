@@ -1,4 +1,4 @@
-"""One run of the command line: its configuration, its ports, and how it answers."""
+"""One run of the command line: its settings, its backends, and how it prints answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,16 +20,18 @@ Render = Callable[[Mapping[str, Any]], None]
 
 
 class OpenBackends(Backends, Protocol):
-    """Ports that this process opened, and closes at its end."""
+    """Backends that this process opened and closes at its end."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close files and connections."""
+        ...
 
 
 MakeBackends = Callable[[Settings], OpenBackends]
 
 
 class Failed(Exception):
-    """A tool answered with an error envelope. `misused`: what it was asked is at fault."""
+    """A tool answered with an error envelope. `misused` says whether its arguments are at fault."""
 
     def __init__(self, body: Mapping[str, Any], *, misused: bool) -> None:
         super().__init__(body["error"]["message"])
@@ -37,7 +39,7 @@ class Failed(Exception):
 
 
 def configured(settings: Settings) -> OpenBackends:
-    """The ports of the mode that is set: the data directory's, or a stack's on AWS."""
+    """The backends of the configured mode: the data directory's, or a stack's on AWS."""
     from bio_mcp.wiring import MODES
 
     return MODES[settings.mode](settings)
@@ -45,7 +47,7 @@ def configured(settings: Settings) -> OpenBackends:
 
 @dataclass
 class Session:
-    """`as_json`: stdout gets one JSON document and nothing else. `wire` is asked for the ports on first use."""
+    """`as_json` makes stdout one JSON document and nothing else. `wire` makes the backends on first use."""
 
     settings: Settings
     wire: MakeBackends = configured
@@ -54,10 +56,11 @@ class Session:
 
     @cached_property
     def backends(self) -> OpenBackends:
+        """The backends, made on first use."""
         return self.wire(self.settings)
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the backends if they were made."""
         if "backends" in vars(self):
             self.backends.close()
 
@@ -70,11 +73,10 @@ class Session:
         progress: Progress | None = None,
         worded: bool = True,
     ) -> dict[str, Any]:
-        """Call `tool` as every door does; the body of its answer, worded for the command line. Raises `Failed`.
+        """Call `tool` and return the body of its answer, worded for the command line. Raises `Failed`.
 
-        Not `worded`, it names tools and their arguments as they are called: by `bio-mcp call`.
-
-        A tool that asks NCBI and tells no progress has its own time-out, and shows that it waits.
+        With `worded=False` it names tools and arguments as clients do, for `bio-mcp call`. A tool that asks NCBI and
+        reports no progress has its own time-out, and a notice shows that it is waiting.
         """
         live = tool.open_world and progress is None
         waiting = Waiting(self.settings.ncbi_base_url)
@@ -87,36 +89,34 @@ class Session:
         return body
 
     def answer(self, body: Mapping[str, Any], render: Render) -> None:
-        """Print the answer: as JSON where that was asked for, else as `render` does."""
+        """Print the answer: as JSON if requested, else by `render`."""
         if self.as_json:
             console.print_json(body)
         else:
             render(body)
 
-    def answer_each(
-        self, name: str, asked: Sequence[str], ask: Callable[[str], dict[str, Any]], render: Render
-    ) -> None:
-        """Print what `ask` gives for each; of several, those that fail are told and the others are printed.
+    def answer_each(self, name: str, ids: Sequence[str], ask: Callable[[str], dict[str, Any]], render: Render) -> None:
+        """Print what `ask` returns for each id. Of several, failed ones are reported and the others printed.
 
-        As JSON, several are a list under `name`, with the error envelope of each that failed in its place.
+        As JSON, several are a list under `name`, with the error envelope of each failed one in its place.
         """
-        if len(asked) == 1:
-            self.answer(ask(asked[0]), render)
+        if len(ids) == 1:
+            self.answer(ask(ids[0]), render)
             return
-        bodies = [self._tried(each, ask) for each in asked]
+        bodies = [self._ask_one(id_, ask) for id_ in ids]
         self.answer({name: bodies}, lambda _: self._render_each(bodies, render))
 
-    def _tried(self, each: str, ask: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+    def _ask_one(self, id_: str, ask: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
         try:
-            return ask(each)
+            return ask(id_)
         except Failed as failed:
             self.code = 1
             return failed.body
 
     def _render_each(self, bodies: Sequence[dict[str, Any]], render: Render) -> None:
-        whole = [each for each in bodies if "error" not in each]
-        for place, body in enumerate(whole):
-            if place:
+        succeeded = [each for each in bodies if "error" not in each]
+        for position, body in enumerate(succeeded):
+            if position:
                 console.say("")
             render(body)
         for body in bodies:

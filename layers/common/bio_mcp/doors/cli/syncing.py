@@ -1,4 +1,4 @@
-"""`bio-mcp sync` and `bio-mcp retractions`: follow a query of PubMed, and what PubMed withdraws."""
+"""`bio-mcp sync`, `retractions` and `withdrawals`: follow a query, and what happens to papers already stored."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,8 +30,8 @@ STATES = {
 def sync_command(session: Session, /, **given: Any) -> None:
     """Bring the corpus up to date with every PubMed record that matches TERM.
 
-    QUERY_KEY names the query: the next sync of the same key asks only for what is new or was revised since. It may
-    be stopped at any time and goes on where it was.
+    QUERY_KEY names the query: the next sync of the same key asks only for records added or revised since. It may be
+    stopped at any time and continues where it stopped.
     """
     _sync(session, arguments_of(sync_delta, given))
 
@@ -39,10 +39,10 @@ def sync_command(session: Session, /, **given: Any) -> None:
 @click.command("retractions")
 @answering
 def retractions_command(session: Session, /) -> None:
-    """Flag papers that have since been retracted, or have an expression of concern, wherever they came from.
+    """Flag papers that have since been retracted or have an expression of concern, wherever they came from.
 
-    A sync sees this only of papers that its term still finds. This asks PubMed for every paper that was retracted, or
-    has an expression of concern, and brings those up to date that the corpus holds. It adds none. Once a day is plenty.
+    A sync notices this only for papers that its term still finds. This asks PubMed for every paper that was retracted
+    or has an expression of concern, and updates those in the corpus. It adds none. Once a day is plenty.
     """
     _sync(session, {"query_key": QUERY_KEY, "term": TERM, "known_only": True})
 
@@ -50,9 +50,9 @@ def retractions_command(session: Session, /) -> None:
 @click.command("withdrawals")
 @answering
 def withdrawals_command(session: Session, /) -> None:
-    """Delete papers that PubMed has withdrawn, wherever they came from, once two looks on different days say so.
+    """Delete papers that PubMed has withdrawn, wherever they came from, once two checks on different days agree.
 
-    No search tells of it, so this asks PubMed for every paper that the corpus holds, 199 at a time. Once a week, on two
+    No search reports withdrawals, so this asks PubMed for every paper in the corpus, 199 at a time. Once a week, on two
     days, is plenty.
     """
     _sync(session, {"query_key": withdrawals.QUERY_KEY, "term": withdrawals.TERM})
@@ -62,10 +62,10 @@ def _sync(session: Session, arguments: Mapping[str, Any]) -> None:
     try:
         with console.progress("syncing") as update:
             body = session.ask(sync_delta, arguments, progress=_counted(update))
-            while body["state"] == "continues" or "ended" in body:  # what ended before has been given; now sync
+            while body["state"] == "continues" or "ended" in body:  # the report of an earlier sync that ended; now sync
                 body = session.ask(sync_delta, arguments, progress=_counted(update))
     except KeyboardInterrupt:
-        console.warn("stopped; what was fetched is in the corpus. Run the same command again to go on from there.")
+        console.warn("stopped; what was fetched is in the corpus. Run the same command again to continue.")
         raise
     session.answer(body, render)
     session.code = 0 if body["state"] == "complete" else 1
@@ -82,7 +82,7 @@ def _counted(update: Progress) -> Progress:
 
 
 def render(body: Mapping[str, Any]) -> None:
-    """The summary, and every warning."""
+    """Print the summary and every warning."""
     style, state = STATES[body["state"]]
     counts = ("inserted", "updated", "skipped", "failed")
     console.show(

@@ -1,4 +1,4 @@
-"""`bio-mcp token`: an access token for a client."""
+"""`bio-mcp token`: issues an access token for a client."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,10 +16,10 @@ from bio_mcp.doors.cli.session import Session
 def token_command(session: Session, subject: str, days: int, scopes: tuple[str, ...]) -> None:
     """Make an access token, signed with MCP_AUTH_SECRET_KEY, and print it.
 
-    Whoever has it may call the server until it ends, or until the secret is another.
+    Whoever has it may call the server until it expires or the secret changes.
     """
     from bio_mcp.doors.auth.issuing import issue
 
     token, end = issue(session.settings, subject, timedelta(days=days), datetime.now(UTC), scopes)
     body = {"token": token, "subject": subject, "expires": f"{end:%Y-%m-%dT%H:%M:%SZ}"}
-    session.answer(body, lambda each: click.echo(each["token"]))
+    session.answer(body, lambda answer: click.echo(answer["token"]))

@@ -1,4 +1,4 @@
-"""What a command shows while it waits for NCBI, and whom it asked how often when that was in vain."""
+"""Shows that a command is waiting for NCBI, and says in its error how often which address was tried."""
 
 import logging
 import threading
@@ -8,42 +8,43 @@ from typing import Any
 
 from bio_mcp.doors import console
 
-PATIENCE_S = 3.0  # of somebody who sees nothing
+SILENT_S = 3.0  # without any output, before a notice is shown
 
 
 class _Shown(logging.Handler):
-    """Shows what the client of NCBI logs of its waiting; `address` is whom it waited for last."""
+    """Shows what the NCBI client logs while it waits; `address` is the last one it waited for."""
 
     address = ""
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Show one record as a notice."""
         self.address = getattr(record, "address", self.address)
         console.notice(record.getMessage())
 
 
 class Waiting:
-    """The waiting for NCBI at `address` of one call."""
+    """The waiting of one call for NCBI at `address`."""
 
-    def __init__(self, address: str, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, address: str, silent_s: float = SILENT_S) -> None:
         self._shown = _Shown()
-        self._patience_s = patience_s
+        self._silent_s = silent_s
         self._address = address.partition("://")[2].partition("/")[0].rpartition("@")[2]
 
     @contextmanager
     def shown(self, *, soon: bool) -> Iterator[None]:
-        """Show it while the block runs; `soon`: also before the first try has failed."""
+        """Show it while the block runs; with `soon`, also before the first try has failed."""
         log = logging.getLogger("bio_mcp.ncbi")
         level = log.level
         log.addHandler(self._shown)
         log.setLevel(logging.INFO)
-        patience = threading.Timer(self._patience_s, self._show_first)
-        patience.daemon = True
+        timer = threading.Timer(self._silent_s, self._show_first)
+        timer.daemon = True
         if soon:
-            patience.start()
+            timer.start()
         try:
             yield
         finally:
-            patience.cancel()
+            timer.cancel()
             log.removeHandler(self._shown)
             log.setLevel(level)
 
@@ -52,7 +53,7 @@ class Waiting:
             console.notice(f"waiting for NCBI at {self._address}")
 
     def explained(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The error envelope; the message of one that stands for tries at NCBI names them and the address."""
+        """The error envelope; after failed tries at NCBI its message has their number and the address."""
         error: Mapping[str, Any] = body["error"]
         if not (tries := error["details"].get("tries")):
             return body

@@ -1,4 +1,4 @@
-"""What tools say, in the words of the command line: commands and options instead of tools and their arguments."""
+"""Rewords tools' messages for the command line: commands and options instead of tools and their arguments."""
 
 import re
 from collections.abc import Mapping
@@ -42,25 +42,25 @@ ARGUMENTS = {
     "group_by_doc": "--group-by-doc",
     "overlap_days": "--overlap-days",
 }
-_NO_WORDS = [name for name in ARGUMENTS if "_" in name or not name.islower()]  # they mean nothing else in a sentence
+_NO_WORDS = [name for name in ARGUMENTS if "_" in name or not name.islower()]  # unambiguous in a sentence
 _PATH = re.compile(r"(?:^|(?<=; ))([A-Za-z_][\w.]*)(?=: )")
 _ARGUMENT = re.compile(rf"(?<![\w.-])(?:[A-Za-z]+\.)?({'|'.join(_NO_WORDS)})\b")
 
 
 @cache
 def _commands() -> tuple[Mapping[str, str], re.Pattern[str]]:
-    """The command of each tool by its names, and what finds those names: read when a sentence may have one."""
+    """The command of each tool by its names, and a pattern that finds those names; made when a message may have one."""
     from bio_mcp.catalog import TOOLS
 
-    commands = {name: f"bio-mcp {each.command}" for each in TOOLS.values() for name in each.names if each.command}
+    commands = {name: f"bio-mcp {tool.command}" for tool in TOOLS.values() for name in tool.names if tool.command}
     named = "|".join(map(re.escape, sorted(commands, key=len, reverse=True)))
     return commands, re.compile(rf"`?(?<![\w.])({named})\b`?")
 
 
 def for_commands(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer with its error, reasons and warnings in the words of the command line; the rest as it is."""
+    """The answer with its error, reasons and warnings reworded for the command line; the rest as it is."""
     worded: dict[str, Any] = {
-        name: [in_commands(each) for each in body[name]] for name in ("reasons", "warnings") if name in body
+        name: [in_commands(sentence) for sentence in body[name]] for name in ("reasons", "warnings") if name in body
     }
     if "error" in body:
         worded["error"] = {**body["error"], "message": in_commands(body["error"]["message"])}
@@ -68,18 +68,18 @@ def for_commands(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_commands(sentence: str) -> str:
-    """The sentence with tools named as commands, their arguments as a command's."""
+    """The message with tools named as commands, and their arguments as options."""
     commands, tool = _commands()
-    named = tool.sub(lambda found: f"`{commands[found[1]]}`", sentence)
-    placed = _PATH.sub(lambda found: _argument(found[1]), named)
-    return _ARGUMENT.sub(lambda found: ARGUMENTS[found[1]], placed)
+    named = tool.sub(lambda match: f"`{commands[match[1]]}`", sentence)
+    reworded = _PATH.sub(lambda match: _argument(match[1]), named)
+    return _ARGUMENT.sub(lambda match: ARGUMENTS[match[1]], reworded)
 
 
 def option(name: str) -> str:
-    """What a field of a tool's input is on the command line: an option, or an argument in capitals."""
+    """The command-line name of a field of a tool's input: an option, or an argument in capitals."""
     return ARGUMENTS.get(name) or "--" + re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).replace("_", "-").lower()
 
 
 def _argument(path: str) -> str:
-    """ "filters.journals.0" is --journals, "pmids.0" PMIDS."""
+    """The option or argument of a path: "filters.journals.0" is --journals, "pmids.0" is PMIDS."""
     return option([part for part in path.split(".") if not part.isdecimal()][-1])
