@@ -84,7 +84,7 @@ def corpus(tmp_path, ncbi):
             sync_delta("k", term(pmids), 5, made, NEVER, lambda *_: None)
             retract(ncbi, pmids[0])
         made.pmid, made.others = pmids[0], pmids[1:]
-        made._lookup = lambda: NcbiLookup(pmids[0])
+        made.lookup = NcbiLookup(pmids[0])
         yield made
 
 
