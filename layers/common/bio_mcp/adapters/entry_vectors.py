@@ -51,5 +51,5 @@ def cosines(matrix: "Vectors", vector: "Vectors") -> list[float | None]:
 
 
 def other_model() -> ModelMismatch:
-    """What is said of a query's vector that has another length than those of the index."""
+    """The failure for a query's vector of another length than those of the index."""
     return ModelMismatch("The question was embedded by another model than the index; configure the same one.")

@@ -11,7 +11,7 @@ from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
 
 PER_SECOND, PER_SECOND_WITH_KEY = 3, 10  # requests that NCBI allows an address, and a key
 
-# Clients that kept exactly to 1/3 s and 1/10 s still met the limit, so the gaps are a little wider.
+# Clients with gaps of exactly 1/3 s and 1/10 s still met the limit, so the gaps are a little wider.
 GAP_S = 0.35
 GAP_WITH_KEY_S = 0.12
 SHARE = 0.9  # of what NCBI allows, where processes share it: each has LATE_S to start after its turn

@@ -89,7 +89,7 @@ class CountedItems:
         return set(left)
 
     def _refused(self, actions: Mapping[str, Any], step: int) -> list[str]:
-        """Whose conditions kept the transaction from being carried out; none when it was.
+        """Whose conditions prevented the transaction; none when it was carried out.
 
         Raises `Contended` where another transaction was in the way.
         """

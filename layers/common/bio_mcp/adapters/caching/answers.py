@@ -64,7 +64,7 @@ class AnswerCache:
     def __init__(self, cache: Cache, source: str) -> None:
         self._cache = cache
         self._source = source
-        self._flights = SingleFlight()
+        self._singleflight = SingleFlight()
 
     def gather(
         self,
@@ -81,7 +81,7 @@ class AnswerCache:
             return Gathered({}, fetch(list(query.ids)))
         key = key_of(self._source, query.codec.name, *query.params, list(query.ids))
         try:
-            gathered = self._flights.do(key, lambda: self._gather(query, fetch, cacheable), deadline)
+            gathered = self._singleflight.do(key, lambda: self._gather(query, fetch, cacheable), deadline)
         except Failure:
             count(0, len(query.ids), 0.0)
             raise

@@ -6,7 +6,7 @@ A step, once released, never changes: `PRAGMA user_version` counts those that a 
 `chunks` and `vectors` have one row per document: a document is replaced in three writes, and the index is loaded
 by three scans. `change` numbers the batch that wrote a row last, which is how a process that holds the index in
 memory finds what another one has written; `removed` keeps the number of a deletion for the same reason.
-`changes` gives each such number a random token: by it a copy of the index, kept in another file, knows the corpus that
+`changes` gives each such number a random token: by it a copy of the index, in another file, knows the corpus that
 it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index; `entry_checksum` and
 `crc32` are ours, defined while a file is brought up to date. Terms and facets are numbered once and never renumbered.
 """

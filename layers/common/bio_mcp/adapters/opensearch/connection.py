@@ -15,7 +15,7 @@ from bio_mcp.adapters.opensearch.library import Transport, TransportError, Urlli
 from bio_mcp.errors import IndexUnavailable, Misconfigured
 
 CONNECT_S = 3.0
-POOL = 16  # connections that are kept open
+POOL = 16  # open connections
 PORTS = {"http": 80, "https": 443}
 JUDGED_HERE = range(300, 600)  # statuses that opensearch-py would raise
 

@@ -1,6 +1,6 @@
 """Index entries to OpenSearch documents and back.
 
-The field `kept` holds what is only read back; OpenSearch stores it and indexes none of it: id, section and offsets of
+The field `unindexed` has what is only read back; OpenSearch stores it and indexes none of it: id, section, offsets of
 each chunk, its text, the hash of what was embedded, and all vectors as base64 of little-endian float32.
 """
 
@@ -18,7 +18,7 @@ from bio_mcp.retrieval.passages import Entry, StoredChunk
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
-DECIMALS = 8  # of an indexed vector's components; the kept ones are whole
+DECIMALS = 8  # of an indexed vector's components; those of `unindexed` are whole
 
 Source = Mapping[str, Any]
 
@@ -45,7 +45,7 @@ def document_of(entry: Entry, matrix: "Vectors") -> dict[str, Any]:
         "retraction": entry.retraction.value,
         "passages": len(entry.chunks),
         "layout": " ".join(each.chunk_id for each in entry.chunks),
-        "kept": {
+        "unindexed": {
             "chunks": [[each.chunk_id, each.section, each.char_start, each.char_end] for each in entry.chunks],
             "texts": [each.text for each in entry.chunks],
             "hashes": [each.embedded_sha256 for each in entry.chunks],
@@ -63,8 +63,8 @@ def needs_stored(entry: Entry) -> bool:
 def vectors_of(entry: Entry, stored: Source | None, dim: int) -> "Vectors":
     """Return a row per chunk: the entry's vector, or the stored one of the same text. Raises `Conflict` for neither."""
     known: dict[str, Vectors] = {}
-    if stored is not None and "kept" in stored:
-        known = dict(zip(stored["kept"]["hashes"], matrix_of(stored), strict=True))
+    if stored is not None and "unindexed" in stored:
+        known = dict(zip(stored["unindexed"]["hashes"], matrix_of(stored), strict=True))
     rows = np.zeros((len(entry.chunks), dim), np.float32)
     for row, chunk in zip(rows, entry.chunks, strict=True):
         vector = entry.vectors.get(chunk.chunk_id, known.get(chunk.embedded_sha256))
@@ -79,21 +79,23 @@ def vectors_of(entry: Entry, stored: Source | None, dim: int) -> "Vectors":
 
 def matrix_of(source: Source) -> "Vectors":
     """Return the stored vectors, one row per passage."""
-    flat = np.frombuffer(b64decode(source["kept"]["vectors"]), "<f4")
+    flat = np.frombuffer(b64decode(source["unindexed"]["vectors"]), "<f4")
     return flat.reshape(source["passages"], -1) if source["passages"] else flat.reshape(0, 0)
 
 
 def hashes_of(source: Source) -> dict[str, str]:
     """Return the SHA-256 of what was embedded, by chunk id."""
-    kept = source["kept"]
-    return {chunk[0]: digest for chunk, digest in zip(kept["chunks"], kept["hashes"], strict=True)}
+    unindexed = source["unindexed"]
+    return {chunk[0]: digest for chunk, digest in zip(unindexed["chunks"], unindexed["hashes"], strict=True)}
 
 
 def chunks_of(pmid: str, source: Source, vector: "Vectors | None") -> list[StoredChunk]:
     """Return the passages in the order of the text, with their cosines to `vector`, if given."""
-    kept = source["kept"]
+    unindexed = source["unindexed"]
     sims = cosines(matrix_of(source), vector) if vector is not None else [None] * source["passages"]
     return [
         StoredChunk(pmid, chunk_id, text, section, start, end, sim)
-        for (chunk_id, section, start, end), text, sim in zip(kept["chunks"], kept["texts"], sims, strict=True)
+        for (chunk_id, section, start, end), text, sim in zip(
+            unindexed["chunks"], unindexed["texts"], sims, strict=True
+        )
     ]

@@ -24,6 +24,7 @@ class Index:
     dim: int
 
     def holds(self, fingerprint: str, dim: int) -> bool:
+        """Whether its vectors are those of this model."""
         return (self.fingerprint, self.dim) == (fingerprint, dim)
 
 

@@ -120,7 +120,7 @@ class OpenSearchPassages:
                 return
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
-        found = self._stored(pmids, ["kept.chunks", "kept.hashes"])
+        found = self._stored(pmids, ["unindexed.chunks", "unindexed.hashes"])
         return {pmid: hashes_of(hit["_source"]) for pmid, hit in found.items()}
 
     def upsert_chunks(self, entries: Sequence[Entry]) -> None:
@@ -156,13 +156,13 @@ class OpenSearchPassages:
         return queries.candidates(words, windows, self._layout.k1 + 1)
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-        found = self._stored(pmids, ["passages", "kept.vectors"])
+        found = self._stored(pmids, ["passages", "unindexed.vectors"])
         sources = {pmid: hit["_source"] for pmid, hit in found.items()}
         return {pmid: mean_vector(matrix_of(source)) for pmid, source in sources.items() if source["passages"]}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
-        needed = ["passages", "kept.vectors"] if vector is not None else ["passages"]
-        found = self._stored(pmids, ["kept.chunks", "kept.texts", *needed])
+        needed = ["passages", "unindexed.vectors"] if vector is not None else ["passages"]
+        found = self._stored(pmids, ["unindexed.chunks", "unindexed.texts", *needed])
         return {pmid: chunks_of(pmid, hit["_source"], vector) for pmid, hit in found.items()}
 
     def count(self) -> tuple[int, int]:
@@ -176,7 +176,7 @@ class OpenSearchPassages:
     def _upserts(self, index: Index, entries: Sequence[Entry]) -> dict[str, bytes]:
         """Return the lines of the entries that are not older than what is stored; older ones are not written."""
         wanted = [
-            (each.pmid, ["version", "passages", "kept"] if needs_stored(each) else ["version"]) for each in entries
+            (each.pmid, ["version", "passages", "unindexed"] if needs_stored(each) else ["version"]) for each in entries
         ]
         stored = self._get(index, wanted)
         found: dict[str, bytes] = {}

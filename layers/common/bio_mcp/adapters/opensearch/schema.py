@@ -2,7 +2,7 @@
 
 One document per paper, `_id` its PMID. What is filtered and ranked by stands in columns beside the text's own term
 stream; the windows' vectors are nested documents, in the order of `layout`. What is only read back, the passages and
-their vectors bit by bit, is `kept`, which is not indexed; the indexed vectors are not stored a second time.
+their vectors bit by bit, is `unindexed`, which is not indexed; the indexed vectors are not stored a second time.
 """
 
 from dataclasses import dataclass
@@ -106,6 +106,6 @@ def _properties(engine: str, dim: int) -> dict[str, Any]:
         "retraction": KEYWORD,
         "passages": {"type": "integer", "index": False},
         "layout": {"type": "keyword", "index": False},
-        "kept": {"type": "object", "enabled": False},
+        "unindexed": {"type": "object", "enabled": False},
         "windows": {"type": "nested", "properties": {"vector": vector}},
     }

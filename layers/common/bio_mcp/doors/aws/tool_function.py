@@ -25,7 +25,9 @@ from bio_mcp.tool import Resource, Tool, by_any_name, resources_in, tools_in
 class LambdaContext(Protocol):
     """The part of Lambda's context object that is used."""
 
-    def get_remaining_time_in_millis(self) -> int: ...
+    def get_remaining_time_in_millis(self) -> int:
+        """Return the time until Lambda ends the function."""
+        ...
 
 
 Handler = Callable[[Any, Any], dict[str, Any]]

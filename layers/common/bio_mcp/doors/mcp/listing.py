@@ -1,4 +1,4 @@
-"""`tools/list`, kept small: every client pays for it in tokens before it has asked anything."""
+"""`tools/list`, in few words: every client pays for it in tokens before it has asked anything."""
 
 import json
 from collections.abc import Callable, Sequence
