@@ -61,7 +61,7 @@ def retry(
     outlast the deadline: a call gives up before its time is over, often long before, and by the failure's own
     sentence, not by `DeadlineExceeded`. The first try is made whatever the time is.
 
-    `waiting(next_try, of)` is told before each pause.
+    `waiting(next_try, of)` is called before each pause.
     """
     worth = {worth: backoff.tries} if isinstance(worth, type) else worth
     deadline = deadline or call_deadline()

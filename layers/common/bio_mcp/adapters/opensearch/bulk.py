@@ -49,7 +49,7 @@ class Bulk:
         retry(write, worth=_Pending, backoff=self._backoff, deadline=deadline)
 
     def _send(self, path: str, due: Mapping[str, bytes], deadline: Deadline) -> dict[str, tuple[int, str]]:
-        """Send each document once; return status and reason by id, `NO_ANSWER` for those that nothing was said of."""
+        """Send each document once; return status and reason by id, `NO_ANSWER` for those without an answer."""
         found = dict.fromkeys(due, (NO_ANSWER, "no answer"))
         for part in _parts(due):
             try:

@@ -20,10 +20,14 @@ NCBI_S = 9  # for all tries
 
 
 class DoctorRequest(Request):
+    """What to check. `ncbi`: ask NCBI as well."""
+
     ncbi: bool = False
 
 
 class CheckResult(Response):
+    """The finding of one check, and what to do about it."""
+
     check: str
     state: str
     found: str
@@ -31,6 +35,8 @@ class CheckResult(Response):
 
 
 class Diagnosis(Response):
+    """The findings of all checks; `ok` when none is a fault."""
+
     ok: bool
     checks: list[CheckResult]
 

@@ -33,6 +33,8 @@ class ImportFiles(Request):
 
 
 class ImportedFile(Response):
+    """The result of one file; counts are records. `problem` says why reading ended early, null if it did not."""
+
     file: str
     read: int
     inserted: int
@@ -45,6 +47,8 @@ class ImportedFile(Response):
 
 
 class Imported(Response):
+    """The results by file, and the size of the corpus afterwards; `complete` when every record was read."""
+
     complete: bool
     files: list[ImportedFile]
     documents: int

@@ -22,6 +22,8 @@ class Reindex(Request):
 
 
 class Reindexed(Response):
+    """The size of the corpus. `another_model`: the index was rebuilt, since another model had made it."""
+
     another_model: bool
     documents: int
     indexed: int
