@@ -14,7 +14,7 @@ from scripts.template.__main__ import files
 from scripts.template.functions import functions
 from tests.touched_ports import needed
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
 GENERATED = pages((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
