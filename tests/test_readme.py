@@ -1,7 +1,7 @@
 """README.md and docs/laptop.md do what they say: their commands are run, here or, where it takes more, in tests/all.
 
 A `sh` block is run whole, in a data directory of its own and against the local NCBI. `make` commands are in tests/all.
-The sample is cut to 40 records, since embedding all takes half a CPU-minute; tests/all imports it whole.
+The sample is cut to two dozen records, since embedding all takes half a CPU-minute; tests/all imports it whole.
 Client configurations are JSON: they must parse, and the program that they name must start as they say. Serving others
 with a token is tests/doors/auth/test_served_door.py.
 """
@@ -57,7 +57,7 @@ def home(tmp_path_factory):
     made = tmp_path_factory.mktemp("readme")
     start, *records = gzip.decompress((ROOT / SAMPLE).read_bytes()).decode().split("<PubmedArticle>")
     wanted = [each for each in records if re.search(f"<PMID[^>]*>({'|'.join([*FIT, READ])})</PMID>|COVID-19", each)]
-    few = "<PubmedArticle>".join([start, *dict.fromkeys([*wanted, *records[:20]])])
+    few = "<PubmedArticle>".join([start, *dict.fromkeys([*wanted, *records[:5]])])
     (made / "sample.xml").write_text(few + "</PubmedArticleSet>", encoding="utf-8")
     assert run_block(f".venv/bin/bio-mcp import --if-empty {SAMPLE}", made).returncode == 0
     return made
