@@ -14,10 +14,15 @@ from bio_mcp.wiring.aws import Aws
 from scripts.port_grants import GRANTS, VARIABLES, given_for
 from tests.aws_ports import NOBODY
 from tests.examples import EXAMPLES, example_of
-from tests.sample_corpus import corpus
-from tests.touched_ports import PORTS, lacking, reached, run, touched_by, used
+from tests.touched_ports import PORTS, lacking, reached, run, small_corpus, touched_by, used
 
 OFFERED = [*(TOOLS[name] for name in EXAMPLES), *RESOURCES.values()]
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    with small_corpus() as made:
+        yield made
 
 
 @pytest.mark.parametrize("what", OFFERED, ids=lambda each: each.name)
@@ -40,10 +45,10 @@ def _size(request: Nothing, backends: Backends) -> Size:
     return Size(papers=backends.documents.count() + backends.passages.count()[0])
 
 
-def test_a_tool_that_touches_what_its_function_was_not_given_is_told_by_a_sentence():
+def test_a_tool_that_touches_what_its_function_was_not_given_is_told_by_a_sentence(corpus):
     _size.__module__ = "bio_mcp.tools.get_doc"
     size = tool("corpus.size", family=BIO_MCP, timeout=5)(_size)
-    touched = touched_by(size, {"arguments": {}}, corpus())
+    touched = touched_by(size, {"arguments": {}}, corpus)
     assert touched == {"documents.count", "passages.count"}
     [sentence] = lacking(size, touched)
     assert "corpus.size cannot work on AWS: it calls passages.count, and its function get_doc lacks" in sentence
@@ -51,9 +56,9 @@ def test_a_tool_that_touches_what_its_function_was_not_given_is_told_by_a_senten
     assert "es:ESHttpGet on ${OpenSearchArn}/${OpenSearchIndex}*" in sentence
 
 
-def test_a_tool_whose_example_fails_is_told_so():
+def test_a_tool_whose_example_fails_is_told_so(corpus):
     with pytest.raises(AssertionError, match=r"the example of rag\.get fails: .*not in the corpus"):
-        touched_by(TOOLS["rag.get"], {"arguments": {"doc_id": "pmid:99999999"}}, corpus())
+        touched_by(TOOLS["rag.get"], {"arguments": {"doc_id": "pmid:99999999"}}, corpus)
 
 
 class Without:
@@ -80,10 +85,10 @@ class _Without:
 
 
 @pytest.mark.parametrize("name", [name for name, each in TOOLS.items() if each.does_without])
-def test_what_a_tool_does_without_it_tries_and_answers_without(name):
+def test_what_a_tool_does_without_it_tries_and_answers_without(name, corpus):
     what, event = TOOLS[name], {"arguments": example_of(TOOLS[name])}
-    assert set(what.does_without) <= touched_by(what, event, corpus())
-    assert not run(what, event, Without(corpus(), what.does_without)).failed
+    assert set(what.does_without) <= touched_by(what, event, corpus)
+    assert not run(what, event, Without(corpus, what.does_without)).failed
 
 
 @pytest.mark.parametrize("name", [name for name, each in TOOLS.items() if each.also_uses])

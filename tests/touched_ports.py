@@ -54,7 +54,7 @@ class _Words(Corpus):
 
 
 @contextmanager
-def _corpus() -> Iterator[Corpus]:
+def small_corpus() -> Iterator[Corpus]:
     with tempfile.TemporaryDirectory(prefix="bio-mcp-touched-") as home:
         made = _Words(Path(home), articles())
         import_records(made.articles[:STORED], made)
@@ -86,7 +86,7 @@ def _named(event: dict[str, Any]) -> Tool | Resource:
 def reached(function: str) -> dict[str, frozenset[str]]:
     """By tool or resource of a function, the methods that its events reach."""
     found: dict[str, frozenset[str]] = {}
-    with _corpus() as corpus:
+    with small_corpus() as corpus:
         for event in events_of(function):
             what = _named(event)
             found[what.name] = found.get(what.name, frozenset()) | touched_by(what, event, corpus)
