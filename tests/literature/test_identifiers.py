@@ -5,28 +5,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.identifiers import doi, pmcid, pmid
+from bio_mcp.literature.identifiers import bare_pmid, doi, parse_pmid, pmcid
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "384001", " 384001 ", "pmid:384001", "PMID: 384001", "PMID 384001", "pubmed:384001", "paper://pmid/384001",
-        "https://pubmed.ncbi.nlm.nih.gov/384001/", "http://www.ncbi.nlm.nih.gov/pubmed/384001", "384001v2",
+        "0384001", "https://pubmed.ncbi.nlm.nih.gov/384001/", "http://www.ncbi.nlm.nih.gov/pubmed/384001", "384001v2",
     ],
 )  # fmt: skip
 def test_every_form_of_a_pmid_is_the_same_pmid(text):
-    assert pmid(text) == "384001"
+    assert parse_pmid(text) == "384001"
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "abc", "pmid:abc", "pmid:", "0", "0384001", "-1", "1.5", "1e5", "1234567890", "٣٨٤", "³", "1 2",
+    ["", " ", "abc", "pmid:abc", "pmid:", "0", "-1", "1.5", "1e5", "1234567890", "٣٨٤", "³", "1 2",
      "https://example.org/384001", "384001\n384002", "PMC384001", "384001; DROP"],
 )  # fmt: skip
 def test_what_is_no_pmid_is_refused_with_an_example(text):
-    with pytest.raises(InvalidInput, match="pmid:384001"):
-        pmid(text)
+    with pytest.raises(InvalidInput, match="384001"):
+        parse_pmid(text)
+
+
+@pytest.mark.parametrize("text", ["pmid:384001", " 384001", "384001\n", "384001v2", "３８４００１", "0", "9" * 5000])
+def test_a_bare_pmid_is_digits_alone(text):
+    with pytest.raises(InvalidInput, match="is not a PMID"):
+        bare_pmid(text)
 
 
 @pytest.mark.parametrize(
@@ -70,13 +76,13 @@ def test_what_is_no_doi_is_refused(text):
 
 @given(st.integers(1, 999_999_999))
 def test_normalising_twice_changes_nothing(number):
-    assert pmid(pmid(f"pmid:{number}")) == str(number)
+    assert parse_pmid(parse_pmid(f"pmid:{number}")) == str(number)
     assert pmcid(pmcid(f"PMC{number}")) == f"PMC{number}"
 
 
 @given(st.text(max_size=30))
 def test_any_text_is_an_identifier_or_invalid_input(text):
-    for read in (pmid, pmcid, doi):
+    for read in (parse_pmid, pmcid, doi):
         try:
             found = read(text)
         except InvalidInput:

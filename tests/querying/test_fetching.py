@@ -3,8 +3,8 @@
 import pytest
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.errors import InvalidInput, UpstreamFailed
-from bio_mcp.querying.fetching import distinct_pmids, pieces, raw
+from bio_mcp.errors import UpstreamFailed
+from bio_mcp.querying.fetching import pieces, raw
 
 HEAD = '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "a" "b">\n<PubmedArticleSet>\n'
 TAIL = "\n</PubmedArticleSet>\n"
@@ -57,13 +57,3 @@ def test_records_that_cannot_be_told_apart_are_a_failure_that_says_what_to_do():
     with pytest.raises(UpstreamFailed, match="abstract_plus") as failed:
         pieces(whole)
     assert failed.value.retryable is False
-
-
-def test_pmids_are_asked_for_once_and_without_zeros():
-    assert distinct_pmids(["007", "7", "12"]) == ["7", "12"]
-
-
-@pytest.mark.parametrize("wrong", ["0", "", "１２", "12a", "12\n", "1" * 11, "9" * 5000])
-def test_what_is_no_pmid_is_refused_by_the_name_of_its_field(wrong):
-    with pytest.raises(InvalidInput, match="sourcePmid"):
-        distinct_pmids(["1", wrong], "sourcePmid")

@@ -5,9 +5,10 @@ from urllib.parse import unquote
 
 from bio_mcp.errors import InvalidInput
 
+_BARE_PMID = re.compile(r"0*([1-9][0-9]{0,8})", re.ASCII)
 _PMID = re.compile(
     r"(?:pmid[:\s]\s*|pubmed[:\s]\s*|paper://pmid/|https?://(?:www\.)?(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/)?"
-    r"([1-9][0-9]{0,8})(?:v[0-9]{1,2})?/?",
+    r"([0-9]+)(?:v[0-9]{1,2})?/?",
     re.IGNORECASE | re.ASCII,
 )
 _PMCID = re.compile(
@@ -20,16 +21,25 @@ _DOI = re.compile(r"10\.[0-9]{3,9}(?:\.[0-9]+)*/[^\s\x00-\x1f]+")
 _LONGEST_DOI = 512
 
 
-def pmid(text: str) -> str:
-    """Normalise `384001`, `pmid:384001`, `PMID: 384001` or a PubMed address to `384001`.
+def bare_pmid(text: str) -> str:
+    """Normalise the digits of a PMID: `0384001` to `384001`.
 
-    A PMID has at most nine digits and no leading zero; NLM has numbered PubMed to eight digits so far. A version
-    suffix (`384001v2`) is dropped. Raises `InvalidInput`.
+    A PMID has at most nine digits, leading zeros aside; NLM has numbered PubMed to eight digits so far. Raises
+    `InvalidInput` for anything else, so for a prefix and for spaces.
+    """
+    match = _BARE_PMID.fullmatch(text)
+    if not match:
+        raise InvalidInput(f"{text[:40]!r} is not a PMID; a PMID is digits only, at most nine, for example 384001")
+    return match[1]
+
+
+def parse_pmid(text: str) -> str:
+    """Normalise `384001`, `pmid:384001`, `PMID: 384001` or a PubMed address to `384001`, by the rule of `bare_pmid`.
+
+    A version suffix (`384001v2`) is dropped. Raises `InvalidInput`.
     """
     match = _PMID.fullmatch(text.strip())
-    if not match:
-        raise InvalidInput('Not a PMID: give up to nine digits without a leading zero, such as "pmid:384001".')
-    return match[1]
+    return bare_pmid(match[1] if match else text)
 
 
 def pmcid(text: str) -> str:

@@ -15,7 +15,7 @@ from bio_mcp.querying.partial import optional
 IdState = Literal["found", "not_found", "unknown", "invalid"]
 _KINDS: tuple[tuple[IdKind, Callable[[str], str]], ...] = (
     ("pmcid", identifiers.pmcid),
-    ("pmid", identifiers.pmid),
+    ("pmid", identifiers.parse_pmid),
     ("doi", identifiers.doi),
 )
 _SEARCHED = 20  # ids in one search

@@ -8,14 +8,13 @@ from itertools import pairwise
 from typing import Literal
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import InvalidInput, NcbiUnreadable, UpstreamFailed
+from bio_mcp.errors import NcbiUnreadable, UpstreamFailed
 from bio_mcp.literature.records import Article, RetractionStatus
 from bio_mcp.ports.pubmed import Pubmed
 from bio_mcp.querying.partial import required
 
 Style = Literal["xml", "medline"]
 Headers = tuple[dict[str, str | None], dict[str, RetractionStatus]]  # titles and retraction status, by PMID
-_PMID = re.compile(r"0*([1-9][0-9]{0,9})", re.ASCII)
 _RECORD = re.compile(r"<(PubmedArticle|PubmedBookArticle)(?:\s[^>]*)?>.*?</\1>", re.DOTALL)
 _MEDLINE = re.compile(r"^PMID- ", re.MULTILINE)
 _MEDLINE_PMID = re.compile(r"^PMID- *(\d+)", re.MULTILINE)
@@ -33,15 +32,6 @@ class Raw:
     text: str
     titles: dict[str, str | None]
     retractions: dict[str, RetractionStatus]
-
-
-def distinct_pmids(pmids: Sequence[str], field: str = "pmids") -> list[str]:
-    """The PMIDs without leading zeros, each once, in order. Raises `InvalidInput`, naming `field`, for a bad one."""
-    numbers = [_PMID.fullmatch(pmid) for pmid in pmids]
-    for pmid, number in zip(pmids, numbers, strict=True):
-        if number is None:
-            raise InvalidInput(f"{field}: {pmid[:40]!r} is not a PMID; a PMID is a number such as 30833575")
-    return list(dict.fromkeys(number[1] for number in numbers if number))
 
 
 def articles(pmids: Sequence[str], pubmed: Pubmed, deadline: Deadline) -> dict[str, Article]:

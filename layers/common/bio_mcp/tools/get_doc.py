@@ -1,32 +1,24 @@
 """Read one paper of the corpus."""
 
-import re
-
 from pydantic import Field
 
-from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.errors import NotFound
 from bio_mcp.literature.addresses import doi_page, pmc_page, pubmed_page
 from bio_mcp.literature.clock import utc
+from bio_mcp.literature.identifiers import bare_pmid
 from bio_mcp.literature.quality import QUALITY_VERSION, quality, year
 from bio_mcp.literature.records import Article, Author, Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
-from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Request, Response, resource, tool
 from bio_mcp.tools.families import BIO_MCP, TTM
-
-DOC_ID = r"^pmid:[0-9]+$"
+from bio_mcp.tools.pmids import DOC_ID, PMID, DocId
 
 
 class RagGet(Request):
     """The paper to read."""
 
-    doc_id: str = Field(
-        pattern=DOC_ID,
-        max_length=40,
-        json_schema_extra=unpublished,
-        description='"pmid:" and the PMID, as pmid:384001',
-    )
+    doc_id: DocId = Field(description='"pmid:" and the PMID, as pmid:384001')
 
 
 class PaperQuality(Response):
@@ -64,7 +56,7 @@ class Paper(Response):
 class Study(Response):
     """A paper in the terms of the `ttm` contract."""
 
-    pmid: str = Field(pattern=r"^\d+$")
+    pmid: str = Field(pattern=PMID)
     title: str
     abstract: str | None
     authors: list[str]
@@ -104,10 +96,9 @@ def study(backends: Backends, id: str) -> Study:
 
 def _document(pmid: str, backends: Backends) -> Document:
     """The stored paper. Raises `InvalidInput` for text that is no PMID, `NotFound` with advice how to get it."""
-    if not re.fullmatch("[0-9]+", pmid):
-        raise InvalidInput(f"{pmid!r} is not a PMID; a PMID is digits only, for example 384001")
+    pmid = bare_pmid(pmid)
     try:
-        return backends.documents.get(pmid.lstrip("0") or "0")
+        return backends.documents.get(pmid)
     except NotFound:
         raise NotFound(
             f"pmid:{pmid} is not in the corpus. Look with rag_search for what is, or sync a PubMed query that finds "

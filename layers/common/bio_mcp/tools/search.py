@@ -20,6 +20,7 @@ from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.pmids import DOC_ID
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 _TYPES = {name: ui for ui, (_, name) in DESIGNS.items()}
@@ -59,7 +60,7 @@ class RagSearch(Request):
 class SearchHit(Response):
     """A passage that was found, with its paper. `sim` and `bm25` are raw; only `score` orders."""
 
-    doc_id: str = Field(pattern=r"^pmid:[0-9]+$", description="for rag_get")
+    doc_id: str = Field(pattern=DOC_ID, description="for rag_get")
     uuid: str = Field(min_length=10, description="of the passage")
     sim: float | None = Field(default=None, description="cosine to the query")
     bm25: float | None = Field(default=None, description="null: none of its words")

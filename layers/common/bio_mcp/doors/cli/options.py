@@ -1,6 +1,5 @@
 """Command-line options derived from a tool's input model, so that a command accepts what its tool accepts."""
 
-import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -15,26 +14,24 @@ from pydantic_core import PydanticUndefined
 
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.cli.wording import option
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.identifiers import parse_pmid
 from bio_mcp.tool import Tool
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 SCALARS: dict[Any, click.ParamType[Any]] = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
-PMID = re.compile(r"(?:pmid:)?([0-9]+)", re.IGNORECASE)
-
 
 class _Pmid(click.ParamType[str]):
-    """A PMID as digits or as "pmid:" and digits; the value is the digits."""
+    """A PMID in any spelling; the value is its digits."""
 
     name = "pmid"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found = PMID.fullmatch(value.strip())
-        return (
-            found[1]
-            if found
-            else self.fail(f"{value!r} is not a PMID, which is a number such as 34093513.", param, ctx)
-        )
+        try:
+            return parse_pmid(value)
+        except InvalidInput:
+            self.fail(f"{value!r} is not a PMID, which is a number such as 34093513.", param, ctx)
 
 
 NONE: Mapping[str, Any] = types.MappingProxyType({})

@@ -248,12 +248,12 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
 
 def _book(asked: str, backends: Backends, context: Context) -> Article:
     """The record with this PMID or accession. A search for an accession may return others, so it is compared."""
-    from bio_mcp.literature.identifiers import pmid
+    from bio_mcp.literature.identifiers import parse_pmid
 
     pubmed, accession = backends.pubmed, asked.upper() if _NBK.fullmatch(asked) else None
     with required():
         term = f"{accession}[aid] OR {accession}"
-        ids = pubmed.esearch(term, deadline=context.deadline, retmax=20).ids if accession else (pmid(asked),)
+        ids = pubmed.esearch(term, deadline=context.deadline, retmax=20).ids if accession else (parse_pmid(asked),)
     records = list(fetching.articles(ids, pubmed, context.deadline).values()) if ids else []
     if accession:
         records = [each for each in records if each.book and (each.book.accession or "").upper() == accession]

@@ -20,8 +20,9 @@ from bio_mcp.querying.terms import DateRange, DateType, clean, effective_term, u
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import PUBMED
+from bio_mcp.tools.pmids import PMID, Pmid
 from bio_mcp.tools.pubmed.fetched import FetchArticles, FetchedArticles, parsed_answer, printed_answer
-from bio_mcp.tools.pubmed.hits import PMID, BriefSummary, Pmid, RelatedArticle, Status, brief, related
+from bio_mcp.tools.pubmed.hits import BriefSummary, RelatedArticle, Status, brief, related
 from bio_mcp.tools.pubmed.server_status import PubmedStatistics, ServerStatus, describe_server, statistics
 
 TIMEOUT_S = 26  # a front end waits 29 s; queueing and pauses between tries are in it, a cold start is not
@@ -169,7 +170,7 @@ def _chosen(request: SearchPubmed) -> dict[str, Any]:
 )
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
     """Fetch records from PubMed by PMID: abstract, authors, journal, MeSH, retraction; or NCBI's own XML or text."""
-    pmids = fetching.distinct_pmids(request.pmids)
+    pmids = list(dict.fromkeys(request.pmids))
     if request.detailLevel in ("full_xml", "medline_text"):
         style: fetching.Style = "xml" if request.detailLevel == "full_xml" else "medline"
         return printed_answer(request, pmids, fetching.raw(pmids, style, backends.pubmed, context.deadline))
@@ -186,7 +187,7 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
 )
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
     """Find articles similar to a PubMed article, citing it or cited by it; or cite it in RIS, BibTeX, APA, MLA."""
-    [pmid] = fetching.distinct_pmids([request.sourcePmid], "sourcePmid")
+    pmid = request.sourcePmid
     if request.relationshipType == "citation_formats":
         return _citations(pmid, request, backends, context.deadline)
     link_name = LINKS[request.relationshipType]

@@ -9,7 +9,7 @@ from pydantic import Field
 from bio_mcp.literature.records import MONTHS, Article, Author, PartialDate, RetractionStatus
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import Response
-from bio_mcp.tools.pubmed.hits import PMID
+from bio_mcp.tools.pmids import PMID
 
 ABSENT: Any = None  # a field that no contract has is left out where there is nothing to say, never null
 

@@ -12,8 +12,9 @@ from bio_mcp.literature.records import Article
 from bio_mcp.querying import fetching
 from bio_mcp.tool import Request, Response
 from bio_mcp.tools import budget
+from bio_mcp.tools.pmids import Pmid
 from bio_mcp.tools.pubmed.details import ABSENT, ArticleDetails, citation_details, full_details
-from bio_mcp.tools.pubmed.hits import Pmid, Status
+from bio_mcp.tools.pubmed.hits import Status
 
 
 class FetchArticles(Request):

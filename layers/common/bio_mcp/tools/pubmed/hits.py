@@ -1,18 +1,16 @@
 """Articles in a line: hits of a search, and related articles."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from bio_mcp.literature.addresses import pubmed_page
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.pubmed import DocSummary
-from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Response
+from bio_mcp.tools.pmids import PMID
 
-PMID = r"^\d+$"
-Pmid = Annotated[str, Field(pattern=PMID, max_length=40, json_schema_extra=unpublished)]
 Status = Literal["complete", "partial"]  # when NCBI fails at the whole, the failure says so
 NAMED = 5  # authors named before "et al."
 
