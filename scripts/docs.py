@@ -94,7 +94,7 @@ def _tool_section(each: Tool) -> str:
         *(["safe to repeat"] if each.idempotent else []),
         f"at most {each.timeout:g} s",
         *([f"at most {each.longest:,} characters, or one record, unless more are asked for"] if each.longest else []),
-        f"function `{each.function}`",
+        f"function `{each.lambda_module}`",
         _command(each),
     ]
     codes = ", ".join(sorted(set(each.family.dialect.values())))
@@ -111,7 +111,7 @@ def _tool_section(each: Tool) -> str:
 
 
 def _resource_section(each: Resource) -> str:
-    return f"### `{each.uri}`\n\n{each.description} At most {each.timeout:g} s; function `{each.function}`.\n"
+    return f"### `{each.uri}`\n\n{each.description} At most {each.timeout:g} s; function `{each.lambda_module}`.\n"
 
 
 def _summary(each: Tool | Resource) -> str:

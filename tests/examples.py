@@ -14,7 +14,7 @@ EVENTS = ROOT / "events"
 
 def path_of(tool: Tool) -> Path:
     """Where the example of `tool` is, relative to the repository."""
-    return Path("events") / tool.function / f"{tool.portable_name}.json"
+    return Path("events") / tool.lambda_module / f"{tool.portable_name}.json"
 
 
 def without_example(tool: Tool) -> str | None:

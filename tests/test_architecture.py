@@ -485,7 +485,7 @@ def test_a_thick_entry_point_would_be_seen(source):
 
 def test_every_tools_module_has_a_function_of_its_name_and_none_is_left_over():
     assert set(apps()) == {module.__name__.rpartition(".")[2] for module in MODULES} | {"mcp_http"}
-    assert {tool.function for tool in TOOLS.values()} <= set(apps())
+    assert {tool.lambda_module for tool in TOOLS.values()} <= set(apps())
 
 
 def events() -> list[tuple[str, Path]]:
@@ -501,7 +501,7 @@ def does_not_fit(function: str, event: dict) -> str | None:
         if parsed.resource is None:
             tool = TOOLS[parsed.tool or ""]
             tool.input.model_validate(parsed.arguments)
-            return None if tool.function == function else f"{tool.name} is served by {tool.function}"
+            return None if tool.lambda_module == function else f"{tool.name} is served by {tool.lambda_module}"
     except (ValueError, KeyError) as error:
         return str(error)
     return None

@@ -27,7 +27,7 @@ def corpus():
 
 @pytest.mark.parametrize("what", OFFERED, ids=lambda each: each.name)
 def test_a_function_on_aws_has_all_that_its_tool_calls(what):
-    methods = used(what, reached(what.function).get(what.name, ()))
+    methods = used(what, reached(what.lambda_module).get(what.name, ()))
     assert methods
     assert lacking(what, methods) == []
 
@@ -94,7 +94,7 @@ def test_what_a_tool_does_without_it_tries_and_answers_without(name, corpus):
 @pytest.mark.parametrize("name", [name for name, each in TOOLS.items() if each.also_uses])
 def test_what_a_tool_declares_beside_its_examples_is_a_method_of_a_port_that_they_do_not_reach(name):
     declared = set(TOOLS[name].also_uses)
-    assert declared & reached(TOOLS[name].function)[name] == set()
+    assert declared & reached(TOOLS[name].lambda_module)[name] == set()
     for method in declared:
         port, _, called = method.partition(".")
         assert port in PORTS

@@ -33,12 +33,12 @@ def test_every_tool_is_served_by_exactly_one_function_which_the_endpoint_knows()
     served = {module: logical.strip("${}") for module, logical in pairs}
     assert len(served) == len(pairs)
     assert served == {name: FUNCTIONS[name][0] for name in FUNCTIONS if name != "mcp_http"}
-    assert {each.function for each in OFFERED} == set(served) == {each.__name__.split(".")[-1] for each in MODULES}
+    assert {each.lambda_module for each in OFFERED} == set(served) == {each.__name__.split(".")[-1] for each in MODULES}
 
 
 @pytest.mark.parametrize("offered", OFFERED, ids=lambda each: each.name)
 def test_a_function_has_time_for_its_tools_and_their_answer(offered):
-    assert timeout_ms(offered.function) >= (offered.timeout + MARGIN_S) * 1000
+    assert timeout_ms(offered.lambda_module) >= (offered.timeout + MARGIN_S) * 1000
 
 
 def test_the_endpoint_outlasts_every_tool_and_the_api_outlasts_the_endpoint():
@@ -228,7 +228,7 @@ def test_a_schedule_sends_what_its_tool_takes_of_a_term_as_it_was_typed(number, 
     event = Event.model_validate_json(rendered(SCHEDULES[name]["Target"]["Input"], given))
     tool = TOOLS[event.tool]
     request = tool.input.model_validate(event.arguments)
-    assert (request.query_key, request.term, tool.function) == ("a.b:c-1", term, "sync_delta")
+    assert (request.query_key, request.term, tool.lambda_module) == ("a.b:c-1", term, "sync_delta")
     assert MADE[name]["Condition"] == f"HasCorpus{number}"
 
 

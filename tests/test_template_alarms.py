@@ -77,7 +77,7 @@ def test_an_alarm_says_what_is_wrong_and_tells_whoever_is_named(name):
 @pytest.mark.parametrize("function", [each for each in FUNCTIONS if each != "sync_delta"])
 def test_an_alarm_rings_before_a_function_times_out_but_not_while_it_may_still_work(function):
     [alarm] = [each for each in ALARMS.values() if each.get("MetricName") == "Duration" and uses(each, function)]
-    longest = max([each.timeout for each in OFFERED if each.function == function] or [25]) * 1000
+    longest = max([each.timeout for each in OFFERED if each.lambda_module == function] or [25]) * 1000
     assert longest <= alarm["Threshold"] < timeout_ms(function)
 
 

@@ -46,7 +46,7 @@ def test_a_tool_is_read_off_its_function():
     assert declared.name == "a.b_c"
     assert declared.portable_name == "a_b_c"
     assert declared.description == "Do it.\n\nIn some detail."
-    assert declared.function == "test_tool"
+    assert declared.lambda_module == "test_tool"
     assert declared.input is Asked
     assert declared.output is Answered
     assert declared.read_only

@@ -102,21 +102,21 @@ def used(what: Tool | Resource, reached: Iterable[str]) -> set[str]:
 
 def needed(function: str) -> Given:
     """What a function is given for its tools and resources."""
-    offered = [each for each in (*TOOLS.values(), *RESOURCES.values()) if each.function == function]
+    offered = [each for each in (*TOOLS.values(), *RESOURCES.values()) if each.lambda_module == function]
     found = reached(function)
     return given_for(method for each in offered for method in used(each, found.get(each.name, ())))
 
 
 def lacking(what: Tool | Resource, methods: Iterable[str]) -> list[str]:
     """A sentence for each method of `methods` that the function of `what` cannot call on AWS."""
-    has = Given(frozenset(variables(what.function)), frozenset(allowed(what.function)))
+    has = Given(frozenset(variables(what.lambda_module)), frozenset(allowed(what.lambda_module)))
     sentences = []
     for method in sorted(methods):
         missing = given_for([method]).without(has)
         if missing != Given():
             lacks = [*sorted(missing.variables), *(f"{action} on {on}" for action, on in sorted(missing.grants))]
             sentences.append(
-                f"{what.name} cannot work on AWS: it calls {method}, and its function {what.function} lacks "
+                f"{what.name} cannot work on AWS: it calls {method}, and its function {what.lambda_module} lacks "
                 f"{', '.join(lacks)}; `make docs` gives it that"
             )
     return sentences

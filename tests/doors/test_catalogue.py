@@ -110,7 +110,7 @@ async def test_twenty_different_calls_at_once_are_answered():
     assert all(each["details"]["retryable"] for each in failures)
 
 
-FUNCTIONS = sorted({TOOLS[name].function for name in EXAMPLES})
+FUNCTIONS = sorted({TOOLS[name].lambda_module for name in EXAMPLES})
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -130,7 +130,7 @@ def test_a_functions_entry_point_answers_its_events(function):
     answers = [json.loads(line) for line in done.stderr.splitlines()]
     assert len(answers) == len(events)
     codes = {answer["error"]["code"] for answer in answers if "error" in answer}
-    asks_ncbi = [tool for tool in TOOLS.values() if tool.function == function and tool.open_world]
+    asks_ncbi = [tool for tool in TOOLS.values() if tool.lambda_module == function and tool.open_world]
     assert codes <= {code_for(NcbiFailed("x"), tool.family.dialect) for tool in asks_ncbi}
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert sum(line["message"] == "call" for line in lines) == len(events)

@@ -15,7 +15,7 @@ from tests.doors.auth.handlers import bearer, door
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.lambda_bridge import context
 
-MODULES = sorted({each.function for each in (*TOOLS.values(), *RESOURCES.values())})
+MODULES = sorted({each.lambda_module for each in (*TOOLS.values(), *RESOURCES.values())})
 NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
 UNCHECKED = {"verify_signature": False}
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp"}

@@ -156,7 +156,7 @@ def test_a_broken_function_leaks_nothing_and_names_the_call():
     assert "ExitError" not in outcome.text
 
 
-EVERY = tuple(f"{module}=f-{module}" for module in {each.function for each in TOOLS.values()})
+EVERY = tuple(f"{module}=f-{module}" for module in {each.lambda_module for each in TOOLS.values()})
 
 
 def test_every_module_of_tools_must_have_a_function():

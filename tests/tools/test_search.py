@@ -283,4 +283,4 @@ def test_the_tool_declares_what_the_contract_says():
     assert properties["quality_bias"] == {"type": "boolean", "default": True}
     assert rag_search.input_schema["required"] == ["query"]
     assert "null" not in str(rag_search.input_schema)
-    assert (rag_search.portable_name, rag_search.timeout, rag_search.function) == ("rag_search", 8, "search")
+    assert (rag_search.portable_name, rag_search.timeout, rag_search.lambda_module) == ("rag_search", 8, "search")

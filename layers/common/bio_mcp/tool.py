@@ -67,7 +67,7 @@ AUDIT_SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One public operation. `timeout` is in seconds; `function` is the Lambda that serves it.
+    """One public operation. `timeout` is in seconds; `lambda_module` is its module and Lambda function.
 
     `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
@@ -80,7 +80,7 @@ class Tool:
     name: str
     family: Family
     description: str
-    function: str
+    lambda_module: str
     timeout: float
     read_only: bool
     idempotent: bool
@@ -134,7 +134,7 @@ class Resource:
     name: str
     family: Family
     description: str
-    function: str
+    lambda_module: str
     timeout: float
     mime_type: str
     output: type[Response]
@@ -185,7 +185,7 @@ def tool(
             name=name,
             family=family,
             description=inspect.getdoc(run) or "",
-            function=run.__module__.rpartition(".")[2],
+            lambda_module=run.__module__.rpartition(".")[2],
             timeout=timeout,
             read_only=read_only,
             idempotent=idempotent,
@@ -225,7 +225,7 @@ def resource(
             name=name,
             family=family,
             description=inspect.getdoc(run) or "",
-            function=run.__module__.rpartition(".")[2],
+            lambda_module=run.__module__.rpartition(".")[2],
             timeout=timeout,
             mime_type=mime_type,
             output=types["return"],

@@ -53,7 +53,7 @@ def invoking(settings: Settings, functions: Callable[[], Functions]) -> Invoke:
     tools needs none.
     """
     served: list[Tool | Resource] = [*TOOLS.values(), *RESOURCES.values()]
-    for module in dict.fromkeys(declared.function for declared in served):
+    for module in dict.fromkeys(declared.lambda_module for declared in served):
         settings.function(module)
     if settings.initialization == SNAPSHOT:
         for seconds in {declared.timeout for declared in served}:

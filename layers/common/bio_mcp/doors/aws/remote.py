@@ -28,7 +28,7 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
             event |= {} if context.caller is None else {"caller": context.caller}
             event["timeout_s"] = max(0.001, context.deadline.remaining)
             repeatable = isinstance(what, Resource) or what.read_only
-            answer = functions().invoke(function_of(what.function), event, context.deadline, repeatable=repeatable)
+            answer = functions().invoke(function_of(what.lambda_module), event, context.deadline, repeatable=repeatable)
             outcome = _outcome(answer)
         except (Failure, FunctionBroke) as failure:
             correlation_id, caller = context.correlation_id, context.caller
