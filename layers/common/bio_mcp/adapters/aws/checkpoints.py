@@ -1,15 +1,15 @@
 """Sync checkpoints, in a DynamoDB table."""
 
 import json
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item
 from bio_mcp.adapters.aws.failures import reaching
+from bio_mcp.adapters.checkpoints import Change, CheckpointsByKey
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.errors import Conflict
-from bio_mcp.ports.state import NOWHERE, Checkpoint, KeyCheckpoints
+from bio_mcp.ports.state import Checkpoint, KeyCheckpoints
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -22,7 +22,7 @@ class _Outrun(Conflict):
     """Another writer changed the checkpoint after it was read."""
 
 
-class DynamoCheckpoints:
+class DynamoCheckpoints(CheckpointsByKey):
     """The port `Checkpoints` over one table (key: query_key). Listing scans it: its items are few and small.
 
     All watermarks of a query are one item, written only if it still has the revision that was read: concurrent writers
@@ -35,22 +35,9 @@ class DynamoCheckpoints:
         self._table = table
         self._backoff = backoff
 
-    def get(self, query_key: str, term: str | None = None) -> Checkpoint:
-        return self._read(query_key)[0].of(term)
-
-    def advance(
-        self, query_key: str, term: str, last_edat: str | None = None, windows: Mapping[str, str] = NOWHERE
-    ) -> Checkpoint:
-        return self._change(query_key, lambda before: before.advanced(term, last_edat, windows))[1].of(term)
-
-    def set(
-        self, query_key: str, last_edat: str | None, windows: Mapping[str, str], term: str | None = None
-    ) -> Checkpoint:
-        return self._change(query_key, lambda before: before.moved(term, last_edat, windows))[0].of(term)
-
     def all(self, query_key: str | None = None) -> list[Checkpoint]:
         if query_key is not None:
-            return list(self._read(query_key)[0].terms)
+            return list(self._read(query_key).terms)
         with reaching(WHAT):
             pages = self._client.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True)
             keys = [_checkpoints(item) for page in pages for item in page["Items"]]
@@ -63,13 +50,10 @@ class DynamoCheckpoints:
             ).get("Attributes")
         return list(_checkpoints(item).terms) if item else []
 
-    def _change(
-        self, query_key: str, change: Callable[[KeyCheckpoints], KeyCheckpoints]
-    ) -> tuple[KeyCheckpoints, KeyCheckpoints]:
-        """Apply `change` to the checkpoints of a key; returns them before and after."""
+    def _change(self, query_key: str, change: Change) -> tuple[KeyCheckpoints, KeyCheckpoints]:
 
         def move() -> tuple[KeyCheckpoints, KeyCheckpoints]:
-            before, seen = self._read(query_key)
+            before, seen = self._stored(query_key)
             after = change(before)
             if after != before and not self._write(after, seen):
                 raise _Outrun(f"the checkpoint of {query_key!r} is being moved by many at once; try again")
@@ -77,7 +61,10 @@ class DynamoCheckpoints:
 
         return retry(move, worth=_Outrun, backoff=self._backoff)
 
-    def _read(self, query_key: str) -> tuple[KeyCheckpoints, str | None]:
+    def _read(self, query_key: str) -> KeyCheckpoints:
+        return self._stored(query_key)[0]
+
+    def _stored(self, query_key: str) -> tuple[KeyCheckpoints, str | None]:
         """The checkpoints and their revision; None if there are none."""
         with reaching(WHAT):
             item = self._client.get_item(
