@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.identifiers import bare_pmid, doi, parse_pmid, pmcid
+from bio_mcp.literature.identifiers import bare_pmid, doi, is_pmid, parse_pmid, pmcid
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,12 @@ def test_what_is_no_pmid_is_refused_with_an_example(text):
 def test_a_bare_pmid_is_digits_alone(text):
     with pytest.raises(InvalidInput, match="is not a PMID"):
         bare_pmid(text)
+    assert not is_pmid(text)
+
+
+def test_a_stored_pmid_has_no_leading_zero():
+    assert is_pmid(bare_pmid("0384001"))
+    assert not is_pmid("0384001")
 
 
 @pytest.mark.parametrize(

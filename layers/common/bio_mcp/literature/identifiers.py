@@ -33,6 +33,12 @@ def bare_pmid(text: str) -> str:
     return match[1]
 
 
+def is_pmid(text: str) -> bool:
+    """Whether `text` is a PMID in its normal form, as it is stored and compared."""
+    match = _BARE_PMID.fullmatch(text)
+    return match is not None and match[1] == text
+
+
 def parse_pmid(text: str) -> str:
     """Normalise `384001`, `pmid:384001`, `PMID: 384001` or a PubMed address to `384001`, by the rule of `bare_pmid`.
 

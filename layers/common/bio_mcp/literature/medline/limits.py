@@ -7,13 +7,13 @@ longest abstracts have seven thousand characters.
 import re
 
 from bio_mcp.errors import NcbiUnreadable
+from bio_mcp.literature.identifiers import is_pmid
 from bio_mcp.literature.records import Article
 
 LONGEST_RECORD = 16 << 20  # bytes of XML, comments included
 MOST_TAGS = 500_000  # a tag of four bytes becomes a node of over a hundred
 LONGEST_TEXT = 100_000  # characters of a title and an abstract
 SHOWN = 40  # characters of a PMID that is none
-_PMID = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 _VERSION = re.compile(r"[0-9]{1,4}", re.ASCII)
 
 
@@ -64,6 +64,6 @@ def check_record(record: Article) -> Article:
 
 def check_pmid(text: str) -> str:
     """Return the PMID unchanged. Raises `OddRecord` for anything else than up to nine digits without a leading zero."""
-    if not _PMID.fullmatch(text):
+    if not is_pmid(text):
         raise OddRecord(f"{text[:SHOWN]!r} is not a PMID: it has up to nine digits and no leading zero.")
     return text
