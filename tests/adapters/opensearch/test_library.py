@@ -46,6 +46,13 @@ def test_whoever_imports_opensearch_py_after_the_adapter_gets_it_whole():
     assert {"opensearchpy", "opensearchpy.client", "requests.sessions"} <= found
 
 
+def test_nothing_that_another_thread_might_import_is_hidden_beside_one():
+    beside = "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()"
+    found = loaded(f"{beside}\nimport bio_mcp.adapters.opensearch.passages")
+    assert {"asyncio", "requests.sessions"} <= found
+    assert "opensearchpy.client" not in found
+
+
 def test_the_layer_leaves_out_only_what_is_never_loaded():
     recipe = (ROOT / "layers/common/Makefile").read_text()
     left_out = set(re.findall(r"opensearchpy/(\w+)", recipe))

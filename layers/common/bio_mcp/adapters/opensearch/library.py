@@ -2,10 +2,12 @@
 
 `import opensearchpy` loads sixty APIs, a query language and requests: 210 ms of CPU in a cold start. These modules take
 10: the packages are entered without being run, what is imported only if it can be is hidden, and the module of signers,
-of which one is for requests, finds no more than a base class in place of that library.
+of which one is for requests, finds no more than a base class in place of that library. Beside other threads, which
+might import the same at that moment, nothing that others use is hidden.
 """
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec, module_from_spec
@@ -16,8 +18,10 @@ from types import ModuleType, SimpleNamespace
 def _stand_ins() -> Iterator[None]:
     """What the block imports finds these in place of modules that nobody has loaded; later imports load them whole."""
     placed = []
+    alone = threading.active_count() == 1
     for name, stand_in in STAND_INS.items():
-        if name not in sys.modules:
+        ours = name.startswith("opensearchpy") or find_spec(name) is None
+        if name not in sys.modules and (alone or ours):
             sys.modules[name] = stand_in(name)  # type: ignore[assignment]  # None hides a module
             placed.append(name)
     try:
