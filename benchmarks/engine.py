@@ -60,8 +60,8 @@ def lines(name: str) -> list[dict[str, str]]:
 
 def embedded(work: Path, questions: list[str]) -> Sample:
     """Embed real windows of three sentences, or read what an earlier run embedded."""
-    kept = work / "windows.npz"
-    if not kept.exists():
+    remaining = work / "windows.npz"
+    if not remaining.exists():
         documents = [document for name in CORPORA for document in lines(name)]
         random.Random(1).shuffle(documents)  # noqa: S311  a benchmark, not a secret
         texts, starts = [], [0]
@@ -70,8 +70,8 @@ def embedded(work: Path, questions: list[str]) -> Sample:
             texts += [f"{document['title']} {' '.join(sentences[i : i + 3])}" for i in range(0, len(sentences), 3)]
             starts.append(len(texts))
         model = OnnxEmbeddings(MODEL)
-        np.savez(kept, windows=model.embed(texts), starts=np.array(starts), questions=model.embed(questions))
-    with np.load(kept) as stored:
+        np.savez(remaining, windows=model.embed(texts), starts=np.array(starts), questions=model.embed(questions))
+    with np.load(remaining) as stored:
         return Sample(stored["windows"], stored["starts"], stored["questions"])
 
 

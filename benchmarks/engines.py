@@ -114,15 +114,15 @@ def measure(name: str, model: KeptEmbeddings, url: str) -> None:
             _show(how, compare(rankings(embedded, model)[how], rankings(opensearch, model)[how], asked))
         fill([embedded, opensearch], model, entries_of(found[::3], model, version=2))
         for how in (SHOWN[0], SHOWN[-1]):
-            said = compare(rankings(embedded, model)[how], rankings(opensearch, model)[how], asked)
-            _show(f"{how}, after rewriting", said)
+            result = compare(rankings(embedded, model)[how], rankings(opensearch, model)[how], asked)
+            _show(f"{how}, after rewriting", result)
 
 
-def _show(how: str, said: Alike) -> None:
-    ours, theirs = said.ndcg
-    fast, slow = (1_000 * each for each in said.seconds)
+def _show(how: str, pair: Alike) -> None:
+    ours, theirs = pair.ndcg
+    fast, slow = (1_000 * each for each in pair.seconds)
     print(
-        f"| {how} | {said.overlap:.4f} | {said.same_first:.4f} | {ours:.4f} / {theirs:.4f} | {fast:.1f} / {slow:.1f} |"
+        f"| {how} | {pair.overlap:.4f} | {pair.same_first:.4f} | {ours:.4f} / {theirs:.4f} | {fast:.1f} / {slow:.1f} |"
     )
 
 

@@ -216,9 +216,9 @@ def measure(name: str, model: KeptEmbeddings) -> None:
     }
     best = scores["**rag.search**"]
     for how, lists in found.items():
-        kept = np.mean([recall(each, grades) for each, grades in zip(lists, questions.grades, strict=True)])
+        stored = np.mean([recall(each, grades) for each, grades in zip(lists, questions.grades, strict=True)])
         gain = "" if scores[how] is best else interval(best - scores[how])
-        print(f"| {how} | {scores[how].mean():.4f} | {kept:.4f} | {gain} |")
+        print(f"| {how} | {scores[how].mean():.4f} | {stored:.4f} | {gain} |")
 
 
 def main() -> None:

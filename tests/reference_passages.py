@@ -39,7 +39,7 @@ class ReferencePassages:
         for entry in entries:
             old = self.entries.get(entry.pmid)
             if old is None or old.version <= entry.version:
-                kept = (
+                stored = (
                     {}
                     if old is None
                     else {
@@ -48,7 +48,7 @@ class ReferencePassages:
                         if each.chunk_id in old.vectors
                     }
                 )
-                entry.vectors = kept | entry.vectors
+                entry.vectors = stored | entry.vectors
                 self.entries[entry.pmid] = entry
 
     def delete(self, pmids: Sequence[str]) -> None:

@@ -238,7 +238,7 @@ def test_a_deadline_can_be_ended_from_outside():
 
 def test_progress_reaches_whoever_waits():
     seen = []
-    ask(sample.walk, {"steps": 2}, progress=lambda *told: seen.append(told))
+    ask(sample.walk, {"steps": 2}, progress=lambda *reported: seen.append(reported))
     assert seen == [(1, 2, "step 1"), (2, 2, "step 2")]
 
 

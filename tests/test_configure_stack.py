@@ -30,7 +30,8 @@ def test_it_asks_little_and_says_what_each_answer_is_for():
     assert asked(parameters(), person) == {"AuthSecretName": "bio-mcp/auth", "Corpus1Term": TERM}
     assert len(person.heard) == len(ASKED) < 10
     assert all(
-        TEMPLATE["Parameters"][name]["Description"] in said for name, said in zip(ASKED, person.heard, strict=True)
+        TEMPLATE["Parameters"][name]["Description"] in message
+        for name, message in zip(ASKED, person.heard, strict=True)
     )
 
 

@@ -14,7 +14,7 @@ from bio_mcp.wiring.aws import Aws
 from scripts.port_grants import GRANTS, VARIABLES, given_for
 from tests.aws_ports import NOBODY
 from tests.examples import EXAMPLES, example_of
-from tests.touched_ports import PORTS, lacking, reached, run, small_corpus, touched_by, used
+from tests.touched_ports import PORTS, reached, run, small_corpus, touched_by, ungranted, used
 
 OFFERED = [*(TOOLS[name] for name in EXAMPLES), *RESOURCES.values()]
 
@@ -29,7 +29,7 @@ def corpus():
 def test_a_function_on_aws_has_all_that_its_tool_calls(what):
     methods = used(what, reached(what.lambda_module).get(what.name, ()))
     assert methods
-    assert lacking(what, methods) == []
+    assert ungranted(what, methods) == []
 
 
 class Nothing(Request):
@@ -45,18 +45,18 @@ def _size(request: Nothing, backends: Backends) -> Size:
     return Size(papers=backends.documents.count() + backends.passages.count()[0])
 
 
-def test_a_tool_that_touches_what_its_function_was_not_given_is_told_by_a_sentence(corpus):
+def test_a_tool_that_touches_what_its_function_was_not_given_is_reported_by_a_sentence(corpus):
     _size.__module__ = "bio_mcp.tools.get_doc"
     size = tool("corpus.size", family=BIO_MCP, timeout=5)(_size)
     touched = touched_by(size, {"arguments": {}}, corpus)
     assert touched == {"documents.count", "passages.count"}
-    [sentence] = lacking(size, touched)
+    [sentence] = ungranted(size, touched)
     assert "corpus.size cannot work on AWS: it calls passages.count, and its function get_doc lacks" in sentence
     assert "BIO_MCP_OPENSEARCH_URL" in sentence
     assert "es:ESHttpGet on ${OpenSearchArn}/${OpenSearchIndex}*" in sentence
 
 
-def test_a_tool_whose_example_fails_is_told_so(corpus):
+def test_a_tool_whose_example_fails_is_reported(corpus):
     with pytest.raises(AssertionError, match=r"the example of rag\.get fails: .*not in the corpus"):
         touched_by(TOOLS["rag.get"], {"arguments": {"doc_id": "pmid:99999999"}}, corpus)
 
@@ -106,7 +106,7 @@ def test_every_port_that_a_tool_may_touch_has_a_row():
     assert set(VARIABLES) == PORTS - {"blobs", "projects"}  # no tool touches those
 
 
-def test_a_method_without_a_row_is_told_by_a_sentence():
+def test_a_method_without_a_row_is_reported_by_a_sentence():
     with pytest.raises(LookupError, match=r"what documents\.rename takes on AWS: add it to GRANTS"):
         given_for(["documents.rename"])
     with pytest.raises(LookupError, match=r"weather\.now"):

@@ -48,7 +48,7 @@ def test_it_is_read_again_when_it_is_old(value, source):
     assert source.reads == 2
 
 
-def test_what_does_not_fit_is_read_anew_at_once_but_not_again_and_again(value, source):
+def test_what_does_not_fit_is_read_again_at_once_but_not_again_and_again(value, source):
     value.get()
     source.value = "second"
     assert value.refresh() == "second"

@@ -17,11 +17,11 @@ def setting_up(folder, command=("true",)):
     return subprocess.Popen(given, cwd=folder, stderr=subprocess.PIPE, text=True)
 
 
-def told(folder):
+def reported(folder):
     started = setting_up(folder)
-    said = started.communicate()[1]
+    message = started.communicate()[1]
     assert started.returncode == 0
-    return said
+    return message
 
 
 def write_python(folder, does):
@@ -39,15 +39,15 @@ def folder(tmp_path):
     write_python(made, f'exec {sys.executable} "$@"')
     for path in (".venv/.run", ".venv/share/model/weights", ".cache/sam/.installed"):
         (made / path).touch()
-    told(made)
+    reported(made)
     return made
 
 
 def test_two_at_once_take_turns(tmp_path):
     both = [setting_up(tmp_path, (sys.executable, "-c", STEP)) for _ in range(2)]
-    said = "".join(each.communicate()[1] for each in both)
+    message = "".join(each.communicate()[1] for each in both)
     assert (tmp_path / "log").read_text() == "begun done begun done "
-    assert said == "Another make is setting this folder up: waiting for it.\n"
+    assert message == "Another make is setting this folder up: waiting for it.\n"
 
 
 def test_a_failure_is_passed_on(tmp_path):
@@ -57,7 +57,7 @@ def test_a_failure_is_passed_on(tmp_path):
 
 
 def test_an_environment_in_its_place_is_left_alone(folder):
-    assert told(folder) == ""
+    assert reported(folder) == ""
     assert (folder / ".venv/.run").exists()
 
 
@@ -78,10 +78,10 @@ def with_another_python(folder):
 @pytest.mark.parametrize("change", [moved, without_python, with_another_python])
 def test_what_cannot_be_used_any_more_is_said_and_removed_but_for_the_model(folder, change):
     changed = change(folder)
-    assert told(changed).startswith("This folder was moved, or its Python is gone")
+    assert reported(changed).startswith("This folder was moved, or its Python is gone")
     left = sorted(str(each.relative_to(changed)) for each in changed.rglob("*") if each.is_file())
     assert left == [".cache/setup.lock", ".venv/.place", ".venv/share/model/weights"]
-    assert told(changed) == ""
+    assert reported(changed) == ""
 
 
 def test_make_sets_up_through_it():

@@ -94,7 +94,7 @@ def test_a_variable_names_a_secret_and_never_holds_one(function):
     assert PARAMETERS["SecretStore"]["AllowedValues"] == ["secretsmanager", "ssm"]
 
 
-def test_a_change_of_the_layers_publishes_the_endpoint_anew_and_the_api_calls_what_was_published():
+def test_a_change_of_the_layers_publishes_the_endpoint_again_and_the_api_calls_what_was_published():
     own = FUNCTIONS["mcp_http"][1]
     assert own["AutoPublishAlias"] == "live"
     assert own["AutoPublishAliasAllProperties"] is True
@@ -150,10 +150,10 @@ def named_in(value):
     match value:
         case {"Ref": name} | {"Fn::GetAtt": name}:
             return {name}
-        case {"Fn::Sub": [told, given]}:
-            return named_in({"Fn::Sub": told}) | named_in(given)
-        case {"Fn::Sub": told}:
-            return {*re.findall(r"\$\{([\w.:]+)\}", told)}
+        case {"Fn::Sub": [reported, given]}:
+            return named_in({"Fn::Sub": reported}) | named_in(given)
+        case {"Fn::Sub": reported}:
+            return {*re.findall(r"\$\{([\w.:]+)\}", reported)}
         case dict():
             return set().union(*map(named_in, value.values()))
         case list():

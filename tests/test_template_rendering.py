@@ -61,16 +61,16 @@ def test_a_new_function_may_do_what_its_tools_need_and_the_index_lets_it_in(grow
 
 
 def test_a_new_function_is_told_where_its_stores_are(grown):
-    told = grown[0]["MyNotesFunction"]["Properties"]["Environment"]["Variables"]
-    assert set(told) == NOTES.ports.variables
+    reported = grown[0]["MyNotesFunction"]["Properties"]["Environment"]["Variables"]
+    assert set(reported) == NOTES.ports.variables
 
 
 def test_the_endpoint_calls_a_new_function_and_the_dashboard_shows_it(grown):
     resources, _ = grown
     called = allowed_by(documents_of(resources["McpHttpRole"]["Properties"]))
     assert ("lambda:InvokeFunction", "MyNotesFunction.Arn") in called
-    told = text(resources["McpHttpFunction"]["Properties"]["Environment"]["Variables"]["BIO_MCP_FUNCTIONS"])
-    assert told.startswith("my_notes=${MyNotesFunction},search=")
+    reported = text(resources["McpHttpFunction"]["Properties"]["Environment"]["Variables"]["BIO_MCP_FUNCTIONS"])
+    assert reported.startswith("my_notes=${MyNotesFunction},search=")
     shown = text(resources["Dashboard"]["Properties"]["DashboardBody"])
     assert shown.count('"${AWS::StackName}-my_notes"') == shown.count('"${AWS::StackName}-mcp_http"') == 3
 
@@ -98,7 +98,7 @@ def test_a_key_that_nothing_reads_is_named(tmp_path):
         declared("notes", tmp_path)
 
 
-def test_a_call_that_no_row_says_the_needs_of_is_told_and_nothing_is_written(capsys):
+def test_a_call_that_no_row_says_the_needs_of_is_reported_and_nothing_is_written(capsys):
     assert main([], lambda _: given_for(["documents.rename"])) == 1
     assert capsys.readouterr().err.startswith("scripts/port_grants.py does not say what documents.rename takes")
 

@@ -59,7 +59,7 @@ def nobody(monkeypatch):
         monkeypatch.setenv(name, value)
 
 
-def test_a_mode_whose_library_is_not_installed_is_said_so(monkeypatch):
+def test_a_mode_whose_library_is_not_installed_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "boto3", None)
     with pytest.raises(Misconfigured, match="takes boto3; install the extra aws"):
         wiring.MODES["aws"](Settings(**NAMED))

@@ -107,7 +107,7 @@ def needed(function: str) -> Given:
     return given_for(method for each in offered for method in used(each, found.get(each.name, ())))
 
 
-def lacking(what: Tool | Resource, methods: Iterable[str]) -> list[str]:
+def ungranted(what: Tool | Resource, methods: Iterable[str]) -> list[str]:
     """A sentence for each method of `methods` that the function of `what` cannot call on AWS."""
     has = Given(frozenset(variables(what.lambda_module)), frozenset(allowed(what.lambda_module)))
     sentences = []

@@ -106,11 +106,11 @@ def test_a_pause_stays_within_a_quarter_of_its_steady_length(tried, chance, aske
     assert pause <= max(1.25 * steady_s, asked or 0)
 
 
-def test_whoever_waits_is_told_of_each_try_to_come():
-    told = []
+def test_whoever_waits_is_announced_each_try_to_come():
+    reported = []
     attempts = Attempts(*[NcbiFailed("down")] * 2)
-    retry(attempts, worth=WORTH, deadline=NEVER, backoff=steady(Clock()), waiting=lambda *tries: told.append(tries))
-    assert told == [(2, 6), (3, 6)]
+    retry(attempts, worth=WORTH, deadline=NEVER, backoff=steady(Clock()), waiting=lambda *tries: reported.append(tries))
+    assert reported == [(2, 6), (3, 6)]
 
 
 def test_a_deadline_that_ends_the_tries_says_how_many_there_were():

@@ -101,8 +101,8 @@ class Store:
         self.documents = {str(pmid): (1, "x") for pmid in range(1, count + 1)}
 
     def entries(self, pmids, seed):
-        kept = ((pmid, *self.documents[pmid]) for pmid in pmids if pmid in self.documents)
-        return [entry(pmid, text, version=version, vectors=[unit(int(pmid) + seed)]) for pmid, version, text in kept]
+        stored = ((pmid, *self.documents[pmid]) for pmid in pmids if pmid in self.documents)
+        return [entry(pmid, text, version=version, vectors=[unit(int(pmid) + seed)]) for pmid, version, text in stored]
 
     def reindex(self, pmids, passages):
         passages.upsert_chunks(self.entries(pmids, 1_000))

@@ -89,9 +89,9 @@ def some_of(name):
 def assert_alike(engines, model, asked, at_least):
     ours, theirs = (rankings(passages, model) for passages in engines)
     for how, least in at_least.items():
-        said = compare(ours[how], theirs[how], asked)
-        assert said.overlap >= least, (how, said)
-        assert abs(said.ndcg[0] - said.ndcg[1]) <= 0.01, (how, said)
+        message = compare(ours[how], theirs[how], asked)
+        assert message.overlap >= least, (how, message)
+        assert abs(message.ndcg[0] - message.ndcg[1]) <= 0.01, (how, message)
 
 
 @pytest.mark.timeout(600)

@@ -66,15 +66,15 @@ def program(*argv, **environment):
 def test_the_version_is_told_without_importing_anything_heavy():
     check = f"print([name for name in {LAZY} if name in sys.modules])"
     code = f"import sys; from bio_mcp.doors.cli import main; main(['--version']); {check}"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told.splitlines() == [f"bio-mcp {__version__}", "[]"]
+    reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert reported.splitlines() == [f"bio-mcp {__version__}", "[]"]
 
 
 def test_the_list_of_commands_imports_none_of_them():
     code = "import sys; from bio_mcp.doors.cli import main; main(['--help']); print('numpy' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told.splitlines()[-1] == "False"
-    assert all(name in told for name in COMMANDS)
+    reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert reported.splitlines()[-1] == "False"
+    assert all(name in reported for name in COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -131,7 +131,7 @@ def test_a_setting_that_cannot_be_read_is_named(capsys):
     assert capsys.readouterr().err == "error: MCP_HTTP_PORT must be a whole number, 0 or more.\n"
 
 
-def test_a_data_directory_that_cannot_be_made_is_said_so():
+def test_a_data_directory_that_cannot_be_made_is_reported():
     ran = program("checkpoint", "get", "x")
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr.startswith("error: ")
@@ -149,9 +149,9 @@ def test_a_bug_is_a_sentence_and_its_trace_is_in_the_log(cli, capsys):
 
     configured = Settings(home=cli.home)
     assert run(["checkpoint", "get", "x"], configure=lambda: configured, wire=lambda _: Broken()) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("error: internal error; the log has it under correlation id ")
-    correlation_id = said.split()[-1].rstrip(".")
+    message = capsys.readouterr().err
+    assert message.startswith("error: internal error; the log has it under correlation id ")
+    correlation_id = message.split()[-1].rstrip(".")
     log = (cli.home / "bio-mcp.log").read_text()
     assert correlation_id in log
     assert "ZeroDivisionError" in log

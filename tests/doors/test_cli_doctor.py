@@ -28,18 +28,18 @@ def test_all_is_well_with_a_filled_corpus(cli):
 
 
 def test_an_empty_corpus_is_a_warning_that_says_how_to_fill_it(cli):
-    state, said = found(cli("doctor", "--json"))["corpus"]
+    state, message = found(cli("doctor", "--json"))["corpus"]
     assert state == WARN
-    assert "bio-mcp import --sample" in said
+    assert "bio-mcp import --sample" in message
 
 
 def test_papers_that_are_not_indexed_yet_are_a_warning(cli):
     cli.fill(20)
     with cli.corpus() as corpus:
         corpus.passages.delete(["27602157"])
-    state, said = found(cli("doctor", "--json"))["corpus"]
+    state, message = found(cli("doctor", "--json"))["corpus"]
     assert state == WARN
-    assert "20 papers, 19 of them indexed" in said
+    assert "20 papers, 19 of them indexed" in message
 
 
 def test_a_missing_address_is_a_warning(cli):
@@ -65,9 +65,9 @@ def test_a_corpus_file_that_lost_rows_fails_by_name(cli):
     with sqlite3.connect(cli.home / FILE) as connection:
         connection.execute("DELETE FROM articles WHERE pmid = 27602157")
     connection.close()
-    state, said = found(cli("doctor", "--json"))["database"]
+    state, message = found(cli("doctor", "--json"))["database"]
     assert state == FAIL
-    assert "1 heads without an article" in said
+    assert "1 heads without an article" in message
 
 
 def change(cli, sql):
@@ -78,24 +78,24 @@ def change(cli, sql):
 def test_damaged_passages_fail_with_the_command_that_mends_them(cli):
     cli.fill(20)
     change(cli, "UPDATE vectors SET vectors = zeroblob(length(vectors)) WHERE pmid = 27602157")
-    state, said = found(cli("doctor", "--json"))["database"]
+    state, message = found(cli("doctor", "--json"))["database"]
     assert state == FAIL
-    assert "damaged passages of PMID 27602157" in said
-    assert said.endswith("Run `bio-mcp reindex`.")
+    assert "damaged passages of PMID 27602157" in message
+    assert message.endswith("Run `bio-mcp reindex`.")
     cli("reindex")
     assert cli("doctor", "--json").json["ok"]
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "reported"),
     [("DROP TABLE heads", "the table heads is missing"), ("DELETE FROM settings", "3 settings of the index")],
 )
-def test_a_corpus_that_lost_a_table_or_its_settings_is_examined_to_the_end(cli, sql, told):
+def test_a_corpus_that_lost_a_table_or_its_settings_is_examined_to_the_end(cli, sql, reported):
     cli.fill(20)
     change(cli, sql)
     ran = cli("doctor", "--json")
     assert ran.code == 1
-    assert told in found(ran)["database"][1]
+    assert reported in found(ran)["database"][1]
     assert found(ran)["corpus"][0] == FAIL
     assert found(ran)["embedding model"][0] == OK
 
@@ -114,10 +114,10 @@ def test_an_index_of_another_model_fails_with_both_names(cli):
     with sqlite3.connect(cli.home / FILE) as connection:
         connection.execute("UPDATE settings SET value = 'another-model' WHERE name = 'model'")
     connection.close()
-    state, said = found(cli("doctor", "--json"))["corpus"]
+    state, message = found(cli("doctor", "--json"))["corpus"]
     assert state == FAIL
-    assert "another-model" in said
-    assert "hashed-words" in said
+    assert "another-model" in message
+    assert "hashed-words" in message
 
 
 def test_a_watermark_in_the_future_is_a_warning_that_names_the_query(cli):
@@ -125,10 +125,10 @@ def test_a_watermark_in_the_future_is_a_warning_that_names_the_query(cli):
     with cli.corpus() as corpus:
         corpus.checkpoints.advance("statins", "statins[ti]", "2025-08-17T00:00:00Z", {"edat": "2999-12-25"})
     ran = cli("doctor", "--json")
-    state, said = found(ran)["queries"]
+    state, message = found(ran)["queries"]
     assert (ran.code, state) == (0, WARN)
-    assert "statins: " in said
-    assert "2999-12-25" in said
+    assert "statins: " in message
+    assert "2999-12-25" in message
     shown = cli("checkpoint", "get", "statins")
     assert "2999-12-25" in shown.out + shown.err
 
@@ -155,12 +155,12 @@ def test_ncbi_is_asked_only_when_told_to(cli, ncbi):
     cli.ncbi = ncbi.base_url
     assert found(cli("doctor", "--json"))["ncbi"] == (OK, "not asked; `bio-mcp doctor --ncbi` asks it ")
     assert ncbi.control.requests() == []
-    state, said = found(cli("doctor", "--ncbi", "--json"))["ncbi"]
+    state, message = found(cli("doctor", "--ncbi", "--json"))["ncbi"]
     assert state == OK
-    assert "PubMed holds 591 records" in said
+    assert "PubMed holds 591 records" in message
 
 
-def test_an_unreachable_ncbi_fails_and_the_rest_is_told(cli):
+def test_an_unreachable_ncbi_fails_and_the_rest_is_reported(cli):
     ran = cli("doctor", "--ncbi", "--json")
     assert ran.code == 1
     assert found(ran)["ncbi"][0] == FAIL
@@ -183,10 +183,10 @@ def test_a_sync_that_the_queue_has_given_up_is_a_warning_until_it_is_taken_up(cl
         corpus.continuations.send(event)
         receipt, _ = corpus.continuations.receive(60)
         corpus.continuations.fail(receipt, "NCBI could not be reached", retryable=False)
-    state, said = found(cli("doctor", "--json"))["queue"]
+    state, message = found(cli("doctor", "--json"))["queue"]
     assert state == WARN
-    assert "mine: NCBI could not be reached" in said
-    assert "Run the sync again" in said
+    assert "mine: NCBI could not be reached" in message
+    assert "Run the sync again" in message
     with cli.corpus() as corpus:
         job.state = "succeeded"
         corpus.jobs.put(job)

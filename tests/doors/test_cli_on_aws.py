@@ -84,35 +84,40 @@ def test_a_stack_that_is_whole_is_told_to_be(stack):
 
 
 def test_a_table_that_is_not_there_is_named_by_what_it_keeps(stack):
-    state, said = found(stack("doctor", table_jobs="nothing"))["tables"]
+    state, message = found(stack("doctor", table_jobs="nothing"))["tables"]
     assert state == FAIL
-    assert "store of jobs does not exist" in said
-    assert "nothing" not in said
+    assert "store of jobs does not exist" in message
+    assert "nothing" not in message
 
 
 def test_a_table_of_kept_answers_is_only_needed_where_answers_are_kept(stack):
     assert "BIO_MCP_TABLE_CACHE is not set" in found(stack("doctor", table_cache=""))["tables"][1]
-    state, said = found(stack("doctor", table_cache="", cache="off"))["tables"]
+    state, message = found(stack("doctor", table_cache="", cache="off"))["tables"]
     assert state != FAIL
-    assert "cache" not in said
+    assert "cache" not in message
 
 
 def test_a_table_that_is_another_is_told(stack, made):
-    state, said = found(stack("doctor", table_jobs=f"{made.prefix}-LeasesTable"))["tables"]
+    state, message = found(stack("doctor", table_jobs=f"{made.prefix}-LeasesTable"))["tables"]
     assert state == FAIL
-    assert "the table of jobs has the key lease, not job" in said
+    assert "the table of jobs has the key lease, not job" in message
 
 
 def test_each_setting_that_is_missing_is_named(stack):
-    told = found(stack("doctor", table_audit="", queue_url="", bucket="", event_bus=""))
-    assert {name for name, (state, _) in told.items() if state == FAIL} == {"tables", "queue", "bucket", "event bus"}
-    assert "BIO_MCP_TABLE_AUDIT is not set" in told["tables"][1]
-    assert "BIO_MCP_QUEUE_URL is not set" in told["queue"][1]
-    assert "BIO_MCP_BUCKET is not set" in told["bucket"][1]
-    assert "BIO_MCP_EVENT_BUS is not set" in told["event bus"][1]
+    reported = found(stack("doctor", table_audit="", queue_url="", bucket="", event_bus=""))
+    assert {name for name, (state, _) in reported.items() if state == FAIL} == {
+        "tables",
+        "queue",
+        "bucket",
+        "event bus",
+    }
+    assert "BIO_MCP_TABLE_AUDIT is not set" in reported["tables"][1]
+    assert "BIO_MCP_QUEUE_URL is not set" in reported["queue"][1]
+    assert "BIO_MCP_BUCKET is not set" in reported["bucket"][1]
+    assert "BIO_MCP_EVENT_BUS is not set" in reported["event bus"][1]
 
 
-def test_what_is_not_there_fails_and_the_rest_is_told(stack):
+def test_what_is_not_there_fails_and_the_rest_is_reported(stack):
     url = "https://sqs.us-east-1.amazonaws.com/123456789012/nothing"
     ran = stack("doctor", queue_url=url, bucket="there-is-no-such-bucket", event_bus="nothing")
     assert ran.code == 1
@@ -121,10 +126,10 @@ def test_what_is_not_there_fails_and_the_rest_is_told(stack):
 
 def test_calls_that_were_given_up_are_a_warning(stack, made):
     client("sqs").send_message(QueueUrl=made.queues["DeadLetters"], MessageBody="poison")
-    state, said = found(stack("doctor"))["queue"]
+    state, message = found(stack("doctor"))["queue"]
     assert state == WARN
-    assert "1 were given up" in said
-    assert "redrive" in said
+    assert "1 were given up" in message
+    assert "redrive" in message
 
 
 def test_a_queue_without_dead_letters_is_a_warning(stack, made):
@@ -149,9 +154,9 @@ def test_the_commands_work_over_a_stack(stack):
     assert stack("checkpoint", "get", "k").json["last_edat"]
     assert stack("checkpoint", "set", "k", "2020-01-01T00:00:00Z").json == {"ok": True}
     assert stack("checkpoint", "get", "k").json["last_edat"] == "2020-01-01T00:00:00Z"
-    state, said = found(stack("doctor"))["corpus"]
+    state, message = found(stack("doctor"))["corpus"]
     assert state == OK
-    assert "5 papers, 5 of them indexed" in said
+    assert "5 papers, 5 of them indexed" in message
 
 
 def test_without_a_region_the_variable_is_named(monkeypatch, tmp_path, capsys):

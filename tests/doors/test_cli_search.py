@@ -125,7 +125,7 @@ def test_the_quality_bias_can_be_turned_off(full):
     assert max(hit["score"] for hit in plain) <= 1
 
 
-def test_nothing_found_is_said_with_what_to_do(cli):
+def test_nothing_found_is_reported_with_what_to_do(cli):
     ran = cli("search", "cancer")
     assert ran.code == 0
     assert "No paper in the corpus matches." in ran.out
@@ -146,7 +146,7 @@ def test_a_paper_without_title_authors_or_abstract_is_shown_too(cli):
     assert cli("get", "9").out.startswith("(no title)")
 
 
-def test_a_paper_that_is_not_there_is_said_so(full):
+def test_a_paper_that_is_not_there_is_reported(full):
     ran = full("get", "1")
     assert ran.code == 1
     assert ran.err.startswith("error: pmid:1 is not in the corpus.")
@@ -162,8 +162,8 @@ def test_several_papers_are_shown_and_those_that_are_not_there_are_named(full):
     assert papers[1]["error"]["code"] == "NOT_FOUND"
 
 
-def test_what_to_do_is_said_in_commands(full):
-    told = full("get", "1").err
-    assert "`bio-mcp search`" in told
-    assert "`bio-mcp sync`" in told
-    assert not {"rag.search", "pubmed.sync_delta", "doc_id"} & set(told.split())
+def test_what_to_do_is_worded_in_commands(full):
+    reported = full("get", "1").err
+    assert "`bio-mcp search`" in reported
+    assert "`bio-mcp sync`" in reported
+    assert not {"rag.search", "pubmed.sync_delta", "doc_id"} & set(reported.split())

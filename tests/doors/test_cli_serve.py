@@ -59,8 +59,8 @@ def serving(home, *options):
         command, env=given(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as started:
         try:
-            said = started.stdout.readline()
-            yield re.search(r"http://\S+/mcp", said).group(), started
+            output_text = started.stdout.readline()
+            yield re.search(r"http://\S+/mcp", output_text).group(), started
         finally:
             started.send_signal(signal.SIGTERM)
             assert "Fatal Python error" not in started.communicate(timeout=30)[1]
@@ -109,7 +109,7 @@ def test_a_server_sees_what_a_command_changes(home):
         assert state["structuredContent"]["last_edat"] == "2021-06-01T00:00:00Z"
 
 
-def test_a_port_that_is_taken_is_said_so(home):
+def test_a_port_that_is_taken_is_reported(home):
     with serving(home) as (url, _):
         port = url.rpartition(":")[2].partition("/")[0]
         ran = run(home, "serve", "--port", port)
@@ -161,9 +161,9 @@ def test_one_interrupt_ends_stdio_while_its_input_is_open(home, terminal):
         os.write(ours, json.dumps(asked("ping")).encode() + b"\n")
         assert json.loads(started.stdout.readline())["jsonrpc"] == "2.0"
         started.send_signal(signal.SIGINT)
-        said = started.communicate(timeout=30)[1]
+        output_text = started.communicate(timeout=30)[1]
     assert started.returncode == 0
-    assert ("speaks MCP here with the program that starts it" in said) == terminal
+    assert ("speaks MCP here with the program that starts it" in output_text) == terminal
     os.close(ours)
     os.close(theirs)
 

@@ -63,7 +63,7 @@ def test_a_term_that_pubmed_drops_is_a_warning(online):
     assert "zzyzzyva" in ran.err
 
 
-def test_a_command_syncs_anew_although_a_sync_that_went_on_by_itself_has_just_ended(online):
+def test_a_command_syncs_again_although_a_sync_that_went_on_by_itself_has_just_ended(online):
     with online.corpus() as corpus:
         began = sync_delta("covid", TERM, 5, corpus, Deadline(0), lambda *_: None)
         assert work_once(corpus.continuations, TOOLS, corpus)

@@ -10,7 +10,7 @@ from bio_mcp.doors.cli.wording import ARGUMENTS, in_commands, option
 
 
 @pytest.mark.parametrize(
-    ("said", "worded"),
+    ("message", "worded"),
     [
         ("Look with rag.search for it.", "Look with `bio-mcp search` for it."),
         ("Look with `rag_search`.", "Look with `bio-mcp search`."),
@@ -25,8 +25,8 @@ from bio_mcp.doors.cli.wording import ARGUMENTS, in_commands, option
         ("the term is long", "the term is long"),
     ],
 )
-def test_tools_and_arguments_are_named_as_commands_and_options(said, worded):
-    assert in_commands(said) == worded
+def test_tools_and_arguments_are_named_as_commands_and_options(message, worded):
+    assert in_commands(message) == worded
 
 
 def test_no_tool_keeps_its_name():

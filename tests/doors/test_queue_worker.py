@@ -90,8 +90,8 @@ def test_the_same_trouble_is_logged_once(corpus, caplog):
     queue = Failing("it is only read", "it is only read", "it is only read", "it is locked", "it is only read")
     with QueueWorker(queue, TOOLS, corpus, idle_s=0):
         assert queue.done.wait(timeout=10)
-    told = [record.getMessage() for record in caplog.records if record.name == "bio_mcp.worker"]
-    assert told == ["queue: it is only read", "queue: it is locked", "queue: it is only read"]
+    reported = [record.getMessage() for record in caplog.records if record.name == "bio_mcp.worker"]
+    assert reported == ["queue: it is only read", "queue: it is locked", "queue: it is only read"]
 
 
 class Nothing(Response):

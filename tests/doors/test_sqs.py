@@ -143,7 +143,7 @@ def test_what_will_never_work_is_not_waited_for(deliver, queue):
         json.dumps({"tool": "work", "arguments": {"what": "ok"}, "more": 1}),
     ],
 )
-def test_poison_fails_and_is_told_by_its_message_and_not_by_what_it_holds(deliver, queue, errors, made, body):
+def test_poison_fails_and_is_reported_by_its_message_and_not_by_what_it_holds(deliver, queue, errors, made, body):
     assert deliver(record("poison", body), record("m2", calling("work", what="ok"))) == ["poison"]
     [error] = errors()
     assert (error.message_id, error.tool, error.receives) == ("poison", None, 1)

@@ -153,14 +153,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def _head(self, answer: Answer, headers: dict[str, str]) -> None:
         self.send_response(answer.status)
-        kept = {"Content-Type": answer.content_type, "Cache-Control": "private", "NCBI-PHID": "LOCAL.1.1.m_1"}
+        stored = {"Content-Type": answer.content_type, "Cache-Control": "private", "NCBI-PHID": "LOCAL.1.1.m_1"}
         left = REQUESTS_PER_CONNECTION - self.served
-        kept |= (
+        stored |= (
             {"Keep-Alive": f"timeout={IDLE_S}, max={left}", "Connection": "Keep-Alive"}
             if left
             else {"Connection": "close"}
         )
-        for name, value in (kept | headers | answer.headers).items():
+        for name, value in (stored | headers | answer.headers).items():
             self.send_header(name, value)
 
     def _send(self, answer: Answer, headers: dict[str, str]) -> None:

@@ -28,9 +28,9 @@ def demo():
 
 def test_it_prints_every_address_to_set():
     with demo() as printed:
-        told = dict(re.findall(r"^export (\w+)=(http://127\.0\.0\.1:\d+/\S+)$", "".join(printed), re.MULTILINE))
-    settings = Settings.from_env(told)
-    assert set(told) == {"NCBI_BASE_URL", "NCBI_ID_CONVERTER_URL"}
+        reported = dict(re.findall(r"^export (\w+)=(http://127\.0\.0\.1:\d+/\S+)$", "".join(printed), re.MULTILINE))
+    settings = Settings.from_env(reported)
+    assert set(reported) == {"NCBI_BASE_URL", "NCBI_ID_CONVERTER_URL"}
     assert Settings(ncbi_base_url=settings.ncbi_base_url).converter_url == settings.converter_url
 
 

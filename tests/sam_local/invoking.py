@@ -36,8 +36,8 @@ class Local:
             options = ["--template", BUILT / "template.yaml", "--event", given, "--env-vars", variables]
             options += ["--skip-pull-image", "--parameter-overrides", f"Arch={ARCH}"]
             env = {key: value for key, value in self.env.items() if key not in UNKNOWN} | QUIET
-            said = run(env, SAM, "local", "invoke", logical_id(name), *options)
-        answer = json.loads(re.findall(r"^\{.*\}$", said, re.MULTILINE)[-1])
+            message = run(env, SAM, "local", "invoke", logical_id(name), *options)
+        answer = json.loads(re.findall(r"^\{.*\}$", message, re.MULTILINE)[-1])
         if "errorType" in answer:
             raise Unusable(f"{name} crashed: {answer['errorType']}: {answer.get('errorMessage')}")
         return answer

@@ -21,44 +21,44 @@ def corpus(tmp_path):
         yield made
 
 
-def told(corpus, *records):
+def announced(corpus, *records):
     before = corpus.heard.all
     settle(records, corpus)
     return corpus.heard.since(before)
 
 
-def test_a_paper_is_told_of_when_it_comes_and_changes_and_not_when_it_stays(corpus):
-    assert told(corpus, PAPER) == [("new", "7", "1")]
-    assert told(corpus, PAPER) == []
-    assert told(corpus, CHANGED) == [("changed", "7", "2")]
-    assert told(corpus, CHANGED) == []
+def test_a_paper_is_announced_when_it_comes_and_changes_and_not_when_it_stays(corpus):
+    assert announced(corpus, PAPER) == [("new", "7", "1")]
+    assert announced(corpus, PAPER) == []
+    assert announced(corpus, CHANGED) == [("changed", "7", "2")]
+    assert announced(corpus, CHANGED) == []
 
 
 def test_a_paper_is_told_to_be_retracted_once(corpus):
-    told(corpus, PAPER)
-    assert told(corpus, RETRACTED) == [("changed", "7", "2"), ("retracted", "7", "2")]
-    assert told(corpus, replace(RETRACTED, title="RETRACTED: A trial.")) == [("changed", "7", "3")]
+    announced(corpus, PAPER)
+    assert announced(corpus, RETRACTED) == [("changed", "7", "2"), ("retracted", "7", "2")]
+    assert announced(corpus, replace(RETRACTED, title="RETRACTED: A trial.")) == [("changed", "7", "3")]
 
 
 def test_a_paper_that_comes_retracted_is_told_to_be_both(corpus):
-    assert told(corpus, RETRACTED) == [("new", "7", "1"), ("retracted", "7", "1")]
+    assert announced(corpus, RETRACTED) == [("new", "7", "1"), ("retracted", "7", "1")]
 
 
 def test_a_paper_that_is_retracted_once_more_is_told_again(corpus):
-    told(corpus, RETRACTED)
-    told(corpus, CHANGED)
-    assert ("retracted", "7", "3") in told(corpus, RETRACTED)
+    announced(corpus, RETRACTED)
+    announced(corpus, CHANGED)
+    assert ("retracted", "7", "3") in announced(corpus, RETRACTED)
 
 
 @pytest.mark.parametrize("standing", [RetractionStatus.NOTICE, RetractionStatus.CONCERN, RetractionStatus.CORRECTED])
 def test_no_other_standing_is_a_retraction(corpus, standing):
-    assert told(corpus, replace(PAPER, retraction=standing)) == [("new", "7", "1")]
+    assert announced(corpus, replace(PAPER, retraction=standing)) == [("new", "7", "1")]
 
 
-def test_a_paper_that_goes_is_told_of_if_it_was_there(corpus):
-    told(corpus, PAPER, CHANGED)
-    assert told(corpus, Deletion("7"), Deletion("8")) == [("deleted", "7", "1")]
-    assert told(corpus, Deletion("7")) == []
+def test_a_paper_that_goes_is_announced_if_it_was_there(corpus):
+    announced(corpus, PAPER, CHANGED)
+    assert announced(corpus, Deletion("7"), Deletion("8")) == [("deleted", "7", "1")]
+    assert announced(corpus, Deletion("7")) == []
     assert corpus.documents.count() == corpus.passages.count()[0] == 0
 
 
@@ -81,30 +81,30 @@ class DeafCorpus(Corpus):
         ([RETRACTED], [("new", "7", "1"), ("retracted", "7", "1")]),
     ],
 )
-def test_what_could_not_be_told_is_told_by_the_next_run(tmp_path, records, news):
+def test_what_could_not_be_announced_is_announced_by_the_next_run(tmp_path, records, news):
     with DeafCorpus(tmp_path) as corpus, pytest.raises(UpstreamFailed):
         settle(records, corpus)
     with Corpus(tmp_path) as corpus:
         assert corpus.documents.heads(["7"])["7"].indexed_version == 0
-        assert told(corpus, *records) == news
-        assert told(corpus, *records) == []
+        assert announced(corpus, *records) == news
+        assert announced(corpus, *records) == []
 
 
-def test_a_retraction_that_could_not_be_told_is_told_by_the_next_run(tmp_path):
+def test_a_retraction_that_could_not_be_announced_is_announced_by_the_next_run(tmp_path):
     with Corpus(tmp_path) as corpus:
-        told(corpus, PAPER)
+        announced(corpus, PAPER)
     with DeafCorpus(tmp_path) as corpus, pytest.raises(UpstreamFailed):
         settle([RETRACTED], corpus)
     with Corpus(tmp_path) as corpus:
-        assert told(corpus, RETRACTED) == [("changed", "7", "2"), ("retracted", "7", "2")]
-        assert told(corpus, RETRACTED) == []
+        assert announced(corpus, RETRACTED) == [("changed", "7", "2"), ("retracted", "7", "2")]
+        assert announced(corpus, RETRACTED) == []
 
 
-def test_a_deletion_that_could_not_be_told_is_told_by_the_next_run(tmp_path):
+def test_a_deletion_that_could_not_be_announced_is_announced_by_the_next_run(tmp_path):
     with Corpus(tmp_path) as corpus:
-        told(corpus, PAPER)
+        announced(corpus, PAPER)
     with DeafCorpus(tmp_path) as corpus, pytest.raises(UpstreamFailed):
         settle([Deletion("7")], corpus)
     with Corpus(tmp_path) as corpus:
-        assert told(corpus, Deletion("7")) == [("deleted", "7", "1")]
+        assert announced(corpus, Deletion("7")) == [("deleted", "7", "1")]
         assert corpus.documents.count() == 0

@@ -280,7 +280,7 @@ def test_a_term_that_ncbi_rejects_fails_the_job_for_good(corpus, ncbi):
 
 
 @pytest.mark.usefixtures("few")
-def test_another_term_under_the_same_key_is_read_from_the_first_day_and_told(corpus, ncbi):
+def test_another_term_under_the_same_key_is_read_from_the_first_day_and_reported(corpus, ncbi):
     run(corpus, "cancer")
     report = run(corpus, EVERYTHING)
     assert any("another term" in warning for warning in report.warnings)

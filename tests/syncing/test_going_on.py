@@ -45,14 +45,14 @@ def ask(corpus, deadline=None, progress=None, **more):
 
 def interrupted(corpus, slices=2):
     """A sync whose time is over after so many slices of its first batch; its answer, and the last it told meanwhile."""
-    deadline, told = Deadline(1_000), []
+    deadline, announced = Deadline(1_000), []
 
     def progress(done, total, message):
-        told.append((done, total, message))
-        if sum(each[0] > 0 for each in told) == slices:
+        announced.append((done, total, message))
+        if sum(each[0] > 0 for each in announced) == slices:
             deadline.expire()
 
-    return ask(corpus, deadline, progress), told[-1]
+    return ask(corpus, deadline, progress), announced[-1]
 
 
 def work_off(queue, corpus, clock):
@@ -64,50 +64,50 @@ def done(body):
     return sum(body[name] for name in COUNTS)
 
 
-def test_a_sync_that_goes_on_answers_with_the_counts_that_its_progress_told(corpus):
-    body, (told, total, message) = interrupted(corpus)
+def test_a_sync_that_goes_on_answers_with_the_counts_that_its_progress_reported(corpus):
+    body, (announced, total, message) = interrupted(corpus)
     assert body["state"] == "continues"
-    assert done(body) == body["pmids_processed"] == body["inserted"] == told > 0
+    assert done(body) == body["pmids_processed"] == body["inserted"] == announced > 0
     assert body["expected"] == total
-    assert message == f"{told} of {total} records"
+    assert message == f"{announced} of {total} records"
 
 
 def test_whoever_asks_meanwhile_is_told_how_far_it_is(corpus):
     began, looks, answers = corpus.now(), count(), []
     slow = Over(corpus, now=lambda: began + timedelta(seconds=delta.SAVE_S) * next(looks))  # it is always time to save
 
-    def progress(told, _total, _message):
-        if told:
-            answers.append((told, ask(slow)))
+    def progress(announced, _total, _message):
+        if announced:
+            answers.append((announced, ask(slow)))
 
     first = ask(slow, progress=progress)
     assert len(answers) > 2
-    for told, meanwhile in answers[1:]:
+    for announced, meanwhile in answers[1:]:
         assert (meanwhile["state"], meanwhile["job_id"]) == ("running", first["job_id"])
-        assert done(meanwhile) == told
+        assert done(meanwhile) == announced
 
 
 def test_the_result_of_a_sync_that_went_on_by_itself_is_given_once_to_whoever_asks_next(corpus, queue, clock):
     began, _ = interrupted(corpus)
     work_off(queue, corpus, clock)
-    result, anew = ask(corpus), ask(corpus)
+    result, restarted = ask(corpus), ask(corpus)
     assert (result["state"], result["job_id"]) == ("complete", began["job_id"])
     assert result["inserted"] == corpus.documents.count() > began["inserted"] > 0
     assert "ended" in result
     assert "this is the result" in result["warnings"][-1]
-    assert (anew["job_id"] == result["job_id"], anew["inserted"], "ended" in anew) == (False, 0, False)
+    assert (restarted["job_id"] == result["job_id"], restarted["inserted"], "ended" in restarted) == (False, 0, False)
 
 
 def test_a_result_that_nobody_asked_for_in_an_hour_stands_in_the_next_answer(corpus, queue, clock):
     began, _ = interrupted(corpus)
     work_off(queue, corpus, clock)
     later = corpus.now() + timedelta(hours=2)
-    anew = ask(Over(corpus, now=lambda: later))
-    assert anew["job_id"] != began["job_id"]
-    assert f"{corpus.documents.count()} inserted" in " ".join(anew["warnings"])
+    restarted = ask(Over(corpus, now=lambda: later))
+    assert restarted["job_id"] != began["job_id"]
+    assert f"{corpus.documents.count()} inserted" in " ".join(restarted["warnings"])
 
 
-def test_a_job_that_is_named_is_told_of_and_no_other_is_started(corpus, queue, clock):
+def test_a_job_that_is_named_is_announced_and_no_other_is_started(corpus, queue, clock):
     began, _ = interrupted(corpus)
     work_off(queue, corpus, clock)
     for _ in range(2):
@@ -180,14 +180,14 @@ def test_a_sync_that_was_stopped_does_not_go_on_and_a_later_one_starts_from_the_
 def test_a_running_sync_that_is_stopped_ends_at_the_next_slice(corpus):
     seen = []
 
-    def progress(told, _total, _message):
-        seen.append(told)
-        if told:
+    def progress(announced, _total, _message):
+        seen.append(announced)
+        if announced:
             stop("k", corpus)
 
     body = ask(corpus, progress=progress)
     assert body["state"] == "cancelled"
-    assert sum(told > 0 for told in seen) == 1
+    assert sum(announced > 0 for announced in seen) == 1
     assert corpus.jobs.latest(delta.KIND, "k").state == "cancelled"
     assert corpus.checkpoints.get("k").last_edat is None
 

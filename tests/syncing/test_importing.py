@@ -109,10 +109,10 @@ def test_a_store_that_fails_ends_the_import_and_keeps_what_was_settled(corpus):
 
 
 def test_progress_only_goes_forward_and_ends_at_the_last_record(corpus):
-    told = []
-    import_records(records(30), corpus, lambda done, _total, _note: told.append(done), batch=12)
-    assert told == sorted(told)
-    assert (told[0], told[-1]) == (0, 30)
+    reported = []
+    import_records(records(30), corpus, lambda done, _total, _note: reported.append(done), batch=12)
+    assert reported == sorted(reported)
+    assert (reported[0], reported[-1]) == (0, 30)
 
 
 def test_nothing_to_import_is_no_work(corpus):

@@ -64,7 +64,7 @@ def test_a_sync_killed_anywhere_is_healed_by_the_next_run(tmp_path, ncbi, killed
         assert {(head.version, head.indexed_version) for head in heads.values()} == {(1, 1)}
         assert corpus.passages.count()[0] == corpus.documents.count() == len(wanted)
         assert set(corpus.heard.all) == {("new", pmid, "1") for pmid in wanted}
-        told = corpus.heard.all
+        reported = corpus.heard.all
         again = sync_delta("k", term, 10_000, corpus, NEVER, lambda *_: None)
         assert (again.inserted, again.updated, again.skipped) == (0, 0, len(wanted))
-        assert corpus.heard.since(told) == []
+        assert corpus.heard.since(reported) == []

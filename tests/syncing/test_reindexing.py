@@ -36,10 +36,10 @@ def test_a_lost_index_is_made_again_and_ranks_as_before(corpus):
     before, size = ranking(corpus), corpus_size(corpus)
     lose_the_index(corpus)
     assert ranking(corpus) == []
-    told = []
-    assert reindex(corpus, lambda *report: told.append(report)) is False
+    reported = []
+    assert reindex(corpus, lambda *report: reported.append(report)) is False
     assert (ranking(corpus), corpus_size(corpus)) == (before, size)
-    assert told[-1] == (PAPERS, PAPERS, str(PAPERS))
+    assert reported[-1] == (PAPERS, PAPERS, str(PAPERS))
 
 
 def test_texts_whose_vectors_are_there_are_not_embedded_again(corpus):
@@ -90,7 +90,7 @@ def test_a_paper_that_a_sync_deletes_meanwhile_does_not_come_back(corpus):
     assert corpus.passages.chunk_texts([gone]) == {}
 
 
-def test_what_a_stopped_sync_has_not_told_of_stays_for_the_next(corpus):
+def test_what_a_stopped_sync_has_not_announced_stays_for_the_next(corpus):
     pmid = next(corpus.documents.pmids())
     stored = corpus.documents.get(pmid)
     corpus.documents.put([type(stored)(stored.article, "changed", stored.version + 1)])

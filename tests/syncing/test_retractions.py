@@ -50,7 +50,7 @@ def hits(corpus, query):
     return {hit["doc_id"]: (hit["score"], hit["retraction"], hit["quality"]) for hit in found}
 
 
-def test_a_retraction_flips_the_status_is_told_once_and_sinks_the_paper(corpus, ncbi):
+def test_a_retraction_flips_the_status_is_reported_once_and_sinks_the_paper(corpus, ncbi):
     pmids = plain_papers(ncbi, 12)
     sync(corpus, pmids)
     pmid = pmids[5]
@@ -68,9 +68,9 @@ def test_a_retraction_flips_the_status_is_told_once_and_sinks_the_paper(corpus, 
     sunk, flag, quality = hits(corpus, title)[f"pmid:{pmid}"]
     assert (flag, quality) == ("retracted", 0)
     assert sunk <= RETRACTED_FACTOR * score
-    told = corpus.heard.all
+    announced = corpus.heard.all
     sync(corpus, pmids)
-    assert corpus.heard.since(told) == []
+    assert corpus.heard.since(announced) == []
 
 
 def sweep(corpus):
@@ -97,8 +97,8 @@ def test_papers_that_no_query_finds_any_more_are_flagged_and_none_is_added(corpu
     assert standings(corpus, pmids[:4]) == ["retracted", "retracted", "retracted", "concern"]
     assert standings(corpus, clear) == ["clear", "clear"]
     assert unknown not in corpus.documents.heads(pmids)
-    told = {(kind, pmid) for kind, pmid, _ in corpus.heard.since(before)}
-    assert {pmid for kind, pmid in told if kind == "retracted"} == {retracted, partly, republished}
+    announced = {(kind, pmid) for kind, pmid, _ in corpus.heard.since(before)}
+    assert {pmid for kind, pmid in announced if kind == "retracted"} == {retracted, partly, republished}
 
 
 def test_only_papers_that_the_corpus_holds_are_fetched(corpus, ncbi):
@@ -154,9 +154,9 @@ def test_an_answer_of_pubmed_that_is_kept_says_it_as_soon_as_the_sync_knows(corp
     sync(corpus, pmids)
     details()
     retract(ncbi, pmids[1])
-    kept = details()
-    assert [each["retraction"] for each in kept.body["articles"]] == ["clear", "clear"]
-    assert kept.audit["cache"]["status"] == "hit"
+    stored = details()
+    assert [each["retraction"] for each in stored.body["articles"]] == ["clear", "clear"]
+    assert stored.audit["cache"]["status"] == "hit"
     sync(corpus, pmids)
     assert [each["retraction"] for each in details().body["articles"]] == ["clear", "retracted"]
 

@@ -70,7 +70,7 @@ def in_the_future(corpus, ncbi, last_edat):
 
 
 @pytest.mark.parametrize("last_edat", ["", f"{FUTURE}T05:00:00Z"], ids=["seen records", "itself in the future"])
-def test_a_stored_watermark_in_the_future_is_drawn_back_and_told(corpus, ncbi, last_edat):
+def test_a_stored_watermark_in_the_future_is_drawn_back_and_reported(corpus, ncbi, last_edat):
     in_the_future(corpus, ncbi, last_edat)
     report = run(corpus, overlap=0)
     assert (report.state, report.inserted) == ("complete", 4)

@@ -48,7 +48,7 @@ def stored(corpus):
     return set(corpus.documents.pmids())
 
 
-def test_withdrawn_papers_go_on_the_second_day_are_told_and_found_no_more(corpus, ncbi, pmids):
+def test_withdrawn_papers_go_on_the_second_day_are_reported_and_found_no_more(corpus, ncbi, pmids):
     imported = article("999000001", "Imported and withdrawn.")
     settle([imported], corpus)
     gone = {pmids[0], pmids[7], imported.pmid}
@@ -69,7 +69,7 @@ def test_withdrawn_papers_go_on_the_second_day_are_told_and_found_no_more(corpus
     assert look(corpus).warnings == ()
 
 
-def test_a_paper_that_comes_back_stays_and_is_suspected_anew(corpus, ncbi, pmids):
+def test_a_paper_that_comes_back_stays_and_is_suspected_again(corpus, ncbi, pmids):
     whole = ncbi.control.record(int(pmids[0]))
     ncbi.control.withdraw([int(pmids[0])])
     look(corpus)

@@ -29,8 +29,8 @@ def test_a_query_that_was_never_synced_has_no_watermark(corpus):
 def test_of_several_terms_the_one_synced_last_is_told(corpus):
     corpus.checkpoints.advance("glp1", "semaglutide", "2025-08-17T15:59:02Z")
     corpus.checkpoints.advance("glp1", "liraglutide", "2025-08-01T00:00:00Z")
-    told = get(corpus)
-    assert (told["last_edat"], told["term"]) == ("2025-08-01T00:00:00Z", "liraglutide")
+    reported = get(corpus)
+    assert (reported["last_edat"], reported["term"]) == ("2025-08-01T00:00:00Z", "liraglutide")
 
 
 def test_a_watermark_in_the_future_of_any_term_is_told(corpus):
@@ -41,7 +41,7 @@ def test_a_watermark_in_the_future_of_any_term_is_told(corpus):
 
 
 @pytest.mark.parametrize(
-    ("given", "kept", "day"),
+    ("given", "stored", "day"),
     [
         ("2025-08-17T15:59:02Z", "2025-08-17T15:59:02Z", "2025-08-17"),
         ("2025-08-17T02:00:00Z", "2025-08-17T02:00:00Z", "2025-08-16"),
@@ -50,9 +50,9 @@ def test_a_watermark_in_the_future_of_any_term_is_told(corpus):
     ],
     ids=["UTC", "still yesterday at NCBI", "Bangkok", "a bare day"],
 )
-def test_a_watermark_is_kept_in_utc_and_read_as_ncbis_day(corpus, given, kept, day):
+def test_a_watermark_is_kept_in_utc_and_read_as_ncbis_day(corpus, given, stored, day):
     assert put(corpus, given) == {"ok": True}
-    assert get(corpus)["last_edat"] == kept
+    assert get(corpus)["last_edat"] == stored
     assert set(corpus.checkpoints.get("glp1").windows.values()) == {day}
 
 

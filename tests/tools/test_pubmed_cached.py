@@ -8,14 +8,14 @@ import pytest
 
 from bio_mcp.call import call, read
 from bio_mcp.tools import pubmed
-from tests.adapters.caching.keeping import LIFETIMES, kept_at
+from tests.adapters.caching.cached_ncbi import LIFETIMES, cached_at
 
 
 class Tools:
     """The live tools over a cache, with a clock for it."""
 
-    def __init__(self, kept):
-        self.kept, self.pubmed, self.now = kept, kept.pubmed, kept.live.now
+    def __init__(self, cached):
+        self.cached, self.pubmed, self.now = cached, cached.pubmed, cached.live.now
 
     def __call__(self, tool, **arguments):
         return call(tool, arguments, self)
@@ -23,8 +23,8 @@ class Tools:
 
 @pytest.fixture
 def tools(ncbi, tmp_path):
-    with kept_at(ncbi.base_url, tmp_path) as kept:
-        yield Tools(kept)
+    with cached_at(ncbi.base_url, tmp_path) as cached:
+        yield Tools(cached)
 
 
 @pytest.fixture
@@ -52,10 +52,10 @@ def test_an_answer_is_the_same_whether_it_was_kept_or_not(tools, calls, ncbi):
 def test_meta_says_hit_or_miss_and_the_age_of_the_oldest_piece(tools, calls):
     tool, arguments = calls[1]
     assert tools(tool, **arguments).audit["cache"] == {"status": "miss", "hits": 0, "misses": 3}
-    tools.kept.clock.now += 30
+    tools.cached.clock.now += 30
     more = {"pmids": [*arguments["pmids"], "1"]}
     assert tools(tool, **more).audit["cache"] == {"status": "mixed", "hits": 3, "misses": 1, "age_s": 30}
-    tools.kept.clock.now += 30
+    tools.cached.clock.now += 30
     assert tools(tool, **arguments).audit["cache"] == {"status": "hit", "hits": 3, "misses": 0, "age_s": 60}
 
 
@@ -93,7 +93,7 @@ def test_a_retracted_paper_is_flagged_in_every_form_once_the_lifetime_is_over(to
     tools(pubmed.fetch_details, pmids=[pmid])
     notice = '<PublicationTypeList><PublicationType UI="D016441">Retracted Publication</PublicationType>'
     ncbi.control.revise(pmid=int(pmid), day="2025/08/17", replace={"<PublicationTypeList>": notice})
-    tools.kept.clock.now += LIFETIMES.record_s
+    tools.cached.clock.now += LIFETIMES.record_s
     body = tools(pubmed.fetch_details, pmids=[pmid]).body
     assert body["articles"][0]["retraction"] == "retracted"
     assert "retract" in json.dumps(tools(*calls[4][:1], **calls[4][1]).body["citations"]).lower()

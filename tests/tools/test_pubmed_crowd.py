@@ -17,7 +17,7 @@ from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.tools.pubmed import TIMEOUT_S, fetch_details, relate, search_pubmed
 from tests.adapters.clocks import SharedClock
-from tests.adapters.entrez.scripted import article_set, found, said
+from tests.adapters.entrez.scripted import article_set, found, message
 
 CALLERS = 50
 FRONT_END_S = 29
@@ -36,14 +36,14 @@ class Ncbi:
             self.starts.append(self.clock.now)
             number = len(self.starts)
         if self.stumbles and number % self.stumbles == 0:
-            return said("<html>Bad Gateway</html>", 502)
+            return message("<html>Bad Gateway</html>", 502)
         return self.answer(request.url.path.rpartition("/")[2], parse_qs(request.content.decode()))
 
     def answer(self, utility, form):
         if utility == "esearch.fcgi":
             return found(3, 2, 1, webenv="MCID_1", querykey="1")
         if utility == "efetch.fcgi":
-            return said(article_set(*map(int, form["id"][0].split(","))))
+            return message(article_set(*map(int, form["id"][0].split(","))))
         if utility == "elink.fcgi":
             links = [
                 {
@@ -52,9 +52,9 @@ class Ncbi:
                     "links": [{"id": "1", "score": 9}, {"id": "2", "score": 3}],
                 }
             ]
-            return said({"linksets": [{"ids": form["id"], "linksetdbs": links}]})
+            return message({"linksets": [{"ids": form["id"], "linksetdbs": links}]})
         ids = form["id"][0].split(",") if "id" in form else ["3", "2", "1"]
-        return said({"result": {"uids": ids, **{pmid: {"uid": pmid, "title": "T"} for pmid in ids}}})
+        return message({"result": {"uids": ids, **{pmid: {"uid": pmid, "title": "T"} for pmid in ids}}})
 
 
 class Backends:

@@ -161,8 +161,8 @@ def test_ncbis_own_text_is_given_byte_for_byte(live, ncbi, level, mime):
     assert {each["pmid"] for each in body["articles"]} == set(read)
     assert all(set(each) == {"pmid", "title", "retraction"} for each in body["articles"])
     if level == "full_xml":
-        told = ("title", "retraction")
-        assert all(each[name] == read[each["pmid"]][name] for each in body["articles"] for name in told)
+        reported = ("title", "retraction")
+        assert all(each[name] == read[each["pmid"]][name] for each in body["articles"] for name in reported)
 
 
 @pytest.mark.parametrize("level", ["full_xml", "medline_text"])

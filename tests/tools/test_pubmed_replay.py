@@ -56,7 +56,7 @@ def play(ncbi):
     live.wire.close()
 
 
-def honest(body, tool):
+def whole_answer(body, tool):
     """Whether this is an answer; an error is a valid envelope without anything of NCBI's innards in it."""
     if "error" in body:
         assert set(body["error"]) == {"code", "message", "details"}
@@ -87,7 +87,7 @@ def searched(entry):
 def test_a_recorded_search(play, entry):
     body = play(entry, "esearch").search("cancer")
     found = searched(entry)
-    if honest(body, search_pubmed):
+    if whole_answer(body, search_pubmed):
         assert found is not None
         assert (body["totalFound"], body["pmids"]) == (found[0], found[1][:20])
     else:
@@ -106,7 +106,7 @@ def test_a_search_recorded_as_xml_says_the_same_as_json(play, entry):
     content["errorlist"] = {"phrasesnotfound": dropped, "fieldsnotfound": []}
     live = play(entry, "esearch", json.dumps({"esearchresult": content}))
     body = live.search("cancer", maxResults=min(1_000, max(1, len(ids))))
-    assert honest(body, search_pubmed)
+    assert whole_answer(body, search_pubmed)
     assert (body["totalFound"], body["pmids"], body["droppedTerms"]) == (count, ids[:1_000], dropped)
     assert body["queryTranslation"] == content["querytranslation"]
 
@@ -114,11 +114,11 @@ def test_a_search_recorded_as_xml_says_the_same_as_json(play, entry):
 @pytest.mark.parametrize("entry", of("esummary"))
 def test_recorded_summaries_of_other_articles_never_pass_for_ours(play, entry):
     body = play(entry, "esummary").search("cancer", fetchBriefSummaries=3)
-    assert honest(body, search_pubmed)
+    assert whole_answer(body, search_pubmed)
     assert (len(body["pmids"]), body["briefSummaries"], body["status"]) == (20, [], "partial")
     assert not SECRET.search(" ".join(body["reasons"]))
     related = play(entry, "esummary").related("25760099")
-    assert honest(related, relate)
+    assert whole_answer(related, relate)
     assert (related["retrievedCount"], related["status"]) == (5, "partial")
 
 
@@ -140,7 +140,7 @@ def test_a_recorded_fetch(play, entry, level):
     there = records(entry)
     asked = list(dict.fromkeys([*(there or []), "1"] if "<PubmedArticleSet" in text(entry) else there or ["1"]))
     body = play(entry, "efetch").fetch(*asked, detailLevel=level)
-    if not honest(body, fetch_details):
+    if not whole_answer(body, fetch_details):
         assert there is None or (level == "medline_text") == ("<PubmedArticleSet" in text(entry))  # the other form
         return
     assert there is not None
@@ -155,7 +155,7 @@ def test_a_recorded_fetch_is_cited_or_refused(play, entry):
     there = records(entry) or ["1"]
     body = play(entry, "efetch").related(there[0], "citation_formats")
     assert ("citations" in body) == ("<PubmedArticleSet" in text(entry) and bool(records(entry)))
-    honest(body, relate)
+    whole_answer(body, relate)
 
 
 # ---- ELink and EInfo ----
@@ -193,7 +193,7 @@ def test_a_recorded_link(play, ncbi, entry, kind):
     sets = linked(entry, LINKS[kind]) or {}
     source = next(iter(sets), "25760099")
     body = play(entry, "elink").related(source, kind, maxRelatedResults=50)
-    if not honest(body, relate):
+    if not whole_answer(body, relate):
         empty = not [pmid for pmid in sets.get(source, []) if pmid != source]
         assert empty or len(sets) != 1
         return
@@ -215,10 +215,10 @@ def test_a_recorded_description_of_a_database(play, entry):
         )
         assert not SECRET.search(json.dumps(body))
         return
-    [told] = json.loads(text(entry))["einforesult"]["dbinfo"]
-    assert (body["totalRecordCount"], body["menuName"]) == (int(told["count"]), told["menuname"])
-    assert len(body["availableSearchFields"]) == len(told["fieldlist"])
-    assert len(body["availableLinkNames"]) == len(told["linklist"])
+    [reported] = json.loads(text(entry))["einforesult"]["dbinfo"]
+    assert (body["totalRecordCount"], body["menuName"]) == (int(reported["count"]), reported["menuname"])
+    assert len(body["availableSearchFields"]) == len(reported["fieldlist"])
+    assert len(body["availableLinkNames"]) == len(reported["linklist"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", body["lastUpdate"])
 
 
@@ -237,4 +237,4 @@ def test_a_recorded_failure_is_never_an_empty_answer(play, entry):
             "elink": lambda live=live: [(live.related("25760099", each), relate) for each in LINKS],
             "einfo": lambda live=live: [(read(pubmed_stats, {}, live).body, search_pubmed)],
         }[endpoint]()
-        assert not any(honest(body, tool) for body, tool in bodies), endpoint
+        assert not any(whole_answer(body, tool) for body, tool in bodies), endpoint

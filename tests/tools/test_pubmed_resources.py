@@ -54,11 +54,11 @@ def test_who_we_are_and_what_we_keep_to_is_told_without_the_key(live):
     assert KEY not in json.dumps(body)
 
 
-def test_an_outage_is_told_and_is_no_failure_of_the_resource(live, ncbi):
+def test_an_outage_is_reported_and_is_no_failure_of_the_resource(live, ncbi):
     ncbi.control.fault(status=500, times=20)
-    told = info(live)["operationalStatus"]
-    assert told["ncbiStatus"] == "Failing"
-    assert told["lastNcbiConnectivityCheck"] == told["lastFailure"]
+    reported = info(live)["operationalStatus"]
+    assert reported["ncbiStatus"] == "Failing"
+    assert reported["lastNcbiConnectivityCheck"] == reported["lastFailure"]
     ncbi.control.clear_faults()
     live.search("cancer")
     assert info(live)["operationalStatus"]["ncbiStatus"] == "Nominal"

@@ -128,7 +128,7 @@ def papers(body):
             yield from papers(part)
 
 
-def test_the_standing_of_every_paper_that_leaves_is_told_and_true(corpus):
+def test_the_standing_of_every_paper_that_leaves_is_reported_and_true(corpus):
     for name, arguments in asked(corpus):
         body = answered(corpus, name, arguments)
         assert "error" not in body, (name, body)

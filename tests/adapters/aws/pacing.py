@@ -23,11 +23,11 @@ class Watched:
     """A clock that remembers what it said last."""
 
     def __init__(self):
-        self.said = 0.0
+        self.message = 0.0
 
     def __call__(self):
-        self.said = time.time()
-        return self.said
+        self.message = time.time()
+        return self.message
 
 
 def starts_of(endpoint, table, budget, gap, processes, seconds, starts=10**6):
@@ -53,7 +53,7 @@ def _start(endpoint, table, budget, gap, seconds, starts):
             pacer.wait(deadline)
         except DeadlineExceeded:
             break
-        found.append(clock.said)
+        found.append(clock.message)
     return found
 
 

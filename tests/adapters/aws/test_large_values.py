@@ -1,4 +1,4 @@
-"""What DynamoDB's 400 KB do not hold is kept in the bucket, and nothing is lost."""
+"""What DynamoDB's 400 KB do not hold is stored in the bucket, and nothing is lost."""
 
 from datetime import UTC, datetime
 
@@ -18,7 +18,7 @@ def document(text, version=1):
     return Document(Article("1", title="T", abstract=(AbstractSection(None, None, text),)), f"hash{version}", version)
 
 
-def kept(ports):
+def stored(ports):
     found = client("s3").list_objects_v2(Bucket=f"{ports.prefix}-bucket").get("Contents", [])
     return [each["Key"] for each in found]
 
@@ -26,7 +26,7 @@ def kept(ports):
 def test_a_paper_of_any_length_comes_back_equal(ports):
     ports.documents.put([document(LONG)])
     assert ports.documents.get("1") == document(LONG)
-    [key] = kept(ports)
+    [key] = stored(ports)
     assert key.startswith("articles/")
 
 
@@ -46,7 +46,7 @@ def test_a_new_version_of_another_length_replaces_the_old_one_whole(ports, befor
 
 def test_heads_are_read_without_the_bucket(ports):
     ports.documents.put([document(LONG)])
-    for key in kept(ports):
+    for key in stored(ports):
         client("s3").delete_object(Bucket=f"{ports.prefix}-bucket", Key=key)
     assert ports.documents.heads(["1"])["1"].version == 1
     with pytest.raises(StoreFailed, match="lost its text") as failed:

@@ -135,7 +135,7 @@ def test_watermarks_that_are_moved_at_once_all_end_at_the_latest(ports):
     assert checkpoints.get("q") == Checkpoint("q", f"{max(days)}T00:00:00Z", wanted, "t")
 
 
-def test_what_stood_before_a_change_by_hand_is_told_once_to_each(ports):
+def test_what_stood_before_a_change_by_hand_is_reported_once_to_each(ports):
     """Each of those who set a watermark at once is told what another had set: no change is lost from the log."""
     checkpoints = ports.checkpoints
     before = at_once(*[lambda day=day: checkpoints.set("q", day, {}).last_edat for day in DAYS[:THREADS]])

@@ -81,20 +81,20 @@ def test_nobody_starts_during_a_cool_down(pacer_of, clock):
 
 def test_a_cool_down_moves_those_who_wait_and_keeps_their_order(pacer_of, clock):
     """While one process sleeps until its turn, another one is told to slow down, and a third one asks."""
-    told, third = pacer_of(), pacer_of()
+    reported, third = pacer_of(), pacer_of()
     waited = []
 
     def sleep(seconds):
         if not waited:
             waited.append(seconds)
-            told.cool_down(5)
+            reported.cool_down(5)
             third.wait(NEVER)
             thirds.append(clock.now - THEN)
         else:
             clock.sleep(seconds)
 
     thirds = []
-    told.wait(NEVER)
+    reported.wait(NEVER)
     sleeper = pacer_of(sleep=sleep)
     sleeper.wait(NEVER)
     assert waited == pytest.approx([1.0], abs=1e-4)  # its turn was a second later, and came after the cool-down
@@ -118,7 +118,7 @@ def test_a_longer_cool_down_extends_a_shorter_one(pacer_of, clock):
     assert since(clock) == 6  # by 5 seconds in all
 
 
-def test_a_cool_down_that_outlasts_the_deadline_is_told_as_such(pacer_of, clock):
+def test_a_cool_down_that_outlasts_the_deadline_is_reported_as_such(pacer_of, clock):
     pacer_of().cool_down(60)
     with pytest.raises(NcbiRateLimited) as refused:
         pacer_of().wait(Deadline(10, clock))

@@ -23,7 +23,7 @@ TABLE = Table("Table 1", "What", ("a | b", "1 | 2"), "note")
 ARTICLE = FullText(
     "PMC7", "7", None, "A β", "J", Licence("CC BY 4.0"), (TextSection("Methods", 1, "We did.", (TABLE,)),), False, 3
 )
-KEPT = [
+ANSWERS = [
     (codecs.RECORD, Article("7", title="A β", retraction=RetractionStatus.RETRACTED)),
     (codecs.SUMMARY, DocSummary("7")),
     (codecs.SUMMARY, DocSummary("7", authors=("Doe J", "Group"), volume="0", retraction=RetractionStatus.CONCERN)),
@@ -41,12 +41,12 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("codec", "answer"), KEPT, ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(("codec", "answer"), ANSWERS, ids=lambda each: getattr(each, "name", ""))
 def test_an_answer_comes_back_equal(codec, answer):
     assert codec.read(codec.dumps(answer), "7") == answer
 
 
-@pytest.mark.parametrize(("codec", "answer"), KEPT, ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(("codec", "answer"), ANSWERS, ids=lambda each: getattr(each, "name", ""))
 def test_no_byte_may_be_lost_or_changed(codec, answer):
     whole = codec.dumps(answer)
     for place in range(len(whole)):
@@ -57,14 +57,14 @@ def test_no_byte_may_be_lost_or_changed(codec, answer):
             assert codec.read(changed, "7") == answer
 
 
-@pytest.mark.parametrize(("codec", "answer"), KEPT, ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(("codec", "answer"), ANSWERS, ids=lambda each: getattr(each, "name", ""))
 def test_what_is_about_another_article_is_unreadable(codec, answer):
     if codec.of(answer) is not None:
         with pytest.raises(Unreadable):
             codec.read(codec.dumps(answer), "70")
 
 
-TYPED = {codec.name: codec for codec, _ in KEPT if codec not in (codecs.RECORD, codecs.TEXT)}.values()
+TYPED = {codec.name: codec for codec, _ in ANSWERS if codec not in (codecs.RECORD, codecs.TEXT)}.values()
 
 
 @pytest.mark.parametrize("row", [[], {}, None, 7, "text", [[]], ["7"], ["7", []] * 20, [[], 1]])

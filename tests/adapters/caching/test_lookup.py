@@ -9,14 +9,14 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.errors import NcbiFailed, NotFound
 from bio_mcp.ports.ncbi import Citation
 from bio_mcp.tools import lookup as tools
-from tests.adapters.caching.keeping import Broken
+from tests.adapters.caching.cached_ncbi import Broken
 from tests.adapters.clocks import Clock
 from tests.tools.live import LiveDesk
 
 LIFETIME_S, TEXT_S = 1_200, 600
 
 
-class KeptDesk:
+class CachedLookupSetup:
     """The lookup of a local NCBI behind a cache in `directory`, with a clock for it."""
 
     def __init__(self, ncbi, directory):
@@ -57,8 +57,8 @@ class KeptDesk:
 
 
 @pytest.fixture
-def kept(ncbi, tmp_path):
-    made = KeptDesk(ncbi, tmp_path)
+def cached(ncbi, tmp_path):
+    made = CachedLookupSetup(ncbi, tmp_path)
     yield made
     made.live.close()
     made.cache.close()
@@ -68,89 +68,89 @@ LIVES = {"mesh": LIFETIME_S, "ecitmatch": LIFETIME_S, "convert": LIFETIME_S, "fu
 
 
 @pytest.mark.parametrize("name", LIVES)
-def test_the_same_is_asked_once_until_its_lifetime_is_over(kept, name):
-    first, asked = kept.ask(name), kept.asked
-    assert first == kept.ask(name, kept.live.lookup)
-    kept.ncbi.control.clear_requests()
-    kept.clock.now += LIVES[name] - 1
-    assert (kept.ask(name), kept.asked) == (first, 0)
-    kept.clock.now += 1
-    assert (kept.ask(name), kept.asked) == (first, asked)
+def test_the_same_is_asked_once_until_its_lifetime_is_over(cached, name):
+    first, asked = cached.ask(name), cached.asked
+    assert first == cached.ask(name, cached.live.lookup)
+    cached.ncbi.control.clear_requests()
+    cached.clock.now += LIVES[name] - 1
+    assert (cached.ask(name), cached.asked) == (first, 0)
+    cached.clock.now += 1
+    assert (cached.ask(name), cached.asked) == (first, asked)
 
 
 @pytest.mark.parametrize("name", LIVES)
-def test_a_failure_is_never_kept(kept, name):
-    kept.ncbi.control.fault(status=500, times=50)
+def test_a_failure_is_never_cached(cached, name):
+    cached.ncbi.control.fault(status=500, times=50)
     with pytest.raises(NcbiFailed):
-        kept.ask(name)
-    kept.ncbi.control.clear_faults()
-    assert kept.ask(name) == kept.ask(name, kept.live.lookup)
+        cached.ask(name)
+    cached.ncbi.control.clear_faults()
+    assert cached.ask(name) == cached.ask(name, cached.live.lookup)
 
 
 @pytest.mark.parametrize("name", LIVES)
-def test_a_cache_that_fails_is_an_empty_one(kept, name):
-    assert kept.ask(name, kept.over(Broken())) == kept.ask(name, kept.live.lookup)
+def test_a_cache_that_fails_is_an_empty_one(cached, name):
+    assert cached.ask(name, cached.over(Broken())) == cached.ask(name, cached.live.lookup)
 
 
-def twice(kept, ask):
+def twice(cached, ask):
     """The answers to one question asked twice, of which nothing was kept."""
-    first, asked = ask(), kept.asked
+    first, asked = ask(), cached.asked
     second = ask()
-    assert kept.asked == 2 * asked > 0
+    assert cached.asked == 2 * asked > 0
     return first, second
 
 
-def test_what_is_not_there_is_asked_for_each_time(kept):
+def test_what_is_not_there_is_asked_for_each_time(cached):
     deadline = Deadline(60)
-    first, second = twice(kept, lambda: kept.lookup.mesh("zzzqqq", 3, deadline=deadline))
+    first, second = twice(cached, lambda: cached.lookup.mesh("zzzqqq", 3, deadline=deadline))
     assert first.records == second.records == ()
-    kept.ncbi.control.clear_requests()
+    cached.ncbi.control.clear_requests()
     unknown = Citation("fake journal", "1999", "1", "1")
-    [[first], [second]] = twice(kept, lambda: kept.lookup.ecitmatch([unknown], deadline=deadline))
+    [[first], [second]] = twice(cached, lambda: cached.lookup.ecitmatch([unknown], deadline=deadline))
     assert first.pmid is second.pmid is None
-    kept.ncbi.control.clear_requests()
-    assert twice(kept, lambda: kept.lookup.convert(["99999999"], "pmid", deadline=deadline)) == ({}, {})
+    cached.ncbi.control.clear_requests()
+    assert twice(cached, lambda: cached.lookup.convert(["99999999"], "pmid", deadline=deadline)) == ({}, {})
     for _ in range(2):
         with pytest.raises(NotFound):
-            kept.lookup.full_text("PMC99999999", deadline=deadline)
+            cached.lookup.full_text("PMC99999999", deadline=deadline)
 
 
-def test_a_text_that_is_withheld_is_asked_for_each_time(kept):
-    first, second = twice(kept, lambda: kept.lookup.full_text(kept.withheld.pmcid, deadline=Deadline(30)))
+def test_a_text_that_is_withheld_is_asked_for_each_time(cached):
+    first, second = twice(cached, lambda: cached.lookup.full_text(cached.withheld.pmcid, deadline=Deadline(30)))
     assert first == second
     assert first.withheld
 
 
-def test_only_what_is_not_kept_is_asked_for(kept):
-    deadline, one, both = Deadline(30), kept.references[:1], kept.references
-    kept.lookup.ecitmatch(one, deadline=deadline)
-    kept.lookup.convert([kept.shown.pmid], "pmid", deadline=deadline)
-    kept.ncbi.control.clear_requests()
+def test_only_what_is_not_cached_is_asked_for(cached):
+    deadline, one, both = Deadline(30), cached.references[:1], cached.references
+    cached.lookup.ecitmatch(one, deadline=deadline)
+    cached.lookup.convert([cached.shown.pmid], "pmid", deadline=deadline)
+    cached.ncbi.control.clear_requests()
     again = [both[1], both[0], both[1]]
-    assert [each.citation for each in kept.lookup.ecitmatch(again, deadline=deadline)] == again
-    assert kept.ask("convert") == kept.ask("convert", kept.live.lookup)
-    matched, converted, _ = (each["params"] for each in kept.ncbi.control.requests())
+    assert [each.citation for each in cached.lookup.ecitmatch(again, deadline=deadline)] == again
+    assert cached.ask("convert") == cached.ask("convert", cached.live.lookup)
+    matched, converted, _ = (each["params"] for each in cached.ncbi.control.requests())
     assert matched["bdata"].count("\r") == 0
-    assert converted["ids"] == kept.withheld.pmid
+    assert converted["ids"] == cached.withheld.pmid
 
 
-def test_an_id_of_one_kind_is_not_one_of_another(kept):
-    number = kept.shown.pmid
-    kept.lookup.convert([number], "pmid", deadline=Deadline(30))
-    assert kept.lookup.convert([f"PMC{number}"], "pmcid", deadline=Deadline(30)) == kept.live.lookup.convert(
+def test_an_id_of_one_kind_is_not_one_of_another(cached):
+    number = cached.shown.pmid
+    cached.lookup.convert([number], "pmid", deadline=Deadline(30))
+    assert cached.lookup.convert([f"PMC{number}"], "pmcid", deadline=Deadline(30)) == cached.live.lookup.convert(
         [f"PMC{number}"], "pmcid"
     )
 
 
-def test_a_text_is_fetched_once_for_all_its_sections(kept):
+def test_a_text_is_fetched_once_for_all_its_sections(cached):
     def read(section):
-        return call(tools.get_full_text, {"id": kept.shown.pmcid, "sections": [section]}, kept)
+        return call(tools.get_full_text, {"id": cached.shown.pmcid, "sections": [section]}, cached)
 
-    titles = [each.title for each in kept.ask("full_text", kept.live.lookup).sections if each.level == 1]
+    titles = [each.title for each in cached.ask("full_text", cached.live.lookup).sections if each.level == 1]
     first = read(titles[0])
     assert first.audit["cache"]["status"] == "miss"
-    kept.ncbi.control.clear_requests()
+    cached.ncbi.control.clear_requests()
     second = read(titles[-1])
     assert second.audit["cache"]["status"] == "hit"
-    assert not [each for each in kept.ncbi.control.requests() if each["params"].get("db") == "pmc"]
+    assert not [each for each in cached.ncbi.control.requests() if each["params"].get("db") == "pmc"]
     assert first.body["title"] == second.body["title"]

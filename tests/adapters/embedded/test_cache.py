@@ -71,7 +71,7 @@ def test_it_may_be_deleted_at_any_time(cache, clock, tmp_path, suffixes):
         lambda path: path.write_bytes(path.read_bytes()[:5_000]),
     ],
 )
-def test_a_damaged_file_is_made_anew(tmp_path, clock, damage):
+def test_a_damaged_file_is_recreated(tmp_path, clock, damage):
     first = SqliteCache(tmp_path, LIMIT, clock)
     first.put({f"{number}": os.urandom(3_000) for number in range(20)}, 60)
     first.close()
@@ -87,7 +87,7 @@ def test_a_damaged_file_is_made_anew(tmp_path, clock, damage):
     cache.close()
 
 
-def test_a_file_of_another_version_is_made_anew(tmp_path, clock):
+def test_a_file_of_another_version_is_recreated(tmp_path, clock):
     with sqlite3.connect(tmp_path / FILE) as connection:
         connection.execute("CREATE TABLE kept (something_else TEXT)")
         connection.execute("PRAGMA user_version = 99")

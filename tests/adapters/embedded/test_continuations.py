@@ -82,7 +82,7 @@ def test_a_call_that_may_work_later_is_tried_for_a_day_with_pauses_that_grow_to_
     database.close()
 
 
-def test_a_call_that_cannot_work_later_is_buried_at_once_and_comes_back_when_it_is_sent_anew(continuations):
+def test_a_call_that_cannot_work_later_is_buried_at_once_and_comes_back_when_it_is_sent_again(continuations):
     continuations.send(EVENT)
     receipt, _ = continuations.receive(60)
     assert continuations.fail(receipt, "refused", retryable=False) is None

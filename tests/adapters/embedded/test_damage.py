@@ -106,7 +106,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize(("sql", "searched"), ROWS.values(), ids=ROWS)
-def test_a_row_that_is_not_what_was_written_is_told_by_its_paper_and_made_again(corpus, sql, searched):
+def test_a_row_that_is_not_what_was_written_is_reported_by_its_paper_and_made_again(corpus, sql, searched):
     before = rows(corpus.database.directory / FILE)
     change(corpus, sql, int(PMID))
     assert any(PMID in each or "without vectors" in each for each in problems(corpus.database.directory / FILE))
@@ -120,7 +120,7 @@ def test_a_row_that_is_not_what_was_written_is_told_by_its_paper_and_made_again(
 
 
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "reported"),
     [
         ("UPDATE articles SET article = x'0102' WHERE pmid = 27602157", "damaged papers, PMID 27602157"),
         ("UPDATE heads SET date_revised = '1999-01-01' WHERE pmid = 27602157", "damaged papers, PMID 27602157"),
@@ -133,9 +133,9 @@ def test_a_row_that_is_not_what_was_written_is_told_by_its_paper_and_made_again(
         ("UPDATE settings SET value = 1 WHERE name = 'change'", "index entries of an unknown batch"),
     ],
 )
-def test_the_check_finds_what_is_lost_or_contradicts_itself(corpus, sql, told):
+def test_the_check_finds_what_is_lost_or_contradicts_itself(corpus, sql, reported):
     change(corpus, sql)
-    assert any(told in each for each in problems(corpus.database.directory / FILE))
+    assert any(reported in each for each in problems(corpus.database.directory / FILE))
 
 
 def test_an_index_without_its_settings_is_damaged_and_not_empty(corpus):

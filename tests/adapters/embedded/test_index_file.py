@@ -14,7 +14,7 @@ from bio_mcp.retrieval.passages import Filters, PassageQuery, StaticQuality
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry, unit
 
-KEPT = "corpus.index"
+INDEX_FILE = "corpus.index"
 QUERY = PassageQuery((("a", 1.0), ("b", 0.5)), unit(1), depth=400)
 FILTERED = PassageQuery((("a", 1.0),), unit(2), Filters(year_from=2005, tags=frozenset({"x"})), depth=400)
 
@@ -58,7 +58,7 @@ def large(tmp_path_factory):
 @pytest.fixture
 def corpus(large, tmp_path):
     shutil.copytree(large[0], tmp_path, dirs_exist_ok=True)
-    assert (tmp_path / KEPT).exists()
+    assert (tmp_path / INDEX_FILE).exists()
     return tmp_path
 
 
@@ -67,40 +67,40 @@ def test_a_kept_index_answers_as_the_corpus_does(corpus, large):
 
 
 def test_a_kept_index_is_made_again_when_it_was_deleted(corpus, large):
-    (corpus / KEPT).unlink()
+    (corpus / INDEX_FILE).unlink()
     assert answers(opened(corpus)) == large[1]
-    assert (corpus / KEPT).exists()
+    assert (corpus / INDEX_FILE).exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", MAGIC, MAGIC + b'{"size": 3}', MAGIC + b"\xff" * 100])
 def test_a_broken_kept_index_is_made_again(corpus, large, content):
-    (corpus / KEPT).write_bytes(content)
+    (corpus / INDEX_FILE).write_bytes(content)
     assert answers(opened(corpus)) == large[1]
-    assert read_arrays(corpus / KEPT) is not None
+    assert read_arrays(corpus / INDEX_FILE) is not None
 
 
 def test_a_kept_index_is_made_again_whichever_of_its_arrays_is_damaged(corpus, large, caplog):
     """And whatever else a bit of its first page says."""
-    whole = (corpus / KEPT).read_bytes()
+    whole = (corpus / INDEX_FILE).read_bytes()
     places = json.loads(whole[FIRST_LINE:].partition(b"\0")[0])["arrays"]
     ends = [at["at"] + max(1, at["rows"] * np.dtype(at["type"]).itemsize) - 1 for at in places.values() if at["rows"]]
     for at in [3, len(MAGIC) + 4, FIRST_LINE + 60, *ends]:
-        (corpus / KEPT).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        assert read_arrays(corpus / KEPT) is None, at
+        (corpus / INDEX_FILE).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert read_arrays(corpus / INDEX_FILE) is None, at
     assert caplog.text.count("corpus.index is damaged") == len(ends)
     assert answers(opened(corpus)) == large[1]
-    assert read_arrays(corpus / KEPT) is not None
+    assert read_arrays(corpus / INDEX_FILE) is not None
 
 
 @pytest.mark.parametrize("harm", ["cut", "overwritten"])
 def test_an_index_that_another_program_changes_in_its_place_is_left(corpus, large, harm):
     reader = opened(corpus)
     assert answers(reader) == large[1]
-    with (corpus / KEPT).open("r+b") as file:
+    with (corpus / INDEX_FILE).open("r+b") as file:
         if harm == "cut":
             file.truncate(0)
         else:
-            file.write(b"x" * (corpus / KEPT).stat().st_size)
+            file.write(b"x" * (corpus / INDEX_FILE).stat().st_size)
     assert answers(reader) == large[1]
 
 
@@ -124,11 +124,11 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
 
 
 def test_a_kept_index_can_be_read_by_its_owner_alone(corpus):
-    assert stat.S_IMODE((corpus / KEPT).stat().st_mode) == 0o600
+    assert stat.S_IMODE((corpus / INDEX_FILE).stat().st_mode) == 0o600
 
 
 def test_a_cut_kept_index_is_made_again(corpus, large):
-    with (corpus / KEPT).open("r+b") as file:
+    with (corpus / INDEX_FILE).open("r+b") as file:
         file.truncate(1_500_000)
     assert answers(opened(corpus)) == large[1]
 
@@ -137,13 +137,13 @@ def test_what_was_written_since_is_added_to_a_kept_index(corpus):
     writer = opened(corpus)
     writer.upsert_chunks(batch(350, 100))
     writer.delete([str(n) for n in range(1, 50)])
-    (corpus / KEPT).rename(corpus / "aside")
+    (corpus / INDEX_FILE).rename(corpus / "aside")
     wanted = answers(opened(corpus))
-    (corpus / "aside").rename(corpus / KEPT)
-    before = (corpus / KEPT).read_bytes()
+    (corpus / "aside").rename(corpus / INDEX_FILE)
+    before = (corpus / INDEX_FILE).read_bytes()
     reader = opened(corpus)
     assert answers(reader) == wanted
-    assert (corpus / KEPT).read_bytes() == before
+    assert (corpus / INDEX_FILE).read_bytes() == before
 
 
 def test_the_index_of_another_corpus_at_the_same_change_is_not_used(corpus, tmp_path_factory):
@@ -152,7 +152,7 @@ def test_the_index_of_another_corpus_at_the_same_change_is_not_used(corpus, tmp_
     passages.ensure_schema("m", DIM)
     passages.upsert_chunks(batch(10_000))
     wanted = answers(passages)
-    shutil.copy(corpus / KEPT, other / KEPT)
+    shutil.copy(corpus / INDEX_FILE, other / INDEX_FILE)
     assert answers(opened(other)) == wanted
 
 
@@ -160,13 +160,13 @@ def test_a_corpus_that_was_put_back_to_an_earlier_state_does_not_use_a_later_ind
     earlier = tmp_path_factory.mktemp("earlier")
     shutil.copytree(corpus, earlier, dirs_exist_ok=True)
     opened(corpus).upsert_chunks(batch(1_000))
-    (corpus / KEPT).unlink()
+    (corpus / INDEX_FILE).unlink()
     answers(opened(corpus))  # keeps the later state
-    shutil.copy(corpus / KEPT, earlier / KEPT)
+    shutil.copy(corpus / INDEX_FILE, earlier / INDEX_FILE)
     assert answers(opened(earlier)) == large[1]
     opened(earlier).upsert_chunks(batch(2_000))  # another batch of the same number
     wanted = answers(opened(earlier))
-    shutil.copy(corpus / KEPT, earlier / KEPT)
+    shutil.copy(corpus / INDEX_FILE, earlier / INDEX_FILE)
     assert answers(opened(earlier)) == wanted
 
 

@@ -122,7 +122,7 @@ def test_without_the_file_a_process_keeps_its_own_pace_and_logs_it_once(pacer_of
         holder.close()
 
 
-def test_a_damaged_file_is_made_anew(pacer_of, tmp_path, clock):
+def test_a_damaged_file_is_recreated(pacer_of, tmp_path, clock):
     (tmp_path / FILE).write_bytes(b"no database" * 100)
     pacer_of().wait(NEVER)
     one, other = pacer_of(), pacer_of()

@@ -165,10 +165,10 @@ def cache(home):
 def test_what_is_made_is_this_users_alone(tmp_path, make, files):
     mask = os.umask(0o022)
     try:
-        kept = make(tmp_path / "above" / "home")
+        stored = make(tmp_path / "above" / "home")
     finally:
         os.umask(mask)
     for path in [tmp_path / "above", *(tmp_path / "above" / "home").rglob("*")]:
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077 or path.name == "heard", path
     assert all((tmp_path / "above" / "home" / name).exists() for name in files)
-    del kept
+    del stored

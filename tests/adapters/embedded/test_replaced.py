@@ -93,7 +93,7 @@ def test_a_corpus_of_an_earlier_schema_is_brought_up_to_date_when_it_is_put_back
     assert check(database, serial).problems == ()
 
 
-def test_a_corpus_that_was_moved_away_is_missed_and_not_begun_anew(database, tmp_path):
+def test_a_corpus_that_was_moved_away_is_missed_and_not_recreated(database, tmp_path):
     store = SqliteDocuments(database, serial)
     (database.directory / FILE).rename(tmp_path / "away")
     with pytest.raises(StoreFailed, match="no longer where it was") as failure:

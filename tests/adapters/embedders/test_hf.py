@@ -54,7 +54,7 @@ def test_a_broken_layout_is_a_damaged_model(tmp_path, content):
 
 
 def test_without_weights_that_load_nothing_is_embedded(tmp_path):
-    told = "damaged" if importlib.util.find_spec("sentence_transformers") else r"bio-mcp\[hf\]"
-    with pytest.raises(EmbeddingFailed, match=told) as caught:
+    reported = "damaged" if importlib.util.find_spec("sentence_transformers") else r"bio-mcp\[hf\]"
+    with pytest.raises(EmbeddingFailed, match=reported) as caught:
         HfEmbeddings(published(tmp_path / "m")).embed(["aspirin"])
     assert not caught.value.retryable

@@ -155,12 +155,12 @@ def test_the_tries_end(model, endpoint):
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "reported"),
     [(401, "API key"), (403, "API key"), (400, "model's name"), (404, "base URL"), (301, "base URL")],
 )
-def test_a_refusal_is_not_tried_again(model, endpoint, status, told):
+def test_a_refusal_is_not_tried_again(model, endpoint, status, reported):
     endpoint.script = [(status, {}, f'{{"error": "key {KEY} from 10.1.2.3"}}'.encode())]
-    with pytest.raises(EmbeddingFailed, match=told) as caught:
+    with pytest.raises(EmbeddingFailed, match=reported) as caught:
         model.embed(["aspirin"])
     assert not caught.value.retryable
     assert len(endpoint.requests) == 1

@@ -53,7 +53,7 @@ def eutils(*steps: Step, clock: Clock | None = None, tries: int = 6, **wire) -> 
     return client, ncbi
 
 
-def said(content: object, status: int = 200, **headers: str) -> httpx.Response:
+def message(content: object, status: int = 200, **headers: str) -> httpx.Response:
     """An answer: JSON for a dict, else the text or bytes themselves."""
     body = json.dumps(content).encode() if isinstance(content, dict) else content
     return httpx.Response(status, content=body, headers=headers)
@@ -63,12 +63,12 @@ def found(*pmids: int, count: int | None = None, **more: object) -> httpx.Respon
     """An ESearch answer."""
     total = len(pmids) if count is None else count
     ids = [str(pmid) for pmid in pmids]
-    return said({"esearchresult": {"count": str(total), "idlist": ids, "querytranslation": "q", **more}})
+    return message({"esearchresult": {"count": str(total), "idlist": ids, "querytranslation": "q", **more}})
 
 
 def records(*pmids: int) -> httpx.Response:
     """An EFetch answer."""
-    return said(article_set(*pmids))
+    return message(article_set(*pmids))
 
 
 def article_set(*pmids: int) -> bytes:

@@ -13,33 +13,33 @@ from bio_mcp.errors import (
 )
 from tests.adapters.clocks import Clock
 from tests.adapters.entrez.recordings import entries
-from tests.adapters.entrez.scripted import EMAIL, KEY, article_set, eutils, found, records, said
+from tests.adapters.entrez.scripted import EMAIL, KEY, article_set, eutils, found, message, records
 
 LIMITED = {"error": "API rate limit exceeded", "api-key": "203.0.113.7", "count": "4", "limit": "3"}
 
 # Every kind of trouble that passes.
 PASSING = {
-    "429": lambda: said(LIMITED, 429),
-    "429 under 200": lambda: said(LIMITED),
-    "500": lambda: said("<html>Server Error</html>", 500),
-    "502": lambda: said("", 502),
-    "503": lambda: said("Unable to route request!", 503),
-    "504": lambda: said("", 504),
-    "web page under 200": lambda: said("<!DOCTYPE html><html><body>maintenance</body></html>"),
-    "empty": lambda: said(""),
-    "only white space": lambda: said("\n \n"),
-    "doctype only": lambda: said('<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "a" "b">\n'),
-    "cut": lambda: said(article_set(1)[:-30]),
-    "cut in a record": lambda: said(article_set(1)[:200]),
-    "C++ exception": lambda: said("<eFetchResult><ERROR>NCBI C++ Exception: EOF</ERROR></eFetchResult>"),
-    "viewer timeout": lambda: said("<e><ERROR>External viewer error: Status: Timeout</ERROR></e>", 400),
-    "backend": lambda: said("<e><ERROR>Search Backend failed: x</ERROR></e>"),
+    "429": lambda: message(LIMITED, 429),
+    "429 under 200": lambda: message(LIMITED),
+    "500": lambda: message("<html>Server Error</html>", 500),
+    "502": lambda: message("", 502),
+    "503": lambda: message("Unable to route request!", 503),
+    "504": lambda: message("", 504),
+    "web page under 200": lambda: message("<!DOCTYPE html><html><body>maintenance</body></html>"),
+    "empty": lambda: message(""),
+    "only white space": lambda: message("\n \n"),
+    "doctype only": lambda: message('<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "a" "b">\n'),
+    "cut": lambda: message(article_set(1)[:-30]),
+    "cut in a record": lambda: message(article_set(1)[:200]),
+    "C++ exception": lambda: message("<eFetchResult><ERROR>NCBI C++ Exception: EOF</ERROR></eFetchResult>"),
+    "viewer timeout": lambda: message("<e><ERROR>External viewer error: Status: Timeout</ERROR></e>", 400),
+    "backend": lambda: message("<e><ERROR>Search Backend failed: x</ERROR></e>"),
     "reset": lambda: httpx.ReadError("reset by 203.0.113.7"),
     "stall": lambda: httpx.ReadTimeout("timed out"),
     "refused": lambda: httpx.ConnectError("no route to https://ncbi.test"),
     "hung up": lambda: httpx.RemoteProtocolError("peer closed connection without sending complete message body"),
     "broken gzip": lambda: httpx.DecodingError("bad gzip"),
-    "other utility's answer": lambda: said({"result": {"uids": []}}),
+    "other utility's answer": lambda: message({"result": {"uids": []}}),
 }
 
 
@@ -66,17 +66,20 @@ def test_trouble_that_stays_is_a_failure_and_never_an_empty_result(name):
 
 
 PERMANENT = {
-    "key": (lambda: said({"error": "API key invalid", "api-key": KEY}, 400), KeyRejected),
+    "key": (lambda: message({"error": "API key invalid", "api-key": KEY}, 400), KeyRejected),
     "beyond reach": (
-        lambda: said('{"esearchresult":{"ERROR":"Exception:\n\'retstart\' cannot be larger than 9998."}}'),
+        lambda: message('{"esearchresult":{"ERROR":"Exception:\n\'retstart\' cannot be larger than 9998."}}'),
         BeyondReach,
     ),
-    "empty term": (lambda: said({"esearchresult": {"ERROR": "Empty term and query_key - nothing todo"}}), InvalidInput),
-    "database": (lambda: said({"esearchresult": {"ERROR": "Invalid db name specified: x"}}), InvalidInput),
-    "too many": (lambda: said({"error": "Too many UIDs in request"}, 400), InvalidInput),
-    "redirect": (lambda: said("", 301, location="https://elsewhere.test/"), ClientRejected),
-    "forbidden": (lambda: said("<html>no</html>", 403), ClientRejected),
-    "too long": (lambda: said("<html>414</html>", 414), ClientRejected),
+    "empty term": (
+        lambda: message({"esearchresult": {"ERROR": "Empty term and query_key - nothing todo"}}),
+        InvalidInput,
+    ),
+    "database": (lambda: message({"esearchresult": {"ERROR": "Invalid db name specified: x"}}), InvalidInput),
+    "too many": (lambda: message({"error": "Too many UIDs in request"}, 400), InvalidInput),
+    "redirect": (lambda: message("", 301, location="https://elsewhere.test/"), ClientRejected),
+    "forbidden": (lambda: message("<html>no</html>", 403), ClientRejected),
+    "too long": (lambda: message("<html>414</html>", 414), ClientRejected),
 }
 
 
@@ -91,7 +94,9 @@ def test_what_will_not_change_is_asked_only_once(name):
 
 
 def test_a_query_that_cannot_run_is_blamed_on_the_query_after_three_tries():
-    client, ncbi = eutils(*[said({"esearchresult": {"ERROR": "Search Backend failed: unbalanced"}}) for _ in range(3)])
+    client, ncbi = eutils(
+        *[message({"esearchresult": {"ERROR": "Search Backend failed: unbalanced"}}) for _ in range(3)]
+    )
     with pytest.raises(NcbiQueryRejected, match=r"could not run the query: unbalanced\. Check brackets"):
         client.esearch("((")
     assert len(ncbi.requests) == 3
@@ -99,7 +104,7 @@ def test_a_query_that_cannot_run_is_blamed_on_the_query_after_three_tries():
 
 def test_after_a_429_nobody_starts_before_the_time_it_names():
     clock = Clock()
-    client, ncbi = eutils(said(LIMITED, 429, **{"Retry-After": "9"}), found(1), found(1), clock=clock)
+    client, ncbi = eutils(message(LIMITED, 429, **{"Retry-After": "9"}), found(1), found(1), clock=clock)
     client.esearch("asthma")
     client.esearch("asthma")
     assert ncbi.starts == pytest.approx([0, 9, 9.1])
@@ -107,7 +112,7 @@ def test_after_a_429_nobody_starts_before_the_time_it_names():
 
 def test_a_429_beyond_the_deadline_says_when_to_come_back():
     clock = Clock()
-    client, ncbi = eutils(said(LIMITED, 429, **{"Retry-After": "60"}), clock=clock)
+    client, ncbi = eutils(message(LIMITED, 429, **{"Retry-After": "60"}), clock=clock)
     with pytest.raises(NcbiRateLimited) as failed:
         client.esearch("asthma", deadline=Deadline(8, clock))
     assert failed.value.retry_after_s == 60
@@ -128,7 +133,7 @@ def test_a_deadline_reached_in_the_queue_sends_nothing():
 
 def test_a_deadline_bounds_the_whole_chain_of_tries():
     clock = Clock()
-    client, ncbi = eutils(*[said("", 503) for _ in range(9)], clock=clock, tries=9)
+    client, ncbi = eutils(*[message("", 503) for _ in range(9)], clock=clock, tries=9)
     with pytest.raises(NcbiFailed):
         client.esearch("asthma", deadline=Deadline(10, clock))
     assert clock.now <= 10
@@ -153,7 +158,7 @@ def test_a_deadline_that_passes_while_the_answer_comes_stops_the_call():
 
 
 def test_every_request_names_the_tool_the_email_and_the_key_and_never_in_its_url():
-    client, ncbi = eutils(found(1), records(1), said({"linksets": [{"ids": ["1"]}]}))
+    client, ncbi = eutils(found(1), records(1), message({"linksets": [{"ids": ["1"]}]}))
     client.esearch("asthma")
     client.efetch(["1"])
     client.elink(["1"])
@@ -170,18 +175,18 @@ def test_a_cut_answer_yields_nothing():
     whole = article_set(1, 2, 3)
     broken = whole.replace(b"</PubmedArticle><PubmedArticle>", b"</PubmedArticle></Oops><PubmedArticle>", 1)
     for body in (whole[:-40], broken):
-        client, _ = eutils(*[said(body) for _ in range(6)])
+        client, _ = eutils(*[message(body) for _ in range(6)])
         with pytest.raises(NcbiUnreadable):
             client.efetch(["1", "2", "3"])
 
 
 def test_an_empty_article_set_is_an_answer():
-    client, _ = eutils(said('<?xml version="1.0" ?>\n<PubmedArticleSet>\n\n</PubmedArticleSet>'))
+    client, _ = eutils(message('<?xml version="1.0" ?>\n<PubmedArticleSet>\n\n</PubmedArticleSet>'))
     assert list(client.efetch(["45555666666666"[:9]])) == []
 
 
 def test_records_of_another_kind_are_not_taken_for_pubmed():
-    client, _ = eutils(said("<GBSet></GBSet>"), records(1))
+    client, _ = eutils(message("<GBSet></GBSet>"), records(1))
     assert [record.pmid for record in client.efetch(["1"])] == ["1"]
 
 
@@ -216,7 +221,7 @@ def test_what_is_no_pmid_never_reaches_ncbi(pmids, sentence):
 
 
 def test_efetch_gives_the_text_that_ncbi_prints():
-    client, ncbi = eutils(said("\nPMID- 1\nTI  - T\n"), said(article_set(1)[:-9]), said(article_set(1)))
+    client, ncbi = eutils(message("\nPMID- 1\nTI  - T\n"), message(article_set(1)[:-9]), message(article_set(1)))
     assert client.efetch_text(["1"]) == "\nPMID- 1\nTI  - T\n"
     assert client.efetch_text(["1"], style="xml") == article_set(1).decode()
     assert [form.get("rettype") for form in ncbi.forms] == [["medline"], None, None]
@@ -241,8 +246,8 @@ SEARCH = {"webenv": "MCID_1", "querykey": "1"}
 
 
 def test_a_history_that_stays_lost_is_replaced_by_the_pmids():
-    summary = said({"result": {"uids": ["1"], "1": {"uid": "1", "title": "T"}}})
-    client, ncbi = eutils(found(1, **SEARCH), said(LOST), said(LOST), summary)
+    summary = message({"result": {"uids": ["1"], "1": {"uid": "1", "title": "T"}}})
+    client, ncbi = eutils(found(1, **SEARCH), message(LOST), message(LOST), summary)
     summaries = client.summaries_of(client.esearch("asthma", history=True), 20)
     assert [found.title for found in summaries.found] == ["T"]
     assert [form.get("WebEnv") for form in ncbi.forms] == [None, ["MCID_1"], ["MCID_1"], None]
@@ -256,7 +261,7 @@ def test_a_search_without_hits_asks_for_no_summaries():
 
 
 def test_a_search_that_ncbi_did_not_keep_is_summarised_by_pmid():
-    client, ncbi = eutils(found(1), said({"result": {"uids": ["1"], "1": {"uid": "1", "title": "T"}}}))
+    client, ncbi = eutils(found(1), message({"result": {"uids": ["1"], "1": {"uid": "1", "title": "T"}}}))
     assert client.summaries_of(client.esearch("asthma"), 1).found[0].title == "T"
     assert ncbi.forms[1]["id"] == ["1"]
 
@@ -267,5 +272,5 @@ def test_the_recorded_fetches_of_pubmed_are_read():
     of_pubmed = [(params["id"], body) for params, body in asked if params.get("db") == "pubmed" and params.get("id")]
     assert of_pubmed
     for pmid, body in of_pubmed:
-        client, _ = eutils(said(body))
+        client, _ = eutils(message(body))
         assert [record.pmid for record in client.efetch([pmid[:9]])] in ([pmid], [])

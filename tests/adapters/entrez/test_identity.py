@@ -8,7 +8,7 @@ def test_only_what_is_known_is_sent():
     assert dict(Identity("bio-mcp", "a@example.org")) == {"tool": "bio-mcp", "email": "a@example.org"}
 
 
-def test_a_key_is_read_anew_for_each_request():
+def test_a_key_is_read_again_for_each_request():
     keys = iter(["old", "new"])
     identity = Identity("bio-mcp", key=lambda: next(keys))
     assert [dict(identity)["api_key"], dict(identity)["api_key"]] == ["old", "new"]

@@ -4,7 +4,7 @@ from bio_mcp.adapters.entrez.links import read_links
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.ports.pubmed import CITED_IN, SIMILAR, Link, LinkSet
 from tests.adapters.entrez.recordings import answer, entries
-from tests.adapters.entrez.scripted import eutils, said
+from tests.adapters.entrez.scripted import eutils, message
 
 
 def test_each_pmid_keeps_its_own_links():
@@ -12,14 +12,14 @@ def test_each_pmid_keeps_its_own_links():
         {"ids": ["1"], "linksetdbs": [{"dbto": "pubmed", "linkname": CITED_IN, "links": ["8", "9"]}]},
         {"ids": ["2"]},
     ]
-    client, ncbi = eutils(said({"linksets": sets[::-1]}))
+    client, ncbi = eutils(message({"linksets": sets[::-1]}))
     assert client.elink(["1", "2"], link_name=CITED_IN) == (LinkSet("1", (Link("8"), Link("9"))), LinkSet("2"))
     assert ncbi.forms[0]["id"] == ["1", "2"]
     assert ncbi.forms[0]["linkname"] == [CITED_IN]
 
 
 def test_scores_are_read_from_xml():
-    client, ncbi = eutils(said(answer("elink/syn_neighbor_score.xml").body))
+    client, ncbi = eutils(message(answer("elink/syn_neighbor_score.xml").body))
     (found,) = client.elink(["25760099"], command="neighbor_score")
     assert found.links == (Link("25760099", 2_147_483_647), Link("26846451", 37_012_745))
     assert ncbi.forms[0]["cmd"] == ["neighbor_score"]
@@ -55,7 +55,7 @@ def test_no_links_are_an_empty_set():
     ],
 )
 def test_links_that_are_missing_or_mixed_up_are_no_empty_result(content):
-    client, ncbi = eutils(*[said(content) for _ in range(6)])
+    client, ncbi = eutils(*[message(content) for _ in range(6)])
     with pytest.raises(NcbiUnreadable):
         client.elink(["1", "2"])
     assert len(ncbi.requests) == 6

@@ -6,7 +6,7 @@ from bio_mcp.adapters.entrez.redaction import redacted
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("message", "shown"),
     [
         ("key 0123456789abcdef0123456789abcdef0123.", "key [removed]."),
         ("from 203.0.113.7, sorry", "from [removed], sorry"),
@@ -18,12 +18,12 @@ from bio_mcp.adapters.entrez.redaction import redacted
         ("two\n lines", "two lines"),
     ],
 )
-def test_what_nobody_may_read_is_removed(said, shown):
-    assert redacted(said) == shown
+def test_what_nobody_may_read_is_removed(message, shown):
+    assert redacted(message) == shown
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         'unbalanced "(("',
         "unknown field [gene]",
@@ -32,12 +32,12 @@ def test_what_nobody_may_read_is_removed(said, shown):
         "methylenedioxymethamphetamine",
     ],
 )
-def test_what_helps_the_caller_stays(said):
-    assert redacted(said) == said
+def test_what_helps_the_caller_stays(message):
+    assert redacted(message) == message
 
 
 @given(st.text(max_size=2_000))
-def test_it_is_one_short_line(said):
-    shown = redacted(said)
+def test_it_is_one_short_line(message):
+    shown = redacted(message)
     assert len(shown) <= 200
     assert len(shown.splitlines()) <= 1

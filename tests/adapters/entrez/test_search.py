@@ -5,11 +5,11 @@ import pytest
 from bio_mcp.adapters.entrez.errors import BeyondReach
 from bio_mcp.errors import InvalidInput, NcbiFailed, NcbiUnreadable
 from tests.adapters.entrez.recordings import answer
-from tests.adapters.entrez.scripted import eutils, found, said
+from tests.adapters.entrez.scripted import eutils, found, message
 
 
 def test_a_search_says_what_pubmed_made_of_it():
-    client, ncbi = eutils(said(answer("esearch/biomcp_mlh1_g67e.json").body))
+    client, ncbi = eutils(message(answer("esearch/biomcp_mlh1_g67e.json").body))
     page = client.esearch("MLH1 G67E")
     assert page.count == 1
     assert page.ids == ("18033691",)
@@ -112,7 +112,7 @@ def test_a_short_page_is_asked_for_again():
 @pytest.mark.parametrize("page", [found(1, 2, count=3), found(count=3), found(1, 2, 2, count=3)])
 def test_a_page_that_stays_short_is_never_given_out(page):
     body = page.content
-    client, ncbi = eutils(*[said(body) for _ in range(6)])
+    client, ncbi = eutils(*[message(body) for _ in range(6)])
     with pytest.raises(NcbiFailed, match="of 3 PMIDs"):
         client.esearch("asthma")
     assert len(ncbi.requests) == 6
@@ -146,7 +146,7 @@ def test_a_page_is_whole_when_it_holds_what_pubmed_can_give(retstart, retmax, co
     [{}, {"count": "1"}, {"idlist": []}, {"count": "x", "idlist": []}, {"count": "1", "idlist": ["abc"]}, [], "text"],
 )
 def test_a_search_answer_without_count_or_ids_is_no_empty_result(result):
-    client, _ = eutils(*[said({"esearchresult": result}) for _ in range(6)])
+    client, _ = eutils(*[message({"esearchresult": result}) for _ in range(6)])
     with pytest.raises(NcbiUnreadable):
         client.esearch("asthma")
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from bio_mcp.errors import Failure
-from tests.adapters.entrez.scripted import EMAIL, IP, KEY, chain, eutils, found, said
+from tests.adapters.entrez.scripted import EMAIL, IP, KEY, chain, eutils, found, message
 
 PATH = "/pubmed_gen/rbuild/version/20231222/eutilsapp.cpp"
 URL = f"https://ncbi.test/eutils/esearch.fcgi?api_key={KEY}&email={EMAIL}"
@@ -19,16 +19,16 @@ def request(url: str = URL) -> httpx.Request:
 
 
 LEAKS = {
-    "key in a 400": lambda: said({"error": "API key invalid", "api-key": KEY, "type": "invalid"}, 400),
-    "address in a 429": lambda: said({"error": "API rate limit exceeded", "api-key": IP, "limit": "3"}, 429),
-    "address in a 500": lambda: said({"error": "error forwarding request", "api-key": IP, "type": "ip"}, 500),
-    "path in a query error": lambda: said({"esearchresult": {"ERROR": f"Search Backend failed: {PATH} {URL} {IP}"}}),
-    "path in an exception": lambda: said(f"<r><ERROR>NCBI C++ Exception: {PATH}</ERROR></r>"),
-    "url in a web page": lambda: said(f"<html>URL: {URL}</html>", 500),
-    "url in a broken answer": lambda: said(f"{{{URL}"),
+    "key in a 400": lambda: message({"error": "API key invalid", "api-key": KEY, "type": "invalid"}, 400),
+    "address in a 429": lambda: message({"error": "API rate limit exceeded", "api-key": IP, "limit": "3"}, 429),
+    "address in a 500": lambda: message({"error": "error forwarding request", "api-key": IP, "type": "ip"}, 500),
+    "path in a query error": lambda: message({"esearchresult": {"ERROR": f"Search Backend failed: {PATH} {URL} {IP}"}}),
+    "path in an exception": lambda: message(f"<r><ERROR>NCBI C++ Exception: {PATH}</ERROR></r>"),
+    "url in a web page": lambda: message(f"<html>URL: {URL}</html>", 500),
+    "url in a broken answer": lambda: message(f"{{{URL}"),
     "key for a PMID": lambda: found(count=1, **{"idlist": [KEY]}),
-    "key for a count": lambda: said({"esearchresult": {"count": KEY, "idlist": []}}),
-    "redirect": lambda: said("", 302, location=URL),
+    "key for a count": lambda: message({"esearchresult": {"count": KEY, "idlist": []}}),
+    "redirect": lambda: message("", 302, location=URL),
     "connection": lambda: httpx.ConnectError(f"cannot reach {URL} from {IP}", request=request()),
     "time-out": lambda: httpx.ReadTimeout(f"timeout at {URL}", request=request()),
     "protocol": lambda: httpx.UnsupportedProtocol(f"no http in {URL}", request=request()),

@@ -5,14 +5,14 @@ from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.ports.ncbi import Citation, CitationMatch
 from bio_mcp.ports.pubmed import Spelling
 from tests.adapters.entrez.recordings import answer
-from tests.adapters.entrez.scripted import eutils, said
+from tests.adapters.entrez.scripted import eutils, message
 
 MANN = Citation("proc natl acad sci u s a", "1991", "88", "3248", "mann bj")
 FAKE = Citation("fake journal", "2000")
 
 
 def test_a_database_is_described_with_its_fields():
-    client, ncbi = eutils(said(answer("einfo/ik_pubmed_info.json").body))
+    client, ncbi = eutils(message(answer("einfo/ik_pubmed_info.json").body))
     info = client.einfo()
     assert (info.name, info.menu_name, info.count) == ("pubmed", "PubMed", 38_997_024)
     assert info.last_update == "2025/06/25 07:12"
@@ -24,7 +24,7 @@ def test_a_database_is_described_with_its_fields():
 
 @pytest.mark.parametrize("result", [{"dbinfo": []}, {"dbinfo": [{}]}, {}])
 def test_a_description_that_lacks_its_members_is_unreadable(result):
-    client, _ = eutils(*[said({"einforesult": result}) for _ in range(6)])
+    client, _ = eutils(*[message({"einforesult": result}) for _ in range(6)])
     with pytest.raises(NcbiUnreadable):
         client.einfo()
 
@@ -32,7 +32,7 @@ def test_a_description_that_lacks_its_members_is_unreadable(result):
 @pytest.mark.parametrize(("corrected", "expected"), [("asthma", "asthma"), ("", None), ("asthmaa", None)])
 def test_a_spelling_is_given_only_where_it_differs(corrected, expected):
     body = f"<eSpellResult><Query>asthmaa</Query><CorrectedQuery>{corrected}</CorrectedQuery><ERROR/></eSpellResult>"
-    client, _ = eutils(said(body))
+    client, _ = eutils(message(body))
     assert client.espell("asthmaa") == Spelling("asthmaa", expected)
 
 
@@ -44,7 +44,7 @@ def test_an_empty_query_is_not_spelt():
 
 def test_citations_are_matched_in_order_by_their_own_numbers():
     body = "fake journal|2000||||c1|NOT_FOUND;INVALID_JOURNAL\nproc natl|1991|88|3248|mann bj|c0|2014248\n"
-    client, ncbi = eutils(said(body))
+    client, ncbi = eutils(message(body))
     assert client.ecitmatch([MANN, FAKE]) == [
         CitationMatch(MANN, "2014248"),
         CitationMatch(FAKE, None, "NOT_FOUND;INVALID_JOURNAL"),

@@ -8,7 +8,7 @@ from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.pubmed import DocSummary
 from tests.adapters.entrez.recordings import answer
-from tests.adapters.entrez.scripted import eutils, said
+from tests.adapters.entrez.scripted import eutils, message
 
 ENTRY = {
     "uid": "30833575",
@@ -55,13 +55,13 @@ ENTRY = {
     ],
 )
 def test_a_summary_says_whether_the_paper_still_stands(said_of_it, standing):
-    client, _ = eutils(said({"result": {"uids": ["30833575"], "30833575": {**ENTRY, **said_of_it}}}))
+    client, _ = eutils(message({"result": {"uids": ["30833575"], "30833575": {**ENTRY, **said_of_it}}}))
     assert client.esummary_batch(["30833575"])[0].retraction is standing
 
 
 def summaries_of(request: httpx.Request) -> httpx.Response:
     ids = httpx.QueryParams(request.content.decode())["id"].split(",")
-    return said({"result": {"uids": ids, **{pmid: {**ENTRY, "uid": pmid} for pmid in ids}}})
+    return message({"result": {"uids": ids, **{pmid: {**ENTRY, "uid": pmid} for pmid in ids}}})
 
 
 def test_a_summary_holds_what_the_contract_names():
@@ -97,7 +97,7 @@ def test_good_summaries_survive_a_bad_id_beside_them():
 
 def test_summaries_come_in_the_order_asked_for_and_unknown_ones_are_named():
     entries = {"1": {**ENTRY, "uid": "1"}, "3": {"uid": "3", "error": "cannot get document summary"}, "2": ENTRY}
-    client, _ = eutils(said({"result": {"uids": ["3", "2", "1"], **entries}}))
+    client, _ = eutils(message({"result": {"uids": ["3", "2", "1"], **entries}}))
     summaries = client.esummary(["1", "2", "3", "1"])
     assert [summary.pmid for summary in summaries.found] == ["1", "2"]
     assert list(summaries.missing) == ["3"]
@@ -109,7 +109,7 @@ def test_only_what_is_denied_by_name_is_denied():
         "2": {"uid": "2", "error": "the backend is busy"},
         "3": {"uid": "1", "error": "cannot get document summary"},
     }
-    client, _ = eutils(said({"result": {"uids": ["1", "2", "3"], **entries}}))
+    client, _ = eutils(message({"result": {"uids": ["1", "2", "3"], **entries}}))
     summaries = client.esummary(["1", "2", "3"])
     assert summaries.missing.keys() == {"1", "2", "3"}
     assert summaries.denied == {"1"}
@@ -123,7 +123,7 @@ def test_many_pmids_go_in_several_requests():
 
 
 def test_an_answer_that_passes_over_a_pmid_is_asked_for_again():
-    short = said({"result": {"uids": ["1"], "1": ENTRY}})
+    short = message({"result": {"uids": ["1"], "1": ENTRY}})
     client, ncbi = eutils(short, summaries_of)
     assert len(client.esummary_batch(["1", "2"])) == 2
     assert len(ncbi.requests) == 2
@@ -131,12 +131,12 @@ def test_an_answer_that_passes_over_a_pmid_is_asked_for_again():
 
 @pytest.mark.parametrize("content", [{"result": {}}, {"result": []}, {"result": {"uids": "1"}}])
 def test_an_answer_without_uids_is_no_empty_result(content):
-    client, _ = eutils(*[said(content) for _ in range(6)])
+    client, _ = eutils(*[message(content) for _ in range(6)])
     with pytest.raises(NcbiUnreadable):
         client.esummary(["1"])
 
 
 def test_a_summary_with_almost_nothing_in_it_is_read():
     body = json.dumps({"result": {"uids": ["1"], "1": {"uid": "1", "authors": None, "pmcrefcount": ""}}})
-    client, _ = eutils(said(body))
+    client, _ = eutils(message(body))
     assert client.esummary_batch(["1"]) == [DocSummary(pmid="1", retraction=RetractionStatus.CLEAR)]

@@ -94,13 +94,13 @@ def test_requests_share_a_connection():
 
 def test_a_compressed_answer_is_unpacked():
     packed = gzip.compress(b"<PubmedArticleSet/>")
-    said = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed
-    with serving(said) as (base_url, _), wire(base_url) as sender:
+    message = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed
+    with serving(message) as (base_url, _), wire(base_url) as sender:
         assert sender.send("efetch", {}, NEVER).body == b"<PubmedArticleSet/>"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         b"",
         b"HTTP/1.1 200 OK\r\nContent-Le",
@@ -111,8 +111,8 @@ def test_a_compressed_answer_is_unpacked():
     ],
     ids=["nothing", "cut head", "cut body", "cut chunks", "broken gzip", "not http"],
 )
-def test_an_answer_that_breaks_off_is_none(said):
-    with serving(said) as (base_url, _), wire(base_url) as sender, pytest.raises(NcbiFailed, match="could not be"):
+def test_an_answer_that_breaks_off_is_none(message):
+    with serving(message) as (base_url, _), wire(base_url) as sender, pytest.raises(NcbiFailed, match="could not be"):
         sender.send("efetch", {}, NEVER)
 
 
@@ -156,16 +156,16 @@ def test_a_deadline_that_has_passed_sends_nothing():
 
 
 def test_a_redirect_is_not_followed():
-    said = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/stolen\r\nContent-Length: 0\r\n\r\n"
-    with serving(said) as (base_url, heard), wire(base_url) as sender:
+    message = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/stolen\r\nContent-Length: 0\r\n\r\n"
+    with serving(message) as (base_url, heard), wire(base_url) as sender:
         assert sender.send("efetch", {}, NEVER).status == 302
     assert len(heard) == 1
 
 
 def test_an_endless_answer_is_cut_off():
     packed = gzip.compress(b"x" * 1_000_000)
-    said = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed
-    with serving(said) as (base_url, _), wire(base_url, max_bytes=10_000) as sender, pytest.raises(AnswerTooLarge):
+    message = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed
+    with serving(message) as (base_url, _), wire(base_url, max_bytes=10_000) as sender, pytest.raises(AnswerTooLarge):
         sender.send("efetch", {}, NEVER)
 
 

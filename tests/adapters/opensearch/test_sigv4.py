@@ -52,7 +52,7 @@ def test_requests_are_signed_with_the_hash_of_their_body(service, token):
     assert "made-up-secret" not in str(headers)
 
 
-def test_nothing_to_sign_with_is_said_at_once(monkeypatch, tmp_path):
+def test_nothing_to_sign_with_is_reported_at_once(monkeypatch, tmp_path):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

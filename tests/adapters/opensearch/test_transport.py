@@ -28,7 +28,7 @@ def test_what_does_not_pass_is_raised_in_the_end():
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 500])
-def test_a_refusal_is_told_by_status_and_kind_and_not_tried_again(status):
+def test_a_refusal_is_reported_by_status_and_kind_and_not_tried_again(status):
     server = Scripted((status, {"error": {"type": "security_exception", "reason": "no permissions for [secret]"}}))
     with pytest.raises(IndexRefused, match=f"{status} security_exception") as raised:
         server.transport().ask("GET", "/x")
@@ -38,7 +38,7 @@ def test_a_refusal_is_told_by_status_and_kind_and_not_tried_again(status):
 
 
 @pytest.mark.parametrize("answer", [{"message": "Forbidden"}, [], "Forbidden"])
-def test_a_refusal_by_something_else_than_opensearch_is_told_by_its_status(answer):
+def test_a_refusal_by_something_else_than_opensearch_is_reported_by_its_status(answer):
     with pytest.raises(IndexRefused, match="403 unknown_error"):
         Scripted((403, answer)).transport().ask("GET", "/x")
 

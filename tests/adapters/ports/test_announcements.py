@@ -18,6 +18,6 @@ def test_many_at_once_are_all_heard(announcements, ports):
     assert {pmid for _, pmid in ports.heard()} == {str(pmid) for pmid in range(1, 64)}
 
 
-def test_no_news_is_not_told(announcements, ports):
+def test_no_change_is_not_announced(announcements, ports):
     announcements.publish([])
     assert ports.heard() == []

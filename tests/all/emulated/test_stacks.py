@@ -92,7 +92,7 @@ def test_a_table_of_papers_that_was_restored_takes_the_place_of_its_own_which_st
 
 def papers_of(to, stack):
     """The table of papers that a function is told of, and the one that it may read."""
-    told = to("lambda").get_function_configuration(FunctionName=f"{stack}-get_doc")["Environment"]["Variables"]
+    reported = to("lambda").get_function_configuration(FunctionName=f"{stack}-get_doc")["Environment"]["Variables"]
     role = resources(to, stack)["GetDocRole"][1]
     reading, _ = to("iam").get_role_policy(RoleName=role, PolicyName="stores")["PolicyDocument"]["Statement"]
-    return told["BIO_MCP_TABLE_DOCUMENTS"], reading["Resource"].rpartition("/")[2]
+    return reported["BIO_MCP_TABLE_DOCUMENTS"], reading["Resource"].rpartition("/")[2]

@@ -91,8 +91,8 @@ def test_without_a_token_it_is_told_where_tokens_are_had(issued, shape):
 
 def refused(answer, because):
     assert answer.status == 401
-    said = f'Bearer error="invalid_token", error_description="{because}"'
-    assert answer.headers["www-authenticate"] in (said, f"{said}, {METADATA}")
+    message = f'Bearer error="invalid_token", error_description="{because}"'
+    assert answer.headers["www-authenticate"] in (message, f"{message}, {METADATA}")
     assert answer.json == {"error": "invalid_token", "error_description": because}
 
 
@@ -289,20 +289,20 @@ class Kept(logging.Handler):
 
 
 def test_neither_logs_nor_answers_hold_a_secret_or_a_token():
-    kept, root = Kept(), logging.getLogger()
+    stored, root = Kept(), logging.getLogger()
     ours = logging.getLogger("bio_mcp")
     for each in (root, ours):
-        each.addHandler(kept)
+        each.addHandler(stored)
     tokens = [token for token, _ in BAD_HS256.values() if len(token) > 40]
-    told = []
+    reported = []
     try:
         with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_LOG_LEVEL="debug", **TO_ALL) as locked:
-            told += [locked(bearer(each)) for each in [*tokens, hs256()]]
-            told += [locked(bearer(hs256()), host=hs256()), locked(bearer(hs256()), origin=hs256())]
+            reported += [locked(bearer(each)) for each in [*tokens, hs256()]]
+            reported += [locked(bearer(hs256()), host=hs256()), locked(bearer(hs256()), origin=hs256())]
     finally:
         for each in (root, ours):
-            each.removeHandler(kept)
-    assert any("rejected a token" in line for line in kept.lines)
-    said = "\n".join(kept.lines) + json.dumps([(each.text, each.headers) for each in told])
+            each.removeHandler(stored)
+    assert any("rejected a token" in line for line in stored.lines)
+    message = "\n".join(stored.lines) + json.dumps([(each.text, each.headers) for each in reported])
     parts = {part for token in [*tokens, hs256()] for part in token.split(".")[1:] if len(part) > 20}
-    assert [each for each in (SECRET, OTHER_SECRET, *parts) if each in said] == []
+    assert [each for each in (SECRET, OTHER_SECRET, *parts) if each in message] == []

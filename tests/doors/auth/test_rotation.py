@@ -43,22 +43,22 @@ def store(request, monkeypatch):
 
 
 def test_tokens_of_the_new_and_of_the_previous_secret_open_and_older_ones_do_not(store):
-    kept = store(SECRET)
-    with door(MCP_AUTH_SECRET_KEY=kept.reference, **AUDIENCE) as locked:
+    stored = store(SECRET)
+    with door(MCP_AUTH_SECRET_KEY=stored.reference, **AUDIENCE) as locked:
         assert locked(bearer(hs256(SECRET))).status == 200
-        kept.rotate(OTHER_SECRET)
+        stored.rotate(OTHER_SECRET)
         assert locked(bearer(hs256(OTHER_SECRET))).status == 200
         assert locked(bearer(hs256(SECRET))).status == 200
         assert locked(bearer(hs256(THIRD_SECRET))).status == 401
-    kept.rotate(THIRD_SECRET)
-    with door(MCP_AUTH_SECRET_KEY=kept.reference, **AUDIENCE) as later:
+    stored.rotate(THIRD_SECRET)
+    with door(MCP_AUTH_SECRET_KEY=stored.reference, **AUDIENCE) as later:
         assert [later(bearer(hs256(each))).status for each in (THIRD_SECRET, OTHER_SECRET, SECRET)] == [200, 200, 401]
 
 
 def test_a_placeholder_that_was_rotated_away_signs_nothing_and_hinders_nothing(store):
-    kept = store("changeme")
-    kept.rotate(SECRET)
-    with door(MCP_AUTH_SECRET_KEY=kept.reference, **AUDIENCE) as locked:
+    stored = store("changeme")
+    stored.rotate(SECRET)
+    with door(MCP_AUTH_SECRET_KEY=stored.reference, **AUDIENCE) as locked:
         assert locked(bearer(hs256(SECRET))).status == 200
         assert locked(bearer(hs256("changeme".ljust(32)))).status == 401
 
@@ -71,7 +71,7 @@ def test_nothing_is_read_before_a_token_comes(store):
 
 
 @pytest.mark.parametrize("value", [None, "changeme"])
-def test_a_secret_that_is_missing_or_too_short_closes_the_door_and_is_not_told(store, value, caplog):
+def test_a_secret_that_is_missing_or_too_short_closes_the_door_and_is_not_revealed(store, value, caplog):
     if value:
         store(value)
     with door(MCP_AUTH_SECRET_KEY=store.reference, **AUDIENCE) as locked:

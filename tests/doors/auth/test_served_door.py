@@ -33,9 +33,9 @@ def serving(home, *options, **configured):
     given = {**PROMPT, "BIO_MCP_HOME": str(home), **configured}
     with subprocess.Popen(command, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
         try:
-            said = "".join(started.stdout.readline() for _ in range(3))
-            port = re.search(r"http://\S+?:(\d+)/mcp", said)[1]
-            yield f"http://127.0.0.1:{port}/mcp", started, said
+            message = "".join(started.stdout.readline() for _ in range(3))
+            port = re.search(r"http://\S+?:(\d+)/mcp", message)[1]
+            yield f"http://127.0.0.1:{port}/mcp", started, message
         finally:
             started.send_signal(signal.SIGTERM)
             started.communicate(timeout=30)
@@ -45,8 +45,8 @@ def serving(home, *options, **configured):
 def open_to_all(tmp_path_factory):
     """Reachable from everywhere, locked by a shared secret."""
     home = tmp_path_factory.mktemp("locked")
-    with serving(home, "--host", "0.0.0.0", MCP_AUTH_SECRET_KEY=SECRET) as (url, _, said):  # noqa: S104  it is locked
-        yield url, said
+    with serving(home, "--host", "0.0.0.0", MCP_AUTH_SECRET_KEY=SECRET) as (url, _, message):  # noqa: S104  it is locked
+        yield url, message
 
 
 @pytest.fixture
@@ -121,8 +121,8 @@ def test_pages_of_this_machine_are_refused_where_others_are_served(url):
 
 def test_an_issuers_tokens_open_it_and_metadata_lead_to_the_issuer(tmp_path):
     given = {"MCP_AUTH_ISSUER": ISSUER, "MCP_RESOURCE_URL": RESOURCE}
-    with publishing(jwk()) as keys, serving(tmp_path, MCP_AUTH_JWKS_URL=keys.url, **given) as (url, _, said):
-        assert f"claude mcp add --transport http bio-mcp {RESOURCE} " in said
+    with publishing(jwk()) as keys, serving(tmp_path, MCP_AUTH_JWKS_URL=keys.url, **given) as (url, _, message):
+        assert f"claude mcp add --transport http bio-mcp {RESOURCE} " in message
         assert post(url, "tools/list", authorization=f"Bearer {rs256()}", host="mcp.example.org").status_code == 200
         challenge = post(url, "tools/list").headers["www-authenticate"]
         named = re.search(r'resource_metadata="https://mcp.example.org(\S+)"', challenge)[1]

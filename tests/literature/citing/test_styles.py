@@ -234,7 +234,7 @@ def test_a_question_mark_ends_a_title_and_no_point_follows():
     assert "“Is It So?” Lancet" in cite(asked, "mla_string")
 
 
-def test_ahead_of_print_is_told_and_a_placeholder_is_no_volume():
+def test_ahead_of_print_is_reported_and_a_placeholder_is_no_volume():
     journal = replace(LANCET, volume="PP", issue=None)
     ahead = replace(PAPER, journal=journal, pages=None, publication_status="aheadofprint")
     assert "Lancet. Advance online publication. https" in cite(ahead, "apa_string")

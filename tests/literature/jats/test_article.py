@@ -50,7 +50,7 @@ def test_lists_figures_and_quotations_are_read():
     assert found["Results"].text == "[Figure 1. It rose.]\n\nQuoted words."
 
 
-def test_a_withheld_text_is_told_and_not_taken_for_an_empty_one():
+def test_a_withheld_text_is_reported_and_not_taken_for_an_empty_one():
     found = parse(WITHHELD)
     assert (found.withheld, found.sections, found.pmcid) == (True, (), "PMC15")
 

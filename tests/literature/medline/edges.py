@@ -28,8 +28,8 @@ def edat_backdated(article, xml):
 def empty_section(article, xml):
     raw = [part for part in xml.iterfind(".//Article/Abstract/AbstractText")]
     empty = [part.get("Label") for part in raw if not "".join(part.itertext()).strip()]
-    kept = [section.label for section in article.abstract if not section.text]
-    return bool(empty) and kept == [label for label in empty if label]
+    stored = [section.label for section in article.abstract if not section.text]
+    return bool(empty) and stored == [label for label in empty if label]
 
 
 def markup(texts, elements, tags):
@@ -83,9 +83,9 @@ def databank(article, xml, names):
 def left_out(article, xml, tag):
     """What we do not keep must not leak into what we keep."""
     texts = [text.strip() for text in all_text(xml, f".//{tag}") if len(text.strip()) > 12]
-    kept = " ".join([article.title or "", *[s.text for s in article.abstract], *article.keywords])
+    stored = " ".join([article.title or "", *[s.text for s in article.abstract], *article.keywords])
     named = {name.get("UI") for name in xml.iter("SupplMeshName")}  # a disease may well stand in the title too
-    leaked = any(heading.ui in named for heading in article.mesh) if named else any(text in kept for text in texts)
+    leaked = any(heading.ui in named for heading in article.mesh) if named else any(text in stored for text in texts)
     return xml.find(f".//{tag}") is not None and not leaked
 
 

@@ -79,10 +79,10 @@ SHARED_EDGES = json.loads(_edges.read_text()) if _edges.exists() else {}
 @lru_cache
 def fixture_records():
     """PMID -> [(version, raw record)] of the committed edge cases."""
-    kept = {}
+    stored = {}
     for pmid, version, raw in _cut(lzma.decompress((FIXTURES / "edges.xml.xz").read_bytes())):
-        kept.setdefault(pmid, []).append((version, raw))
-    return kept
+        stored.setdefault(pmid, []).append((version, raw))
+    return stored
 
 
 @lru_cache
@@ -90,12 +90,12 @@ def shared_records():
     """(file, PMID) -> [(version, raw record)] of what the shared goldens and edge cases name."""
     wanted = {(row["file"], row["pmid"]) for row in SHARED_GOLDENS}
     wanted |= {(row["file"], row["pmid"]) for rows in SHARED_EDGES.values() for row in rows}
-    kept = {}
+    stored = {}
     for file, content in _files():
         for pmid, version, raw in _cut(content):
             if (file, pmid) in wanted:
-                kept.setdefault((file, pmid), []).append((version, raw))
-    return kept
+                stored.setdefault((file, pmid), []).append((version, raw))
+    return stored
 
 
 def raw_golden(row):

@@ -18,6 +18,6 @@ def test_a_record_keeps_what_its_category_promises(category):
     raws = raw_edges(category)
     assert raws
     check = promise(category)
-    kept = [check(parsed(raw), element(raw)) for raw in raws]
+    stored = [check(parsed(raw), element(raw)) for raw in raws]
     # Versions of one PMID are indexed together, and only some of them need have the feature.
-    assert all(kept) or (category == "version_gt_1" and any(kept))
+    assert all(stored) or (category == "version_gt_1" and any(stored))

@@ -166,7 +166,7 @@ ODD = {
 
 @pytest.mark.parametrize("attribute", ["", " one-at-a-time=''"], ids=["in batches", "one at a time"])
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
-def test_an_odd_record_is_told_in_its_place_and_the_others_are_read(attribute, odd):
+def test_an_odd_record_is_reported_in_its_place_and_the_others_are_read(attribute, odd):
     content = f"<PubmedArticleSet{attribute}>{RECORD.format('T.')}{odd}{RECORD.format('U.')}</PubmedArticleSet>"
     first, between, last = parse_each(io.BytesIO(content.encode()))
     assert (first.title, last.title) == ("T.", "U.")

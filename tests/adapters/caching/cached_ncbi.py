@@ -14,7 +14,7 @@ LIFETIMES = Lifetimes(record_s=600, search_s=60, link_s=1_200, info_s=300)
 DAY = date(2025, 8, 17)
 
 
-class Kept:
+class CachedNcbi:
     """PubMed at `base_url` behind a cache in `directory`, with a clock for the cache and a day for NCBI."""
 
     def __init__(self, base_url, directory, cache=None, lifetimes=LIFETIMES):
@@ -33,13 +33,13 @@ class Kept:
 
 
 @contextmanager
-def kept_at(base_url, directory, **more):
-    kept = Kept(base_url, directory, **more)
+def cached_at(base_url, directory, **more):
+    cached = CachedNcbi(base_url, directory, **more)
     try:
-        yield kept
+        yield cached
     finally:
-        kept.live.wire.close()
-        kept.cache.close()
+        cached.live.wire.close()
+        cached.cache.close()
 
 
 class Broken:
