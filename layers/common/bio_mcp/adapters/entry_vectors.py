@@ -1,4 +1,4 @@
-"""What every passage index does with an entry, whatever it keeps entries in."""
+"""What every passage index does with the vectors and versions of entries."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_vectors(entry: Entry, dim: int) -> None:
-    """Raises `ModelMismatch` or `EmbeddingFailed` for vectors that do not belong into an index of `dim` numbers."""
+    """Raise `ModelMismatch` or `EmbeddingFailed` for vectors that do not fit an index of `dim` numbers."""
     for chunk_id, vector in entry.vectors.items():
         if vector.shape != (dim,):
             raise ModelMismatch(f"The index holds vectors of {dim} numbers, not of {vector.size}; rebuild it.")
@@ -24,16 +24,16 @@ def check_vectors(entry: Entry, dim: int) -> None:
 
 
 def newest(entries: Iterable[Entry]) -> list[Entry]:
-    """Of several entries for one document the last of the highest version."""
-    found: dict[str, Entry] = {}
+    """The entry with the highest version of each document; of equal versions the last."""
+    by_pmid: dict[str, Entry] = {}
     for entry in entries:
-        if entry.pmid not in found or entry.version >= found[entry.pmid].version:
-            found[entry.pmid] = entry
-    return list(found.values())
+        if entry.pmid not in by_pmid or entry.version >= by_pmid[entry.pmid].version:
+            by_pmid[entry.pmid] = entry
+    return list(by_pmid.values())
 
 
 def journal_names(entry: Entry) -> set[str]:
-    """What a filter may call the entry's journal: its NLM id and its title in lower case."""
+    """The names by which a filter may find the entry's journal: its NLM id, and its title in lower case."""
     return {name for name in (entry.journal_nlm_id, entry.journal and entry.journal.lower()) if name}
 
 
@@ -44,7 +44,8 @@ def mean_vector(matrix: "Vectors") -> "NDArray[np.float32]":
 
 
 def cosines(matrix: "Vectors", vector: "Vectors") -> list[float | None]:
-    """Those of unit vectors to `vector`, in their order. Raises `ModelMismatch` for one of another length."""
+    """The cosines of unit vectors to `vector`, in their order. Raises `ModelMismatch` for a vector of another
+    length."""
     if len(matrix) and matrix.shape[1] != vector.size:
         raise other_model()
     return np.einsum("ij,j->i", matrix, vector).tolist() if len(matrix) else []

@@ -91,7 +91,7 @@ class CountedItems:
     def _refused(self, actions: Mapping[str, Any], step: int) -> list[str]:
         """Whose conditions prevented the transaction; none when it was carried out.
 
-        Raises `Contended` where another transaction was in the way.
+        Raises `Contended` if it conflicted with another transaction.
         """
         items: list[Any] = [*actions.values(), self._count(step * len(actions))]
         try:

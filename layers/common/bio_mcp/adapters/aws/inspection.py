@@ -49,7 +49,7 @@ def queue(client: Any, url: str) -> Finding:
         waiting = _attributes(client, url)
         policy = json.loads(waiting.get("RedrivePolicy", "{}"))
         if not policy:
-            remedy = "Deploy the stack anew: what cannot be done is tried for ever."
+            remedy = "Deploy the stack again: without a dead-letter queue a failing call is tried for ever."
             return Finding(WARN, "no queue for what is given up", remedy)
         dead = client.get_queue_url(QueueName=policy["deadLetterTargetArn"].rpartition(":")[2])["QueueUrl"]
         given_up = int(_attributes(client, dead)["ApproximateNumberOfMessages"])

@@ -156,7 +156,7 @@ def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:
     """Return the error for an index that holds another model's vectors."""
     return ModelMismatch(
         f"The index holds vectors of the model {index.fingerprint} ({index.dim} numbers), and {fingerprint} ({dim}) is "
-        "configured. Configure the former, or run bio-mcp reindex to embed every paper anew.",
+        "configured. Configure the former, or run bio-mcp reindex to embed every paper again.",
         indexed=index.fingerprint,
         configured=fingerprint,
     )
