@@ -3,7 +3,7 @@
 A function's body is its lines without signature, decorators and docstring. Repeated lines are those in a run of six
 (stripped, neither blank nor comment) that occurs more than once in the package. An except swallows when it catches
 everything and does not raise. Complexity is McCabe's: one, and one more for each branch, loop, handler, condition and
-boolean operator. A tool is declared wherever a hand-written file names five tools or more: each has to name the next.
+boolean operator. A file with a table of tools is a hand-written one that names five tools or more.
 """
 
 import ast
