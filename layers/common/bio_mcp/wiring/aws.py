@@ -1,4 +1,4 @@
-"""The ports on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
+"""The backends on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
 
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Aws(Shared):
-    """Each port is made of the settings that name it when it is first used, and imports no more than it takes: a
-    function is given, and loads, what its own tools need. Raises `Misconfigured` naming a setting that is missing.
+    """Each backend is made on first use from the settings that name it, and imports only what it needs: a function is
+    configured for, and loads, only what its own tools use. Raises `Misconfigured` that names a missing setting.
 
-    Region, credentials and, for an emulator, `AWS_ENDPOINT_URL` are read by AWS's own library.
+    AWS's own library reads region, credentials and, for an emulator, `AWS_ENDPOINT_URL`.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The ports on one machine."""
+"""The backends on one machine."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 class Embedded(Shared):
-    """Everything in one SQLite file and in memory: no server, no credentials; the only network is NCBI's."""
+    """The corpus in one SQLite file and an index in memory: no server and no credentials; the only network access is
+    NCBI."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, rate_limiter=self._rate_limiter, cache=self._cache_file, bus=self._bus)

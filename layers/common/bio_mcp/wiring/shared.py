@@ -1,4 +1,4 @@
-"""The ports that are the same in every mode."""
+"""The backends that are the same in every mode."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
