@@ -86,6 +86,7 @@ class BoundedProtocol(H11Protocol):
         self._received = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        """Admit the connection and start its time limit, or answer 503 if the server is full."""
         super().connection_made(transport)
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._connections.admit(self):
@@ -94,12 +95,14 @@ class BoundedProtocol(H11Protocol):
             self._close_with(FULL)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop counting the connection."""
         self._connections.discard(self)
         self._cancel_timer()
         self.resume_writing()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Cancel the time limit once the request is complete."""
         self._received = True
         super().data_received(data)
         if self._answering():
@@ -109,16 +112,19 @@ class BoundedProtocol(H11Protocol):
             self._start_timer()
 
     def on_response_complete(self) -> None:
+        """Count the connection as waiting, so that a new one may replace it."""
         super().on_response_complete()
         if not self._answering() and not self.transport.is_closing():
             self._received = False
             self._connections.waiting[self] = None  # until uvicorn's keep-alive ends, or more is received
 
     def pause_writing(self) -> None:
+        """Give the client `timeout_s` seconds to read on."""
         super().pause_writing()
         self._write_timer = self.loop.call_later(self._connections.timeout_s, self.transport.abort)
 
     def resume_writing(self) -> None:
+        """Cancel the limit on reading."""
         super().resume_writing()
         if self._write_timer:
             self._write_timer.cancel()

@@ -77,9 +77,11 @@ class Server(uvicorn.Server):
         AppStatus.enable_automatic_graceful_drain = False  # or event streams are cut off as soon as the signal comes
 
     def stop(self) -> None:
+        """End the server after the requests in flight."""
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, accept many connections at once, and call `ready`."""
         asyncio.get_running_loop().set_exception_handler(self._complain)
         await super().startup(sockets)
         for listener in sockets or []:

@@ -18,11 +18,13 @@ class ReadableFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(message)s", "%H:%M:%S")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  the name is logging's
+        """One line: time, level, message and the call's fields."""
         carried = ((name, getattr(record, name, None)) for name in SHOWN)
         shown = (f"{name}={quoted(str(value))}" for name, value in carried if value is not None)
         return " ".join([printable(super().formatMessage(record)), *shown])
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  the name is logging's
+        """The traceback, each line indented."""
         return "\n".join(f"  {printable(line)}" for line in super().formatException(ei).split("\n"))
 
 

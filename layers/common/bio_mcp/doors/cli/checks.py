@@ -20,13 +20,13 @@ NCBI_S = 9  # for all tries
 
 
 class DoctorRequest(Request):
-    """What to check. `ncbi`: ask NCBI as well."""
+    """`ncbi` asks NCBI, too."""
 
     ncbi: bool = False
 
 
 class CheckResult(Response):
-    """The finding of one check, and what to do about it."""
+    """The result of one check: ok, warn or fail, what was found, and what to do."""
 
     check: str
     state: str
@@ -35,7 +35,7 @@ class CheckResult(Response):
 
 
 class Diagnosis(Response):
-    """The findings of all checks; `ok` when none is a fault."""
+    """All results; `ok` if no check failed."""
 
     ok: bool
     checks: list[CheckResult]

@@ -33,7 +33,7 @@ class ImportFiles(Request):
 
 
 class ImportedFile(Response):
-    """The result of one file; counts are records. `problem` says why reading ended early, null if it did not."""
+    """What became of one file's records: counts, the first reasons for skipped ones, and what ended the file early."""
 
     file: str
     read: int
@@ -47,7 +47,7 @@ class ImportedFile(Response):
 
 
 class Imported(Response):
-    """The results by file, and the size of the corpus afterwards; `complete` when every record was read."""
+    """The reports of all files and the size of the corpus; `complete` if nothing was skipped or broken."""
 
     complete: bool
     files: list[ImportedFile]

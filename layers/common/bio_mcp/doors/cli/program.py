@@ -48,9 +48,11 @@ class Commands(click.Group):
     """Imports a command when it runs, not when it is listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
+        """The commands in the order of the help page."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the module of a command; None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"bio_mcp.doors.cli.{COMMANDS[cmd_name][0]}")
@@ -58,6 +60,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the help page's list of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 

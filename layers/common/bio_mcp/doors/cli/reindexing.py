@@ -22,7 +22,7 @@ class Reindex(Request):
 
 
 class Reindexed(Response):
-    """The size of the corpus. `another_model`: the index was rebuilt, since another model had made it."""
+    """The size of the new index; `another_model` if it replaced one of another model."""
 
     another_model: bool
     documents: int
