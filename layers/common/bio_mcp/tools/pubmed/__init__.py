@@ -20,7 +20,7 @@ from bio_mcp.querying.terms import DateRange, DateType, clean, effective_term, u
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import PUBMED
-from bio_mcp.tools.pmids import PMID, Pmid
+from bio_mcp.tools.pmids import PMID, AnsweredPmid, Pmid
 from bio_mcp.tools.pubmed.fetched import FetchArticles, FetchedArticles, parsed_answer, printed_answer
 from bio_mcp.tools.pubmed.hits import BriefSummary, RelatedArticle, Status, brief, related
 from bio_mcp.tools.pubmed.server_status import PubmedStatistics, ServerStatus, describe_server, statistics
@@ -59,7 +59,7 @@ class PubmedHits(Response):
     effectiveESearchTerm: str
     totalFound: int = Field(ge=0)
     retrievedPmidCount: int = Field(ge=0)
-    pmids: list[Pmid]
+    pmids: list[AnsweredPmid]
     briefSummaries: list[BriefSummary]
     eSearchUrl: str
     eSummaryUrl: str | None = None

@@ -12,7 +12,7 @@ from bio_mcp.literature.records import Article
 from bio_mcp.querying import fetching
 from bio_mcp.tool import Request, Response
 from bio_mcp.tools import budget
-from bio_mcp.tools.pmids import Pmid
+from bio_mcp.tools.pmids import AnsweredPmid, Pmid
 from bio_mcp.tools.pubmed.details import ABSENT, ArticleDetails, citation_details, full_details
 from bio_mcp.tools.pubmed.hits import Status
 
@@ -42,13 +42,13 @@ class FetchRequests(Response):
 class FetchedArticles(Response):
     """Fetched records. Each requested PMID is in `articles`, `notFoundPmids` or `leftOutPmids`."""
 
-    requestedPmids: list[Pmid]
+    requestedPmids: list[AnsweredPmid]
     articles: list[ArticleDetails] = Field(default_factory=list)
-    notFoundPmids: list[Pmid]
+    notFoundPmids: list[AnsweredPmid]
     eFetchDetails: FetchRequests
     content: str = ABSENT
     contentType: str = ABSENT
-    leftOutPmids: list[Pmid] = Field(default_factory=list, description="did not fit: ask for them next")
+    leftOutPmids: list[AnsweredPmid] = Field(default_factory=list, description="did not fit: ask for them next")
     status: Status = "complete"
     reasons: list[str] = Field(default_factory=list)
 
