@@ -87,10 +87,20 @@ def test_a_damaged_file_is_recreated(tmp_path, clock, damage):
     cache.close()
 
 
-def test_a_file_of_another_version_is_recreated(tmp_path, clock):
+OTHER_SCHEMAS = {
+    1: """
+        CREATE TABLE kept (key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, ends REAL NOT NULL);
+        CREATE INDEX kept_by_age ON kept (stored);
+        INSERT INTO kept VALUES ('a', 'an older answer', 1000000.0, 1000060.0);
+    """,
+    99: "CREATE TABLE answers (something_else TEXT);",
+}
+
+
+@pytest.mark.parametrize("version", OTHER_SCHEMAS)
+def test_a_file_of_another_version_is_recreated(tmp_path, clock, version):
     with sqlite3.connect(tmp_path / FILE) as connection:
-        connection.execute("CREATE TABLE kept (something_else TEXT)")
-        connection.execute("PRAGMA user_version = 99")
+        connection.executescript(f"{OTHER_SCHEMAS[version]} PRAGMA user_version = {version};")
     connection.close()
     cache = SqliteCache(tmp_path, LIMIT, clock)
     cache.put({"a": b"one"}, 60)
