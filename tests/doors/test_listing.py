@@ -29,8 +29,8 @@ def test_a_schema_with_its_definitions_in_place_means_the_same(name):
 
 def test_only_what_is_used_once_moves():
     twice, once = {"type": "string", "minLength": 2}, {"items": {"$ref": "#/$defs/Twice"}, "type": "array"}
-    properties = {"a": {"$ref": "#/$defs/Lazy", "description": "kept"}, "b": {"$ref": "#/$defs/Twice"}}
-    assert inlined({"properties": properties, "$defs": {"Lazy": once, "Twice": twice}}) == {
+    properties = {"a": {"$ref": "#/$defs/Once", "description": "kept"}, "b": {"$ref": "#/$defs/Twice"}}
+    assert inlined({"properties": properties, "$defs": {"Once": once, "Twice": twice}}) == {
         "properties": {"a": {**once, "description": "kept"}, "b": {"$ref": "#/$defs/Twice"}},
         "$defs": {"Twice": twice},
     }

@@ -12,7 +12,7 @@ from tests.memory_corpus import Corpus, article
 
 PAPER = article(
     "384001",
-    "Lazy-weekly XYZ shows weight reduction.",
+    "Once-weekly XYZ shows weight reduction.",
     "",
     types=[("D016449", "Randomized Controlled Trial")],
     mesh=[("D006801", "Humans")],
@@ -39,7 +39,7 @@ def test_a_paper_is_read_as_the_contract_shows_it(corpus):
     jsonschema.validate(body, rag_get.output_schema)
     assert body == {
         "doc_id": "pmid:384001",
-        "title": "Lazy-weekly XYZ shows weight reduction.",
+        "title": "Once-weekly XYZ shows weight reduction.",
         "abstract": "Background: It was unknown. Results: It works.",
         "journal": "The New England journal of medicine",
         "pub_types": ["Randomized Controlled Trial"],
@@ -114,7 +114,7 @@ def test_a_study_is_read_as_the_other_family_shows_it(corpus):
     body = read(study, study.match("paper://pmid/384001"), corpus).body
     assert body == {
         "pmid": "384001",
-        "title": "Lazy-weekly XYZ shows weight reduction.",
+        "title": "Once-weekly XYZ shows weight reduction.",
         "abstract": "Background: It was unknown. Results: It works.",
         "authors": ["Smith J Jr", "XYZ Group"],
         "journal": "The New England journal of medicine",
