@@ -63,10 +63,11 @@ class Stub(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:  # http.server's name
+        self._read()
         self._answer(404, {"error": {"type": "index_not_found_exception", "reason": "no such index"}, "status": 404})
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self._read()
         if "esearch" in self.path:
             self._answer(200, {"esearchresult": {"count": "0", "idlist": [], "querytranslation": ""}})
         elif "invocations" in self.path:
@@ -76,6 +77,14 @@ class Stub(BaseHTTPRequestHandler):
             self._answer(200, {"Attributes": {"tat": {"N": str(soon)}}})
         else:
             self._answer(200, {"Responses": {}, "UnprocessedKeys": {}})
+
+    def do_PUT(self) -> None:
+        self._read()
+        self._answer(403, {"message": "not allowed"})  # as AWS says to a function that may only read
+
+    def _read(self) -> None:
+        """Read the body, which would be taken for the next request: OpenSearch's searches are GET with a body."""
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
 
     def _answer(self, status: int, body: dict[str, Any]) -> None:
         content = json.dumps(body).encode()
