@@ -19,7 +19,7 @@ def test_an_example_calls_the_tool_that_it_is_named_for(name):
     assert json.loads((ROOT / path_of(TOOLS[name])).read_text())["tool"] == name
 
 
-def test_a_tool_without_an_example_is_told_what_to_add_and_left_out_of_the_other_tests():
+def test_a_tool_without_an_example_fails_with_what_to_add_and_is_left_out_of_the_other_tests():
     new = replace(TOOLS["rag.get"], name="corpus.size")
     added = 'add events/get_doc/corpus_size.json, as {"tool": "corpus.size", "arguments": {...}}'
     assert without_example(new) == f"corpus.size has no example: {added}"

@@ -62,7 +62,7 @@ def test_a_function_may_do_what_its_tools_need_and_nothing_else(function):
 
 
 @pytest.mark.parametrize("function", [each for each in FUNCTIONS if each != "mcp_http"])
-def test_a_function_is_told_what_the_ports_of_its_tools_read_and_nothing_else(function):
+def test_a_function_has_the_variables_that_the_ports_of_its_tools_read_and_no_others(function):
     assert set(variables(function)) == needed(function).variables | EVERYONES
 
 

@@ -60,7 +60,7 @@ def test_a_new_function_may_do_what_its_tools_need_and_the_index_lets_it_in(grow
     assert outputs["MyNotesRoleArn"]["Value"] == {"Fn::GetAtt": "MyNotesRole.Arn"}
 
 
-def test_a_new_function_is_told_where_its_stores_are(grown):
+def test_a_new_function_has_the_variables_of_its_stores(grown):
     reported = grown[0]["MyNotesFunction"]["Properties"]["Environment"]["Variables"]
     assert set(reported) == NOTES.ports.variables
 

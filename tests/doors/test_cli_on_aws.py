@@ -37,7 +37,7 @@ def stack(made, ncbi, tmp_path, capsys):
     def command(*argv, **settings):
         corpus.settings = replace(named, home=tmp_path, **settings)
         capsys.readouterr()
-        code = run([*argv, "--json"], configure=lambda: corpus.settings, wire=lambda _: Kept(corpus))
+        code = run([*argv, "--json"], configure=lambda: corpus.settings, wire=lambda _: OpenCorpus(corpus))
         return Ran(code, *capsys.readouterr())
 
     yield command
@@ -47,7 +47,7 @@ def stack(made, ncbi, tmp_path, capsys):
     root.handlers[:], root.level = before, level
 
 
-class Kept:
+class OpenCorpus:
     """The corpus, which stays open from one command to the next."""
 
     def __init__(self, corpus):

@@ -72,7 +72,7 @@ def test_a_sync_that_goes_on_answers_with_the_counts_that_its_progress_reported(
     assert message == f"{announced} of {total} records"
 
 
-def test_whoever_asks_meanwhile_is_told_how_far_it_is(corpus):
+def test_whoever_asks_meanwhile_sees_how_far_it_is(corpus):
     began, looks, answers = corpus.now(), count(), []
     slow = Over(corpus, now=lambda: began + timedelta(seconds=delta.SAVE_S) * next(looks))  # it is always time to save
 

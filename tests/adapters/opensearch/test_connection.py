@@ -8,7 +8,7 @@ from bio_mcp.adapters.retry import Backoff
 from bio_mcp.errors import IndexUnavailable, Misconfigured
 
 
-def test_an_address_that_is_not_there_is_told_to_nobody(caplog):
+def test_an_address_that_is_not_there_is_in_no_log(caplog):
     transport = OpenSearchTransport(client("http://someone:hunter2@127.0.0.1:9/base"), backoff=Backoff(tries=1))
     with pytest.raises(IndexUnavailable, match="cannot be reached") as raised:
         transport.ask("GET", "/x")

@@ -76,7 +76,7 @@ def test_an_older_version_is_not_sent_at_all():
     assert not [asked for asked in server.asked if "_bulk" in asked[1]]
 
 
-def test_the_indexed_vector_is_the_kept_one_to_eight_decimals():
+def test_the_indexed_vector_is_the_stored_one_to_eight_decimals():
     server = Scripted(
         (200, OPEN), (200, {"docs": [{"_id": "7", "found": False}]}), (200, {"items": [item("7", 201)]}), (200, OPEN)
     )

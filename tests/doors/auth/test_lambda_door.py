@@ -277,7 +277,7 @@ def test_nonsense_makes_the_issuer_be_asked_once_more_and_no_oftener():
         assert keys.asked == 2
 
 
-class Kept(logging.Handler):
+class CapturedRecords(logging.Handler):
     """Every record in full."""
 
     def __init__(self):
@@ -289,7 +289,7 @@ class Kept(logging.Handler):
 
 
 def test_neither_logs_nor_answers_hold_a_secret_or_a_token():
-    stored, root = Kept(), logging.getLogger()
+    stored, root = CapturedRecords(), logging.getLogger()
     ours = logging.getLogger("bio_mcp")
     for each in (root, ours):
         each.addHandler(stored)
