@@ -38,5 +38,7 @@ class lazily(Generic[T]):  # noqa: N801  used as a decorator, as `property` is
         self._slot = f"{name} lazily"
 
     def __get__(self, instance: Any, _owner: type | None = None) -> T:
-        lazy: Lazy[T] = vars(instance).setdefault(self._slot, Lazy(lambda: self._make(instance)))
+        lazy: Lazy[T] | None = vars(instance).get(self._slot)
+        if lazy is None:  # of two threads that come here, both get the first one's
+            lazy = vars(instance).setdefault(self._slot, Lazy(lambda: self._make(instance)))
         return lazy()
