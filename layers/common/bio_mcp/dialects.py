@@ -43,6 +43,21 @@ PUBMED: Dialect = {
     errors.Failure: UNKNOWN,
 }
 
+CITELOOM: Dialect = {
+    errors.InvalidInput: "INVALID_ARG",
+    errors.Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
+    errors.NotFound: "INVALID_PROJECT",
+    errors.ModelMismatch: "EMBEDDING_MISMATCH",
+    errors.HybridUnavailable: "HYBRID_NOT_SUPPORTED",
+    errors.Conflict: "INDEX_UNAVAILABLE",
+    errors.UpstreamFailed: "UPSTREAM",
+    errors.IndexUnavailable: "INDEX_UNAVAILABLE",
+    errors.StoreFailed: "INDEX_UNAVAILABLE",
+    errors.EmbeddingFailed: "INDEX_UNAVAILABLE",
+    errors.DeadlineExceeded: "TIMEOUT",
+    errors.Failure: UNKNOWN,
+}
+
 TTM: Dialect = {
     errors.InvalidInput: "INVALID_ARG",
     errors.Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault

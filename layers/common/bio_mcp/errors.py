@@ -3,6 +3,7 @@
 * Failure
   + InvalidInput            the caller must change the request
     - Forbidden             ...or bring a token that allows it
+    - UnreadableDocument    ...or another file: this one is damaged, encrypted, too large or of no known kind
   + Misconfigured           whoever runs this must change a setting, a secret or what is installed
   + NotFound                no such document, job, project or node
   + ModelMismatch           the index was built by another embedding model
@@ -55,6 +56,10 @@ class InvalidInput(Failure):
 
 class Forbidden(InvalidInput):
     """The caller's token does not allow this call."""
+
+
+class UnreadableDocument(InvalidInput):
+    """The file cannot be read as a document: the message says why, and what would help."""
 
 
 class Misconfigured(Failure):

@@ -1,9 +1,11 @@
 import pytest
 
 from bio_mcp.errors import NotFound
-from bio_mcp.ports.stores import Project
+from bio_mcp.ports.projects import Project
 
-ONE = Project("citeloom/clean-arch", "proj-citeloom-clean-arch", "all-MiniLM-L6-v2", True, "references/clean-arch.json")
+ONE = Project(
+    "citeloom/clean-arch", "proj-citeloom-clean-arch", "all-MiniLM-L6-v2", True, "references/clean-arch.json", 10, 900
+)
 OTHER = Project("citeloom/ddd", "proj-citeloom-ddd", "BAAI/bge-small-en-v1.5", hybrid_enabled=False)
 
 
@@ -47,3 +49,11 @@ def test_of_many_projects_a_message_names_some(projects):
     with pytest.raises(NotFound, match="p/19 and 10 more") as refused:
         projects.get("q")
     assert len(refused.value.details["available_projects"]) == 20
+
+
+def test_a_deleted_project_is_gone_and_the_others_stay(projects):
+    projects.put(ONE)
+    projects.put(OTHER)
+    assert projects.delete(ONE.project_id)
+    assert projects.all() == [OTHER]
+    assert not projects.delete(ONE.project_id)

@@ -12,9 +12,10 @@ from uuid import UUID
 from bio_mcp.health import Finding
 from bio_mcp.ports.messages import Announcements, WorkQueue
 from bio_mcp.ports.ncbi import NcbiLookup
+from bio_mcp.ports.projects import Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
 from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
-from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages, Projects
+from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
 
 
 class Backends(Protocol):

@@ -1,7 +1,6 @@
 """Where the corpus is stored: articles, passages with vectors, large files; and the model that makes the vectors."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from bio_mcp.literature.records import Document, Head
@@ -156,34 +155,4 @@ class Blobs(Protocol):
 
     def exists(self, key: str) -> bool:
         """Return whether the key is stored; False for what `put` cannot have made."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """Literature that somebody works with. `collection` names its passages, `references` the file of its citations.
-
-    `embed_model` made its vectors; `hybrid_enabled` says whether it is searched by words as well.
-    """
-
-    project_id: str
-    collection: str
-    embed_model: str
-    hybrid_enabled: bool = True
-    references: str | None = None
-
-
-class Projects(Protocol):
-    """Every project, by id. Every method may raise `StoreFailed`."""
-
-    def get(self, project_id: str) -> Project:
-        """Return the project. Raises `NotFound`, which names the projects that exist."""
-        ...
-
-    def put(self, project: Project) -> None:
-        """Add the project, or replace the one of its id."""
-        ...
-
-    def all(self) -> list[Project]:
-        """Return every project, by id."""
         ...

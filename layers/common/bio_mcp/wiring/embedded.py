@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
+    from bio_mcp.ports.projects import Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
-    from bio_mcp.ports.stores import Blobs, Documents, Passages, Projects
+    from bio_mcp.ports.stores import Blobs, Documents, Passages
 
 
 class Embedded(Shared):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.projects import unknown_project
-from bio_mcp.ports.stores import Project
+from bio_mcp.ports.projects import Project
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -39,6 +39,8 @@ class DynamoProjects:
                     "embed_model": {"S": project.embed_model},
                     "hybrid_enabled": {"BOOL": project.hybrid_enabled},
                     "references": {"S": project.references} if project.references is not None else {"NULL": True},
+                    "top_k": {"N": str(project.top_k)},
+                    "max_characters": {"N": str(project.max_characters)},
                 },
             )
 
@@ -48,6 +50,13 @@ class DynamoProjects:
             found = [_project(item) for page in pages for item in page["Items"]]
         return sorted(found, key=lambda project: project.project_id)
 
+    def delete(self, project_id: str) -> bool:
+        with reaching(WHAT):
+            deleted = self._client.delete_item(
+                TableName=self._table, Key={"project_id": {"S": project_id}}, ReturnValues="ALL_OLD"
+            )
+        return "Attributes" in deleted
+
 
 def _project(item: Item) -> Project:
     return Project(
@@ -56,4 +65,6 @@ def _project(item: Item) -> Project:
         item["embed_model"]["S"],
         item["hybrid_enabled"]["BOOL"],
         item["references"].get("S"),
+        int(item["top_k"]["N"]),
+        int(item["max_characters"]["N"]),
     )

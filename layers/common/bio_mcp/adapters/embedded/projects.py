@@ -1,10 +1,12 @@
 """Projects, in the corpus file."""
 
+from dataclasses import astuple
+
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.projects import unknown_project
-from bio_mcp.ports.stores import Project
+from bio_mcp.ports.projects import Project
 
-_SELECT = "SELECT project_id, collection, embed_model, hybrid_enabled, refs FROM projects "
+_SELECT = "SELECT project_id, collection, embed_model, hybrid_enabled, refs, top_k, max_characters FROM projects "
 
 
 class SqliteProjects:
@@ -21,15 +23,18 @@ class SqliteProjects:
         return _project(row)
 
     def put(self, project: Project) -> None:
-        row = (project.project_id, project.collection, project.embed_model, project.hybrid_enabled, project.references)
         with self._database.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO projects VALUES (?, ?, ?, ?, ?)", row)
+            connection.execute("INSERT OR REPLACE INTO projects VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(project))
 
     def all(self) -> list[Project]:
         with self._database.reading() as connection:
             return [_project(row) for row in connection.execute(_SELECT + "ORDER BY project_id")]
 
+    def delete(self, project_id: str) -> bool:
+        with self._database.writing() as connection:
+            return connection.execute("DELETE FROM projects WHERE project_id = ?", (project_id,)).rowcount > 0
 
-def _project(row: tuple[str, str, str, int, str | None]) -> Project:
-    project_id, collection, embed_model, hybrid_enabled, references = row
-    return Project(project_id, collection, embed_model, bool(hybrid_enabled), references)
+
+def _project(row: tuple[str, str, str, int, str | None, int, int]) -> Project:
+    project_id, collection, embed_model, hybrid_enabled, references, top_k, max_characters = row
+    return Project(project_id, collection, embed_model, bool(hybrid_enabled), references, top_k, max_characters)

@@ -97,4 +97,8 @@ MIGRATIONS = (
     """
     ALTER TABLE audit ADD COLUMN caller TEXT;
     """,
+    """
+    ALTER TABLE projects ADD COLUMN top_k INTEGER NOT NULL DEFAULT 20;
+    ALTER TABLE projects ADD COLUMN max_characters INTEGER NOT NULL DEFAULT 1800;
+    """,
 )
