@@ -52,7 +52,7 @@ def chunks_of(article: Article, count_tokens: CountTokens, max_tokens: int) -> t
     `max_tokens`. An article without an abstract has one chunk, its title; without a title, its journal or PMID.
     """
     text = abstract_text(article)
-    fit = _WindowFitter(text, _title(article), count_tokens, max_tokens)
+    fit = WindowFitter(text, _title(article), count_tokens, max_tokens)
     chunks: list[Chunk] = []
     labelled = any((each.label or "").strip().upper() not in _NO_LABEL for each in article.abstract)
     sections = _sections(article) if labelled else [(None, (0, len(text)))]
@@ -94,7 +94,7 @@ def cut_to(text: str, count_tokens: CountTokens, limit: int) -> str:
 
 
 @dataclass(slots=True)
-class _Sized:
+class Sized:
     """A sentence, or a piece of one, with its length in tokens, special tokens not counted."""
 
     start: int
@@ -102,14 +102,21 @@ class _Sized:
     tokens: int
 
 
-class _WindowFitter:
-    """Cuts one abstract into windows that fit the model together with the title.
+Group = Callable[[Sequence[Sized], int], Iterator[list[Sized]]]
 
-    A title longer than `TITLE_SHARE` of the model's tokens is cut, so that the passage always has room.
+
+class WindowFitter:
+    """Cuts a text into windows that fit the model together with the title.
+
+    A title longer than `TITLE_SHARE` of the model's tokens is cut, so that the passage always has room. `group` yields
+    the sentences of each window, given all sentences and the tokens that a window has room for.
     """
 
-    def __init__(self, text: str, title: str, count_tokens: CountTokens, max_tokens: int) -> None:
+    def __init__(
+        self, text: str, title: str, count_tokens: CountTokens, max_tokens: int, group: Group | None = None
+    ) -> None:
         self._text, self._count, self._limit = text, count_tokens, max_tokens
+        self._group = group or _group_sentences
         self._special = 0
         self._title, self._title_tokens = title, 0
         if text:
@@ -118,6 +125,11 @@ class _WindowFitter:
             if self._title_tokens > max_tokens * TITLE_SHARE:
                 self._title = cut_to(title, count_tokens, int(max_tokens * TITLE_SHARE))
                 self._title_tokens = count_tokens([self._title])[0] - self._special
+
+    @property
+    def title(self) -> str:
+        """The title as far as it is given to the model."""
+        return self._title
 
     def model_input(self, passage: str) -> str:
         """The text that the model is given for a passage: title, then passage."""
@@ -129,13 +141,13 @@ class _WindowFitter:
         spans = [(offset + start, offset + end) for start, end in sentence_spans(self._text[slice(*span)])]
         room = self._limit - self._special - self._title_tokens
         sentences = [piece for each in self._with_token_counts(spans) for piece in self._pieces(each, room)]
-        return self._within_limit(list(_group_sentences(sentences, room)))
+        return self._within_limit(list(self._group(sentences, room)))
 
-    def _with_token_counts(self, spans: Sequence[Span]) -> list[_Sized]:
+    def _with_token_counts(self, spans: Sequence[Span]) -> list[Sized]:
         counts = self._count([self._text[start:end] for start, end in spans]) if spans else []
-        return [_Sized(*span, count - self._special) for span, count in zip(spans, counts, strict=True)]
+        return [Sized(*span, count - self._special) for span, count in zip(spans, counts, strict=True)]
 
-    def _pieces(self, sentence: _Sized, room: int) -> list[_Sized]:
+    def _pieces(self, sentence: Sized, room: int) -> list[Sized]:
         """Halve the sentence near its middle until each piece fits `room` tokens."""
         if sentence.tokens <= room or sentence.end - sentence.start < 2:
             return [sentence]
@@ -143,7 +155,7 @@ class _WindowFitter:
         halves = [trim(self._text, sentence.start, middle), trim(self._text, middle, sentence.end)]
         return [piece for half in self._with_token_counts(halves) for piece in self._pieces(half, room)]
 
-    def _within_limit(self, groups: list[list[_Sized]]) -> list[Span]:
+    def _within_limit(self, groups: list[list[Sized]]) -> list[Span]:
         """Turn groups into spans. A group close to the limit is counted as a whole, and split when it is over.
 
         A sum of token counts is only an estimate: joining two texts may add a token.
@@ -162,7 +174,7 @@ class _WindowFitter:
     def _over(self, span: Span) -> bool:
         return self._count([self.model_input(self._text[slice(*span)])])[0] > self._limit
 
-    def _split(self, group: list[_Sized]) -> list[Span]:
+    def _split(self, group: list[Sized]) -> list[Span]:
         """Halve a group that is too long; a single sentence is cut into pieces."""
         if len(group) > 1:
             half = len(group) // 2
@@ -173,7 +185,7 @@ class _WindowFitter:
         )
 
 
-def _group_sentences(sentences: Sequence[_Sized], room: int) -> Iterator[list[_Sized]]:
+def _group_sentences(sentences: Sequence[Sized], room: int) -> Iterator[list[Sized]]:
     """Yield runs of at most `SENTENCES` that fit `room` tokens, each `STRIDE` after the last where that skips none."""
     start = 0
     while start < len(sentences):
