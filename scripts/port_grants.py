@@ -76,7 +76,7 @@ VARIABLES = {
     "audit": ("BIO_MCP_TABLE_AUDIT",),
     "announcements": ("BIO_MCP_EVENT_BUS", "BIO_MCP_TABLE_CACHE", "BIO_MCP_TABLE_PACE"),
 }
-MORE_VARIABLES = {"passages.upsert_chunks": ("BIO_MCP_OPENSEARCH_SHARDS",)}  # of what a method alone reads
+MORE_VARIABLES = {"passages.ensure_schema": ("BIO_MCP_OPENSEARCH_SHARDS",)}  # of what a method alone reads
 
 # By method; `port.*` is what every other method of the port takes.
 GRANTS: dict[str, frozenset[Grant]] = {
@@ -89,7 +89,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "documents.mark_indexed": table("Documents", "UpdateItem"),
     "documents.delete": READING | table("Documents", "DeleteItem", "UpdateItem"),
     "passages.*": index("Get"),
-    "passages.upsert_chunks": index("Get", "Post", "Put"),  # Put makes the index before the first of them
+    "passages.ensure_schema": index("Get", "Put"),
+    "passages.upsert_chunks": index("Get", "Post"),
     "passages.delete": index("Get", "Post"),
     "embeddings.*": frozenset(),
     "entrez.*": ASKING,

@@ -80,6 +80,7 @@ class Corpus:
     def __init__(self, *articles, embeddings=None):
         self.embeddings = embeddings or WordVectors()
         self.passages, self.documents = ReferencePassages(), MemoryDocuments()
+        self.passages.ensure_schema(self.embeddings.fingerprint, self.embeddings.dim)
         for each in articles:
             self.add(Document(each, "hash"))
 

@@ -31,6 +31,10 @@ class ReferencePassages:
         if self.model != (fingerprint, dim):
             raise ModelMismatch("the index was built by another model")
 
+    def check_model(self, fingerprint: str, dim: int) -> None:
+        if self.entries and self.model != (fingerprint, dim):
+            raise ModelMismatch("the index was built by another model")
+
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         known = {pmid: self.entries[pmid] for pmid in pmids if pmid in self.entries}
         return {pmid: {each.chunk_id: each.embedded_sha256 for each in one.chunks} for pmid, one in known.items()}

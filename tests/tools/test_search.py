@@ -232,7 +232,7 @@ def test_a_failed_model_is_an_error_and_never_a_worse_list():
 
 def test_a_down_index_is_an_error_and_never_an_empty_list(corpus):
     class Down:
-        def ensure_schema(self, *_model):
+        def check_model(self, *_model):
             raise IndexUnavailable("the index is down")
 
     corpus.passages = Down()

@@ -3,9 +3,12 @@ import pytest
 
 from bio_mcp.adapters.opensearch.queries import lexical_body
 from bio_mcp.adapters.opensearch.schema import DOMAIN, SERVERLESS
+from bio_mcp.call import call
 from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.tools.search import rag_search
 from tests.adapters.entries import entry, unit
 from tests.adapters.opensearch.fake import OPEN, Scripted, item
+from tests.memory_corpus import Corpus
 
 
 def test_both_legs_go_in_one_request_and_demand_every_shard():
@@ -22,6 +25,23 @@ def test_both_legs_go_in_one_request_and_demand_every_shard():
     }
     assert semantic["query"]["nested"]["query"]["knn"]["windows.vector"]["k"] > query.depth
     assert lexical["size"] == semantic["size"] == query.depth
+
+
+def test_a_search_that_may_only_read_says_that_an_empty_domain_holds_no_paper():
+    class ReadOnly(Scripted):
+        """A domain without an index, for a role that may only GET."""
+
+        def urlopen(self, method, path, body, **options):
+            missing = (404, {"error": {"type": "index_not_found_exception"}})
+            self.answers = [missing if method == "GET" else (403, {"message": "not authorized"})]
+            return super().urlopen(method, path, body, **options)
+
+    corpus, server = Corpus(), ReadOnly()
+    corpus.passages = server.passages()
+    body = call(rag_search, {"query": "aspirin"}, corpus).body
+    assert body["results"] == []
+    assert "The corpus is empty" in " ".join(body["warnings"])
+    assert {method for method, *_ in server.asked} == {"GET"}
 
 
 def page(*hits):

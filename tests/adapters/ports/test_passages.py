@@ -240,6 +240,21 @@ def test_another_models_vectors_are_refused_naming_both(passages):
         passages.ensure_schema("model-a", DIM + 1)
 
 
+def test_whether_the_index_has_another_models_vectors_can_be_asked_without_writing(passages):
+    passages.check_model("model-b", DIM)
+    passages.upsert_chunks([entry("1")])
+    passages.check_model("model-a", DIM)
+    for other in (("model-b", DIM), ("model-a", DIM + 1)):
+        with pytest.raises(ModelMismatch):
+            passages.check_model(*other)
+
+
+def test_an_index_that_was_never_made_fits_every_model_and_is_not_made_by_asking(ports):
+    ports.passages.check_model("model-a", DIM)
+    ports.passages.ensure_schema("model-b", 3)
+    assert ports.passages.hybrid_search(PassageQuery((), unit(1))) == []
+
+
 def test_an_index_without_documents_takes_another_model(passages):
     passages.upsert_chunks([entry("1", "x")])
     assert set(found(passages, "x")) == {"1"}

@@ -53,7 +53,7 @@ def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> 
     text = _readable(question.text)
     terms = query_terms(text, expansion if question.synonyms else None)
     embeddings, passages = backends.embeddings, backends.passages
-    passages.ensure_schema(embeddings.fingerprint, embeddings.dim)
+    passages.check_model(embeddings.fingerprint, embeddings.dim)
     deadline.check("embedding the question")
     vector = embeddings.embed([text])[0]
     deadline.check("searching")

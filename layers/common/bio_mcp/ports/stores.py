@@ -62,6 +62,11 @@ class Passages(Protocol):
         """Make the index if there is none. Raises `ModelMismatch` when it holds another model's vectors."""
         ...
 
+    def check_model(self, fingerprint: str, dim: int) -> None:
+        """Raise `ModelMismatch` when the index holds another model's vectors; reads only. An empty or absent index
+        holds none."""
+        ...
+
     def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
         """Hold the vectors of another model from now on, for the same documents.
 

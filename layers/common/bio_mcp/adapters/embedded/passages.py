@@ -42,19 +42,13 @@ class SqlitePassages:
             if _indexed_model(connection) == (fingerprint, dim):
                 return
         with self._database.writing(IndexUnavailable) as connection:
-            stored = _indexed_model(connection)
-            documents = _count(connection)
-            if stored is None and documents:
-                raise IndexUnavailable(DAMAGED, retryable=False)
-            if stored is not None and stored != (fingerprint, dim) and documents:
-                raise ModelMismatch(
-                    f"The index holds vectors of the model {stored[0]} ({stored[1]} numbers), and {fingerprint} "
-                    f"({dim}) is configured. Configure the former, or run bio-mcp reindex to embed every paper again.",
-                    indexed=stored[0],
-                    configured=fingerprint,
-                )
+            _check_model(connection, fingerprint, dim)
             connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
             _put_change(connection, last_change(connection) + 1)
+
+    def check_model(self, fingerprint: str, dim: int) -> None:
+        with self._database.reading(IndexUnavailable) as connection:
+            _check_model(connection, fingerprint, dim)
 
     def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
         """Replace the index in place, as a corpus file has room for one model's vectors: a search misses a document
@@ -135,6 +129,20 @@ class SqlitePassages:
 def _indexed_model(connection: sqlite3.Connection) -> tuple[str, int] | None:
     row = connection.execute("SELECT value FROM settings WHERE name = 'model'").fetchone()
     return (row[0], dimension(connection)) if row else None
+
+
+def _check_model(connection: sqlite3.Connection, fingerprint: str, dim: int) -> None:
+    stored = _indexed_model(connection)
+    if stored == (fingerprint, dim) or not _count(connection):
+        return
+    if stored is None:
+        raise IndexUnavailable(DAMAGED, retryable=False)
+    raise ModelMismatch(
+        f"The index holds vectors of the model {stored[0]} ({stored[1]} numbers), and {fingerprint} ({dim}) is "
+        "configured. Configure the former, or run bio-mcp reindex to embed every paper again.",
+        indexed=stored[0],
+        configured=fingerprint,
+    )
 
 
 def _count(connection: sqlite3.Connection) -> int:

@@ -98,6 +98,13 @@ class OpenSearchPassages:
                 raise mismatch(index, fingerprint, dim)
             self.alias.make(fingerprint, dim, instead_of=index)
 
+    def check_model(self, fingerprint: str, dim: int) -> None:
+        index = self.alias.index()
+        if index is not None and not index.holds(fingerprint, dim):
+            index = self.alias.refresh()
+        if index is not None and not index.holds(fingerprint, dim) and self.count()[0]:
+            raise mismatch(index, fingerprint, dim)
+
     def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
         rebuild(self, self.following(), fingerprint, dim, write)
 
@@ -144,7 +151,9 @@ class OpenSearchPassages:
         if index is None or (query.within is not None and not numbers(query.within)):
             return []
         if query.vector is not None and query.vector.shape != (index.dim,):
-            raise other_model()
+            if self.count()[0]:
+                raise other_model()
+            return []
         lexical = queries.lexical_body(query)
         semantic = None if query.vector is None else queries.semantic_body(query, query.vector)
         bodies = [body for body in (lexical, semantic) if body is not None]

@@ -86,7 +86,7 @@ def index(_settings: Settings, backends: Backends) -> Finding:
     size = corpus_size(backends)
     if not size.documents:
         return Finding(WARN, "the corpus is empty", "Run `bio-mcp import --sample` or `bio-mcp sync`.")
-    backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
+    backends.passages.check_model(backends.embeddings.fingerprint, backends.embeddings.dim)
     found = f"{size.documents:,} papers, {size.indexed:,} of them indexed as {size.chunks:,} passages"
     if size.documents == size.indexed:
         return Finding(OK, found)
