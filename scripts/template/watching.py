@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from scripts.template.blocks import Value
 from scripts.template.functions import Function
 
-CALLERS_FAULT = ("VALIDATION", "INVALID_ARG", "NOT_FOUND")
+CALLERS_FAULT = ("VALIDATION", "INVALID_ARG", "NOT_FOUND", "INVALID_PROJECT", "HYBRID_NOT_SUPPORTED")
 OURS = ['$.message = "call"', '$.status = "error"', *(f'$.code != "{code}"' for code in CALLERS_FAULT)]
 ACTIONS = "!If [HasTopic, [!Ref AlarmTopicArn], !Ref AWS::NoValue]"
 SERIES = re.compile(r'\[\["AWS/Lambda","(\w+)",.*?\]\]')

@@ -35,3 +35,15 @@ def work(request: Work, backends: Backends, context: Context) -> Worked:
     if request.what in FAILURES:
         raise FAILURES[request.what]
     return Worked(state="running") if request.what == "busy" else Worked()
+
+
+class Ingest(Request):
+    project: str
+    source: str
+
+
+@tool("ingest_from_source", family=PLAIN, timeout=5, read_only=False)
+def ingest(request: Ingest, backends: Backends) -> Worked:
+    """Note what was to be read."""
+    MADE.append((request.project, request.source))
+    return Worked()

@@ -9,6 +9,7 @@ from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.errors import InvalidInput, StoreFailed
 from tests.doors import queued_sample as sample
 from tests.doors.lambda_bridge import context
+from tests.doors.test_inbox import put
 
 
 class Queue:
@@ -212,3 +213,13 @@ def test_a_misconfigured_function_fails_every_record_and_says_why(errors):
 def test_what_another_service_sends_is_no_queue(queue, event):
     answer = handler_for(sample, lambda: Ports(queue))(event, context())
     assert answer["error"]["code"] == "VALIDATION"
+
+
+def test_a_folder_in_the_inbox_is_done_with_at_once(deliver, queue, errors):
+    assert deliver(record("m1", put("inbox/lab/"))) == []
+    assert (queue.failed, errors()) == ([], [])
+
+
+def test_a_file_in_the_inbox_is_a_call_of_the_tool_that_ingests_it(deliver, made):
+    assert deliver(record("m1", put("inbox/lab/heart/paper.pdf")), record("m2", put("inbox/paper.pdf"))) == ["m2"]
+    assert made == [("lab/heart", "s3://papers/inbox/lab/heart/paper.pdf")]

@@ -1,4 +1,5 @@
-"""Calls delivered by an SQS queue: by a schedule, a continuation or a redelivery, all handled alike.
+"""Calls delivered by an SQS queue: by a schedule, a file in the inbox, a continuation or a redelivery, all handled
+alike.
 
 Each record succeeds or fails by itself. SQS redelivers the failed ones as often as the queue's redrive policy says, and
 then makes them dead letters. Work that another run has in progress is no failure: it goes back into the queue as a new
@@ -13,6 +14,7 @@ from typing import Any
 from bio_mcp.call import Outcome, call
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
+from bio_mcp.doors.aws.inbox import call_for, is_folder
 from bio_mcp.errors import Conflict, Failure, InvalidInput, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import WorkQueue
@@ -70,7 +72,9 @@ class QueuedCalls:
 
     def _run(self, record: Mapping[str, Any], queue: WorkQueue, receipt: str) -> bool:
         try:
-            event = parse(_json(record["body"]))
+            if is_folder(body := _json(record["body"])):
+                return True
+            event = parse(call_for(body))
             tool = self._tool(event)
         except Failure as poison:
             _log_failure(record, None, type(poison).__name__, str(poison))
