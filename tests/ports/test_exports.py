@@ -17,7 +17,7 @@ PUBLIC = {
     if inspect.isclass(each) and each.__module__ == module.__name__ and not name.startswith("_")
 }
 GIVEN_BY_WIRING = {"Cache", "RateLimiter", "Functions"}  # to other adapters, the last to a door
-LATER = {"Collections", "Parser", "ProjectDocuments"}
+LATER = {"Parser"}
 
 
 def test_every_port_is_given_by_backends():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
-    from bio_mcp.ports.projects import Projects
+    from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents
 
@@ -92,6 +92,14 @@ class Aws(Shared):
         from bio_mcp.adapters.aws.projects import DynamoProjects
 
         return DynamoProjects(self._dynamodb, self.settings.needed("table_projects"))
+
+    @lazily
+    def collections(self) -> "Collections":
+        raise Misconfigured("projects are not searched in this mode yet")
+
+    @lazily
+    def project_documents(self) -> "ProjectDocuments":
+        raise Misconfigured("projects have no documents in this mode yet")
 
     def checks(self) -> Sequence[Finding]:
         """Check the tables, the queue, the bucket and the event bus."""

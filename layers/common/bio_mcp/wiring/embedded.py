@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
-    from bio_mcp.ports.projects import Projects
+    from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents, Passages
 
@@ -90,6 +90,19 @@ class Embedded(Shared):
         from bio_mcp.adapters.embedded.projects import SqliteProjects
 
         return SqliteProjects(self.database)
+
+    @lazily
+    def collections(self) -> "Collections":
+        from bio_mcp.adapters.embedded.collections import SqliteCollections
+        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+        return SqliteCollections(self.database, k1=BM25_K1, b=BM25_B)
+
+    @lazily
+    def project_documents(self) -> "ProjectDocuments":
+        from bio_mcp.adapters.embedded.project_documents import SqliteProjectDocuments
+
+        return SqliteProjectDocuments(self.database)
 
     def checks(self) -> Sequence[Finding]:
         """Check the data directory, the corpus file and the queue."""

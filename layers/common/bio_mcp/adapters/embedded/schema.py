@@ -9,6 +9,11 @@ memory finds what another one has written; `removed` keeps the number of a delet
 `changes` gives each such number a random token: by it a copy of the index, in another file, knows the corpus that
 it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index; `entry_checksum` and
 `crc32` are ours, defined while a file is brought up to date. Terms and facets are numbered once and never renumbered.
+
+Each row of `collections` is the index of a project, with chunks, texts, vectors and words of its own, by its number,
+which no other collection ever gets. `change` grows with each write to it, `terms` counts its words, and `build` names
+the vectors that are searched; those of another model are written beside them, as another build. A chunk is never
+changed, but replaced by one of another id.
 """
 
 APPLICATION_ID = 0x62696F31  # "bio1"; tells this file from any other SQLite database
@@ -100,5 +105,41 @@ MIGRATIONS = (
     """
     ALTER TABLE projects ADD COLUMN top_k INTEGER NOT NULL DEFAULT 20;
     ALTER TABLE projects ADD COLUMN max_characters INTEGER NOT NULL DEFAULT 1800;
+    """,
+    """
+    CREATE TABLE collections (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, build INTEGER NOT NULL,
+        change INTEGER NOT NULL, terms INTEGER NOT NULL
+    );
+    CREATE TABLE collection_builds (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, model TEXT NOT NULL, dim INTEGER NOT NULL
+    );
+    CREATE INDEX collection_builds_by_collection ON collection_builds (collection);
+    CREATE TABLE collection_chunks (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, chunk_id TEXT NOT NULL, doc_id TEXT NOT NULL,
+        position INTEGER NOT NULL, sha256 TEXT NOT NULL, facets TEXT NOT NULL, section TEXT NOT NULL,
+        length INTEGER NOT NULL, term_ids BLOB NOT NULL, frequencies BLOB NOT NULL, crc INTEGER NOT NULL,
+        UNIQUE (collection, chunk_id)
+    );
+    CREATE INDEX collection_chunks_by_collection ON collection_chunks (collection);
+    CREATE INDEX collection_chunks_by_document ON collection_chunks (collection, doc_id);
+    CREATE TABLE collection_texts (id INTEGER PRIMARY KEY, chunk TEXT NOT NULL, crc INTEGER NOT NULL);
+    CREATE TABLE collection_vectors (
+        build INTEGER NOT NULL, id INTEGER NOT NULL, vector BLOB NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY (build, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE collection_terms (
+        collection INTEGER NOT NULL, term TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (collection, term)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE project_documents (
+        project_id TEXT NOT NULL, doc_id TEXT NOT NULL, document TEXT NOT NULL, PRIMARY KEY (project_id, doc_id)
+    ) WITHOUT ROWID;
+    CREATE TABLE project_identifiers (
+        project_id TEXT NOT NULL, identifier TEXT NOT NULL, doc_id TEXT NOT NULL, UNIQUE (project_id, identifier)
+    );
+    CREATE INDEX project_identifiers_by_document ON project_identifiers (project_id, doc_id);
+    CREATE TABLE project_cursors (
+        project_id TEXT NOT NULL, library TEXT NOT NULL, cursor TEXT NOT NULL, PRIMARY KEY (project_id, library)
+    ) WITHOUT ROWID;
     """,
 )

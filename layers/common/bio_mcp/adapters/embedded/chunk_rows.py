@@ -1,0 +1,237 @@
+"""Chunks of a collection as rows of the corpus file."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import numpy as np
+
+from bio_mcp.adapters.collections import no_vector
+from bio_mcp.adapters.embedded.checksums import is_intact
+from bio_mcp.errors import IndexUnavailable
+from bio_mcp.literature.parsed import SectionKind
+from bio_mcp.retrieval.chunk_facets import WorkFacets, facets_of, section_of
+from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_FREQUENCY = 0xFFFF
+CHUNK = (
+    "CAST(c.chunk_id AS BLOB), CAST(c.doc_id AS BLOB), c.position, CAST(c.sha256 AS BLOB), "
+    "CAST(c.facets AS BLOB), CAST(c.section AS BLOB), c.length, c.term_ids, c.frequencies"
+)
+"""The columns of a chunk that its checksum covers; texts as bytes: damaged text may not decode."""
+
+_INSERT = "INSERT INTO collection_chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_FIELDS = [each.name for each in fields(ProjectChunk) if each.name not in ("chunk_id", "work", "position")]
+_WORK_FIELDS = [each.name for each in fields(Work)]
+_work_row = attrgetter(*_WORK_FIELDS)
+_chunk_row = attrgetter(*_FIELDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A collection: its number, the build that is searched with its model, and the number of its last change."""
+
+    collection: int
+    build: int
+    change: int
+    model: str
+    dim: int
+
+
+def head(connection: sqlite3.Connection, name: str) -> Head | None:
+    """The collection of this name; None if there is none."""
+    row = connection.execute(
+        "SELECT c.id, c.build, c.change, b.model, b.dim FROM collections AS c JOIN collection_builds AS b "
+        "ON b.id = c.build WHERE c.name = ?",
+        (name,),
+    ).fetchone()
+    return Head(*row) if row else None
+
+
+def write_chunks(
+    connection: sqlite3.Connection, to: Head, chunks: Iterable[ProjectChunk], vectors: Mapping[str, bytes]
+) -> None:
+    """Add chunks whose ids are free, each with the vector of its id, in the caller's transaction."""
+    new = list(chunks)
+    terms = {chunk.chunk_id: Counter(chunk.terms) for chunk in new}
+    numbers = _term_numbers(connection, to.collection, set(chain.from_iterable(terms.values())))
+    for chunk in new:
+        row = _row(chunk, terms[chunk.chunk_id], numbers)
+        crc = chunk_checksum(*(each.encode() if isinstance(each, str) else each for each in row))
+        number = connection.execute(_INSERT, (None, to.collection, *row, crc)).lastrowid
+        text, vector = _encoded(chunk), vectors[chunk.chunk_id]
+        connection.execute("INSERT INTO collection_texts VALUES (?, ?, ?)", (number, text, crc32(text.encode())))
+        connection.execute(
+            "INSERT INTO collection_vectors VALUES (?, ?, ?, ?)", (to.build, number, vector, crc32(vector))
+        )
+
+
+def delete_chunks(connection: sqlite3.Connection, collection: int, ids: Sequence[int]) -> None:
+    """Delete chunks of a collection by their numbers, with their texts and their vectors in every build."""
+    listed = json.dumps(ids)
+    within = "id IN (SELECT value FROM json_each(?))"
+    connection.execute(f"DELETE FROM collection_chunks WHERE collection = ? AND {within}", (collection, listed))  # noqa: S608
+    connection.execute(f"DELETE FROM collection_texts WHERE {within}", (listed,))  # noqa: S608
+    connection.execute(
+        "DELETE FROM collection_vectors WHERE build IN (SELECT id FROM collection_builds WHERE collection = ?) "  # noqa: S608
+        f"AND {within}",
+        (collection, listed),
+    )
+
+
+def intact_hashes(connection: sqlite3.Connection, of: Head, doc_id: str) -> dict[str, str]:
+    """Chunk id -> SHA-256 of its embedded text, of a document's chunks; a damaged one is not among them."""
+    return {row[0].decode(): row[3].decode() for row, _ in _intact(connection, of, doc_id)}
+
+
+def stored_vectors(connection: sqlite3.Connection, of: Head, doc_id: str) -> dict[str, bytes]:
+    """SHA-256 of a chunk's embedded text -> its vector, of a document's chunks; a damaged one is not among them."""
+    return {row[3].decode(): vector for row, vector in _intact(connection, of, doc_id)}
+
+
+def _intact(connection: sqlite3.Connection, of: Head, doc_id: str) -> Iterator[tuple[list[Any], bytes]]:
+    """Yield a document's chunks, with the columns in `CHUNK`, and their vectors."""
+    rows = connection.execute(
+        f"SELECT {CHUNK}, c.crc, v.vector, v.crc, CAST(t.chunk AS BLOB), t.crc FROM collection_chunks AS c "  # noqa: S608
+        "JOIN collection_vectors AS v ON v.build = ? AND v.id = c.id JOIN collection_texts AS t ON t.id = c.id "
+        "WHERE c.collection = ? AND c.doc_id = ?",
+        (of.build, of.collection, doc_id),
+    )
+    for *row, crc, vector, vector_crc, text, text_crc in rows:
+        if is_intact_chunk(row, crc) and is_intact(vector, vector_crc) and is_intact(text, text_crc):
+            yield row, vector
+
+
+def vectors_of(
+    chunks: Iterable[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]", stored: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Chunk id -> vector as bytes: the given one, or the stored one of the same text. Raises `Conflict` for neither."""
+    found = {}
+    for chunk in chunks:
+        vector = vectors.get(chunk.chunk_id)
+        blob = stored.get(chunk.embedded_sha256) if vector is None else vector.astype("<f4").tobytes()
+        if blob is None:
+            raise no_vector(chunk)
+        found[chunk.chunk_id] = blob
+    return found
+
+
+def chunk_checksum(*row: Any) -> int:
+    """CRC-32 of a row with the columns in `CHUNK`. Files store the result, so it must never change."""
+    chunk_id, doc_id, position, sha256, facets, section, length, *blobs = row
+    crc = crc32(f"{position} {length}".encode())
+    for blob in (chunk_id, doc_id, sha256, facets, section, *blobs):
+        crc = crc32(blob, crc)
+    return crc
+
+
+def is_intact_chunk(row: Sequence[Any], checksum: Any) -> bool:
+    """Whether `row`, with the columns in `CHUNK`, matches its checksum."""
+    try:
+        return bool(chunk_checksum(*row) == checksum)
+    except TypeError:  # a column has another type than it was given
+        return False
+
+
+def damaged(doc_id: object) -> IndexUnavailable:
+    """The failure that names a document with damaged chunks, and what repairs it."""
+    name = doc_id.decode(errors="replace") if isinstance(doc_id, bytes) else doc_id
+    return IndexUnavailable(
+        f"Stored chunks of the document {name} are damaged: ingest it again, by its source or, for chunks that a "
+        "client stored, by store_chunks.",
+        retryable=False,
+    )
+
+
+def decoded_row(chunk_id: str, doc_id: str, position: int, text: Any, crc: Any) -> ProjectChunk:
+    """The chunk of a row, with its text and the checksum of that. Raises `IndexUnavailable` for a damaged text."""
+    if not is_intact(text, crc):
+        raise damaged(doc_id)
+    return _decoded(chunk_id, position, text)
+
+
+@lru_cache(maxsize=1024)
+def _decoded(chunk_id: str, position: int, text: bytes) -> ProjectChunk:
+    """The chunk whose row has this text. Cached, by all that it depends on (some 10 MB)."""
+    work, *row = json.loads(text)
+    values = dict(zip(_FIELDS, row, strict=True))
+    span, path = values.pop("page_span"), values.pop("section_path")
+    return ProjectChunk(
+        chunk_id,
+        _work(work),
+        position=position,
+        section_path=tuple(path),
+        page_span=None if span is None else (span[0], span[1]),
+        kind=SectionKind(values.pop("kind")),
+        **values,
+    )
+
+
+def decoded_facets(text: bytes) -> WorkFacets:
+    """The facets that a chunk's row has."""
+    doc_id, citekey, year, tags, authors = json.loads(text)
+    return WorkFacets(doc_id, citekey, year, frozenset(tags), frozenset(authors))
+
+
+def _work(row: list[Any]) -> Work:
+    values = dict(zip(_WORK_FIELDS, row, strict=True))
+    values["authors"], values["tags"] = tuple(values["authors"]), tuple(values["tags"])
+    return Work(**values)
+
+
+def _row(chunk: ProjectChunk, terms: Counter[str], numbers: Mapping[str, int]) -> tuple[Any, ...]:
+    """A chunk's values for the columns from `chunk_id` to `frequencies`."""
+    counts = sorted((numbers[term], min(count, MAX_FREQUENCY)) for term, count in terms.items())
+    facets = facets_of(chunk.work)
+    return (
+        chunk.chunk_id,
+        chunk.work.doc_id,
+        chunk.position,
+        chunk.embedded_sha256,
+        _json([facets.doc_id, facets.citekey, facets.year, sorted(facets.tags), sorted(facets.authors)]),
+        section_of(chunk),
+        terms.total(),
+        np.array([number for number, _ in counts], "<u4").tobytes(),
+        np.array([count for _, count in counts], "<u2").tobytes(),
+    )
+
+
+def _encoded(chunk: ProjectChunk) -> str:
+    return _json([_work_row(chunk.work), *_chunk_row(chunk)])
+
+
+def _term_numbers(connection: sqlite3.Connection, collection: int, terms: set[str]) -> dict[str, int]:
+    """Term -> number in this collection; new terms are numbered."""
+    known = term_numbers(connection, collection, terms)
+    (count,) = connection.execute("SELECT terms FROM collections WHERE id = ?", (collection,)).fetchone()
+    new = {term: number for number, term in enumerate(sorted(terms - known.keys()), start=count)}
+    connection.executemany(
+        "INSERT INTO collection_terms VALUES (?, ?, ?)", [(collection, term, number) for term, number in new.items()]
+    )
+    connection.execute("UPDATE collections SET terms = terms + ? WHERE id = ?", (len(new), collection))
+    return known | new
+
+
+def term_numbers(connection: sqlite3.Connection, collection: int, terms: Iterable[str]) -> dict[str, int]:
+    """Term -> number, of the terms that the collection knows."""
+    return dict(
+        connection.execute(
+            "SELECT term, number FROM collection_terms WHERE collection = ? AND term IN "
+            "(SELECT value FROM json_each(?))",
+            (collection, _json(sorted(terms))),
+        )
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
