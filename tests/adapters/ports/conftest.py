@@ -18,10 +18,12 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.jobs import SqliteJobs
 from bio_mcp.adapters.embedded.leases import SqliteLeases
+from bio_mcp.adapters.embedded.project_documents import SqliteProjectDocuments
 from bio_mcp.adapters.embedded.projects import SqliteProjects
 from bio_mcp.literature import serial
-from tests.adapters.embedded.engine import passages_in
+from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.aws_ports import NOBODY, MotoPorts
+from tests.reference_collections import ReferenceCollections
 
 PORTS = (
     "announcements",
@@ -34,6 +36,8 @@ PORTS = (
     "audit",
     "blobs",
     "projects",
+    "collections",
+    "project_documents",
     "cache",
 )
 
@@ -76,6 +80,8 @@ class EmbeddedPorts:
         self.audit = SqliteAudit(self.database)
         self.blobs = DirectoryBlobs(directory / "blobs")
         self.projects = SqliteProjects(self.database)
+        self.collections = collections_in(self.database)
+        self.project_documents = SqliteProjectDocuments(self.database)
         self.cache = SqliteCache(directory, 8 << 20, clock)
         self.announcements = LoggedAnnouncements()
         self.ears, self.log = Ears(), logging.getLogger(LoggedAnnouncements.__module__)
@@ -105,7 +111,19 @@ class Aws(MotoPorts):
         super().__init__(clock)
 
 
-ADAPTERS = {"embedded": EmbeddedPorts, "aws": Aws}
+class Plain:
+    """What is tested with in the place of an engine."""
+
+    gives = frozenset({"collections"})
+
+    def __init__(self, _directory, _clock):
+        self.collections = ReferenceCollections()
+
+    def close(self):
+        """Nothing is open."""
+
+
+ADAPTERS = {"embedded": EmbeddedPorts, "aws": Aws, "plain": Plain}
 
 
 def pytest_generate_tests(metafunc):
@@ -173,6 +191,16 @@ def blobs(ports):
 @pytest.fixture
 def projects(ports):
     return ports.projects
+
+
+@pytest.fixture
+def collections(ports):
+    return ports.collections
+
+
+@pytest.fixture
+def project_documents(ports):
+    return ports.project_documents
 
 
 @pytest.fixture
