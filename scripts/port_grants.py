@@ -10,6 +10,7 @@ from dataclasses import dataclass
 Grant = tuple[str, str]
 
 INDEX = "${OpenSearchArn}/${OpenSearchIndex}*"
+CONTINUATIONS = "WorkQueue.Arn"  # unless a function works through another queue
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
@@ -108,7 +109,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "jobs.remove": table("Jobs", "DeleteItem"),
     "leases.acquire": table("Leases", "PutItem"),
     "leases.release": table("Leases", "DeleteItem"),
-    "continuations.send": frozenset({("sqs:SendMessage", "WorkQueue.Arn")}),
+    "continuations.send": frozenset({("sqs:SendMessage", CONTINUATIONS)}),
     "audit.record": table("Audit", "PutItem"),
     "announcements.publish": frozenset({("events:PutEvents", "EventBus.Arn")}) | table("Cache", "BatchWriteItem"),
 }

@@ -14,6 +14,7 @@ from scripts.template.blocks import Tagged, block
 from scripts.template.functions import Function, declared, functions
 from tests.aws_tables import read
 from tests.aws_template import allowed_by, documents_of, text
+from tests.aws_template import rendered as rendered_by_cloudformation
 from tests.touched_ports import needed
 
 TEMPLATE = (ROOT / "template.yaml").read_text()
@@ -73,6 +74,77 @@ def test_the_endpoint_calls_a_new_function_and_the_dashboard_shows_it(grown):
     assert reported.startswith("my_notes=${MyNotesFunction},search=")
     shown = text(resources["Dashboard"]["Properties"]["DashboardBody"])
     assert shown.count('"${AWS::StackName}-my_notes"') == shown.count('"${AWS::StackName}-mcp_http"') == 3
+
+
+READER = Function(
+    "reader",
+    (TOOLS["rag.get"],),
+    given_for(["documents.get", "continuations.send"]),
+    {
+        "queue": "ReaderQueue",
+        "image": "ReaderImageUri",
+        "properties": {"Events": {"Work": {"Type": "SQS", "Properties": {"Queue": "!GetAtt ReaderQueue.Arn"}}}},
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def either(given):
+    """The resources of a template with a function that may be an image."""
+    return read(rendered(TEMPLATE, [READER, *given]))["Resources"]
+
+
+def test_an_image_takes_the_place_of_a_functions_code_where_there_is_one(either):
+    code, image = either["ReaderFunction"], either["ReaderImageFunction"]
+    assert (code["Condition"], image["Condition"]) == ("WithoutReaderImageUri", "WithReaderImageUri")
+    assert image["Properties"]["Code"] == {"ImageUri": {"Ref": "ReaderImageUri"}}
+    for name in ("Description", "Role", "Timeout", "MemorySize"):
+        assert image["Properties"][name] == code["Properties"][name]
+    assert image["Properties"]["FunctionName"] != code["Properties"]["FunctionName"]  # for a while there are both
+
+
+def test_an_image_has_what_the_template_gives_to_every_function(either):
+    image, everyones = either["ReaderImageFunction"]["Properties"], read(TEMPLATE)["Globals"]["Function"]
+    code = either["ReaderFunction"]["Properties"]
+    more = everyones["Environment"]["Variables"]
+    assert image["Environment"]["Variables"] == more | code["Environment"]["Variables"]
+    assert image["LoggingConfig"] == everyones["LoggingConfig"] | code["LoggingConfig"]
+    assert image["Architectures"] == everyones["Architectures"]
+    assert image["TracingConfig"] == {"Mode": everyones["Tracing"]}
+
+
+def test_an_image_is_fed_from_the_same_queue(either):
+    fed, [work] = either["ReaderImageFunctionWork"], either["ReaderFunction"]["Properties"]["Events"].values()
+    assert fed["Condition"] == "WithReaderImageUri"
+    assert fed["Properties"]["FunctionName"] == {"Ref": "ReaderImageFunction"}
+    assert fed["Properties"]["EventSourceArn"] == work["Properties"]["Queue"]
+
+
+def test_a_function_sends_its_continuations_to_its_own_queue(either):
+    may = allowed_by(documents_of(either["ReaderRole"]["Properties"]))
+    assert ("sqs:SendMessage", "ReaderQueue.Arn") in may
+    assert {resource for action, resource in may if action.startswith("sqs:")} == {"ReaderQueue.Arn"}
+    assert either["ReaderFunction"]["Properties"]["Environment"]["Variables"]["BIO_MCP_QUEUE_URL"] == {
+        "Ref": "ReaderQueue"
+    }
+
+
+def test_the_endpoint_calls_whichever_of_the_two_there_is_and_the_alarms_watch_it(either):
+    chosen = {"Fn::If": ["WithReaderImageUri", {"Ref": "ReaderImageFunction"}, {"Ref": "ReaderFunction"}]}
+    served, more = either["McpHttpFunction"]["Properties"]["Environment"]["Variables"]["BIO_MCP_FUNCTIONS"]["Fn::Sub"]
+    assert (served.partition(",")[0], more) == ("reader=${Reader}", {"Reader": chosen})
+    called = str(either["McpHttpRole"]["Properties"]["Policies"])
+    assert "ReaderImageFunction.Arn" in called
+    [dimension] = either["ReaderErrorsAlarm"]["Properties"]["Dimensions"]
+    assert dimension["Value"] == chosen
+    assert text(either["Dashboard"]["Properties"]["DashboardBody"]).count("${AWS::StackName}-reader_image") == 3
+
+
+def test_sam_deploy_asks_nobody_for_a_repository_of_images(either):
+    """It does so for each function whose package type it reads as Image, whatever its condition."""
+    assert "Image" not in [each.get("Properties", {}).get("PackageType") for each in either.values()]
+    kind = either["ReaderImageFunction"]["Properties"]["PackageType"]
+    assert rendered_by_cloudformation(kind, {}) == "Image"
 
 
 def test_a_function_without_a_declaration_has_time_for_its_tool_and_is_watched_before_that_ends():

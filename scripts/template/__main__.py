@@ -31,7 +31,7 @@ def rendered(template: str, given: Sequence[Function]) -> str:
     template = filled(template, "functions", "\n".join(_whole(each, given) for each in given))
     template = filled(template, "roles that use the index", block(index.let_in(given), 10))
     template = filled(template, "roles that use the index, by name", block(index.roles(given), 2))
-    return with_series(template, [each.name for each in given])
+    return with_series(template, [name for each in given for name in each.names])
 
 
 def _whole(function: Function, given: Sequence[Function]) -> str:

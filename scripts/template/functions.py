@@ -6,7 +6,8 @@ description  of the function; else the names of what it serves
 timeout_s    of Lambda; else what its longest tool takes and a cold start, within what callers wait
 memory_mb    a model takes one whole processor, any other function 512
 alarm_ms     how long a call takes when its alarm rings, 0 for no alarm; else four fifths of the time-out, or more
-queue        true where it works through the queue
+queue        which it works through: its continuations go there too
+image        parameter of a container image that takes the place of its code and layers, where one is given
 endpoint     true where it serves no tools and calls the functions that do
 layers       beside those that follow
 secret       condition and parameter of a secret that it reads
@@ -24,13 +25,13 @@ from typing import Any
 
 from bio_mcp.catalog import MODULES
 from bio_mcp.tool import Resource, Tool, resources_in, tools_in
-from scripts.port_grants import Given, Grant
+from scripts.port_grants import CONTINUATIONS, Given, Grant
 from scripts.template.blocks import Value
 
 ROOT = Path(__file__).parents[2]
 DIRECTORY = ROOT / "functions"
 KEYS = {"description", "timeout_s", "memory_mb", "alarm_ms", "queue", "endpoint", "layers", "secret", "properties"}
-KEYS |= {"variables"}
+KEYS |= {"variables", "image"}
 LONGEST_S = 29  # what the HTTP API waits for
 COLD_START_S = 5
 MODEL_MB, MB = 1769, 512
@@ -60,8 +61,40 @@ class Function:
     @property
     def grants(self) -> frozenset[Grant]:
         """What it may do to stores and services."""
-        queue = {(f"sqs:{each}", "WorkQueue.Arn") for each in QUEUE if self.declared.get("queue")}
-        return self.ports.grants | queue
+        if not self.queue:
+            return self.ports.grants
+        arn = f"{self.queue}.Arn"
+        given = {(action, arn if resource == CONTINUATIONS else resource) for action, resource in self.ports.grants}
+        return frozenset(given | {(f"sqs:{each}", arn) for each in QUEUE})
+
+    @property
+    def queue(self) -> str | None:
+        """The queue that it works through."""
+        return self.declared.get("queue")
+
+    @property
+    def image(self) -> str | None:
+        """The parameter of its container image."""
+        return self.declared.get("image")
+
+    @property
+    def names(self) -> list[str]:
+        """What it may be called on AWS, behind the stack's name."""
+        return [self.name, *([f"{self.name}_image"] if self.image else [])]
+
+    @property
+    def ref(self) -> str:
+        """Its name, as YAML: that of the one function of the two, where an image may take the place of the code."""
+        return self._either("!Ref %s")
+
+    @property
+    def arn(self) -> str:
+        """Its ARN, as YAML."""
+        return self._either("!GetAtt %s.Arn")
+
+    def _either(self, of: str) -> str:
+        code, image = of % f"{self.id}Function", of % f"{self.id}ImageFunction"
+        return f"!If [With{self.image}, {image}, {code}]" if self.image else code
 
     @property
     def embeds(self) -> bool:

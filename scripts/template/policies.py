@@ -20,7 +20,7 @@ def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
     made = [policy("log", [allow(["logs:CreateLogStream", "logs:PutLogEvents"], f"!GetAtt {function.id}Logs.Arn")])]
     made += [policy(name, found) for name, services in POLICIES.items() if (found := allowed(grants, services))]
     if function.is_endpoint:
-        arns = listed([f"!GetAtt {each.id}Function.Arn" for each in callees])
+        arns = listed([each.arn for each in callees])
         made.append(policy("invoke", [allow(["lambda:InvokeFunction"], arns)]))
     made += [_reading(*each) for each in function.secrets]
     index = {condition: allowed(grants, [service]) for condition, service in INDEX.items()}

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from scripts.template.blocks import Value
+from scripts.template.blocks import Tagged, Value
 from scripts.template.functions import Function
+from scripts.template.image import from_image
 from scripts.template.policies import policies
 
 TEMPORARY = {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
@@ -39,6 +40,7 @@ def resources(function: Function, callees: Sequence[Function]) -> dict[str, Valu
         f"{function.id}Logs": _logs(function),
         f"{function.id}Role": _role(function, callees),
         f"{function.id}Function": _function(function, callees),
+        **(from_image(function, _variables(function, callees)) if function.image else {}),
     }
 
 
@@ -70,10 +72,19 @@ def _function(function: Function, callees: Sequence[Function]) -> Value:
         **function.properties,
         "Environment": {"Variables": _variables(function, callees)},
     }
-    return {"Type": "AWS::Serverless::Function", "Metadata": "{ SkipBuild: true }", "Properties": properties}
+    only: dict[str, Value] = {"Condition": f"Without{function.image}"} if function.image else {}
+    return {"Type": "AWS::Serverless::Function", **only, "Metadata": "{ SkipBuild: true }", "Properties": properties}
 
 
 def _variables(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
-    served = ",".join(f"{each.name}=${{{each.id}Function}}" for each in callees)
-    calls = {"BIO_MCP_FUNCTIONS": f"!Sub {served}"} if function.is_endpoint else {}
-    return {name: VALUES[name] for name in VALUES if name in function.ports.variables} | calls | function.variables
+    calls = {"BIO_MCP_FUNCTIONS": _served(callees)} if function.is_endpoint else {}
+    queue = {"BIO_MCP_QUEUE_URL": f"!Ref {function.queue}"} if function.queue else {}
+    values = {name: each for name, each in (VALUES | queue).items() if name in function.ports.variables}
+    return values | calls | function.variables
+
+
+def _served(callees: Sequence[Function]) -> Value:
+    """`search=NAME,get_doc=NAME`, as YAML."""
+    named = ",".join(f"{each.name}=${{{each.id if each.image else f'{each.id}Function'}}}" for each in callees)
+    either: dict[str, Value] = {each.id: each.ref for each in callees if each.image}
+    return Tagged("!Sub", [f'"{named}"', either]) if either else f"!Sub {named}"

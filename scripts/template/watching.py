@@ -47,7 +47,7 @@ def _alarm(
         "AlarmDescription": description,
         "Namespace": "AWS/Lambda",
         "MetricName": metric,
-        "Dimensions": f"[{{ Name: FunctionName, Value: !Ref {function.id}Function }}]",
+        "Dimensions": f"[{{ Name: FunctionName, Value: {function.ref} }}]",
         "Statistic": statistic,
         "Period": "300",
         "EvaluationPeriods": str(periods),

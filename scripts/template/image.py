@@ -1,0 +1,65 @@
+"""A function as a container image, in place of its code and layers where a parameter names one.
+
+It is a function of Lambda's and none of SAM's, and its package type is not plain text: where `sam deploy` reads that a
+function is an image, it demands a repository to push one to from everybody, whatever the condition.
+"""
+
+from collections.abc import Mapping
+
+from scripts.template.blocks import Value
+from scripts.template.functions import Function
+
+LOGGING = "{ LogGroup: !Ref %sLogs, LogFormat: JSON, ApplicationLogLevel: INFO, SystemLogLevel: INFO }"
+EVERYONES = {"BIO_MCP_MODE": "aws", "AWS_ENDPOINT_URL": "!Ref EndpointUrl"}  # as template.yaml's Globals
+
+
+def from_image(function: Function, variables: Mapping[str, Value]) -> dict[str, Value]:
+    """The function and what feeds it from its queue, by logical id.
+
+    Its name is not that of the function that it replaces: for a while there are both.
+    """
+    made = {f"{function.id}ImageFunction": _function(function, variables)}
+    return made | {f"{function.id}ImageFunction{name}": _fed(function, each) for name, each in _events(function)}
+
+
+def _function(function: Function, variables: Mapping[str, Value]) -> Value:
+    properties = {name: each for name, each in function.properties.items() if name != "Events"}
+    return {
+        "Type": "AWS::Lambda::Function",
+        "Condition": f"With{function.image}",
+        "Metadata": "{ SkipBuild: true }",
+        "Properties": {
+            "FunctionName": f"!Sub ${{AWS::StackName}}-{function.names[-1]}",
+            "Description": function.description,
+            "PackageType": '!Join ["", [Image]]',
+            "Code": f"{{ ImageUri: !Ref {function.image} }}",
+            "Architectures": "[!Ref Arch]",
+            "Role": f"!GetAtt {function.id}Role.Arn",
+            "Timeout": str(function.timeout_s),
+            "MemorySize": str(function.memory_mb),
+            "TracingConfig": "{ Mode: Active }",
+            "LoggingConfig": LOGGING % function.id,
+            **properties,
+            "Environment": {"Variables": {**EVERYONES, **variables}},
+        },
+    }
+
+
+def _events(function: Function) -> list[tuple[str, dict[str, Value]]]:
+    events = function.declared.get("properties", {}).get("Events", {})
+    return [(name, each["Properties"]) for name, each in events.items()]
+
+
+def _fed(function: Function, event: Mapping[str, Value]) -> Value:
+    """A mapping of SAM's event `SQS`."""
+    more = {name: str(each) for name, each in event.items() if name != "Queue"}
+    return {
+        "Type": "AWS::Lambda::EventSourceMapping",
+        "Condition": f"With{function.image}",
+        "Metadata": "{ cfn-lint: { config: { ignore_checks: [ES1001] } } }  # the queue itself has dead letters",
+        "Properties": {
+            "FunctionName": f"!Ref {function.id}ImageFunction",
+            "EventSourceArn": event["Queue"],
+            **more,
+        },
+    }
