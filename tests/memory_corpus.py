@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 
 from bio_mcp.errors import NotFound
+from bio_mcp.literature.paper_identifiers import paper_identifiers
 from bio_mcp.literature.records import (
     AbstractSection,
     Article,
@@ -70,6 +71,12 @@ class MemoryDocuments:
 
     def get_many(self, pmids):
         return {pmid: self.by_pmid[pmid] for pmid in pmids if pmid in self.by_pmid}
+
+    def resolve(self, identifiers):
+        known = {}
+        for pmid in sorted(self.by_pmid, key=int, reverse=True):
+            known |= dict.fromkeys(paper_identifiers(self.by_pmid[pmid].article), pmid)
+        return {each: known[each] for each in identifiers if each in known}
 
 
 class Corpus:

@@ -3,7 +3,10 @@ from datetime import UTC, datetime
 
 from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
+from bio_mcp.literature import serial
+from bio_mcp.literature.records import Article
 from bio_mcp.ports.state import Checkpoint
 
 BY_KEY = 3  # steps of the last schema whose watermarks had no terms
@@ -26,3 +29,18 @@ def test_watermarks_that_had_no_term_get_that_of_the_newest_sync_of_their_key(tm
         Checkpoint("set by hand", "2025-12-30T05:00:00Z", windows),
         Checkpoint("synced", "2025-12-30T05:00:00Z", windows, "new"),
     ]
+
+
+def test_a_corpus_of_before_papers_were_found_by_doi_finds_them_once_it_is_opened(tmp_path):
+    step = next(place for place, each in enumerate(MIGRATIONS) if "TABLE paper_identifiers" in each)
+    old = Database(tmp_path, migrations=MIGRATIONS[:step])
+    with old.writing() as connection:
+        for pmid in range(1, 30):
+            article = serial.dumps(Article(str(pmid), doi=f"10.1000/A{pmid}", pmcid=f"PMC{pmid}"))
+            connection.execute("INSERT INTO articles VALUES (?, ?)", (pmid, b"damaged" if pmid == 7 else article))
+    old.close()
+    documents = SqliteDocuments(Database(tmp_path), serial)
+    assert documents.resolve(["doi:10.1000/a9", "pmcid:PMC3", "pmcid:PMC7"]) == {
+        "doi:10.1000/a9": "9",
+        "pmcid:PMC3": "3",
+    }

@@ -28,6 +28,7 @@ from tests.reference_collections import ReferenceCollections
 PORTS = (
     "announcements",
     "documents",
+    "resolve",
     "passages",
     "checkpoints",
     "jobs",
@@ -72,6 +73,7 @@ class EmbeddedPorts:
     def __init__(self, directory, clock):
         self.database = Database(directory)
         self.documents = SqliteDocuments(self.database, serial)
+        self.resolve = self.documents.resolve
         self.passages = passages_in(self.database)
         self.checkpoints = SqliteCheckpoints(self.database)
         self.jobs = SqliteJobs(self.database)

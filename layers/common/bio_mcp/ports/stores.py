@@ -28,6 +28,13 @@ class Documents(Protocol):
         """Return what decides whether a fetched record differs from the stored one; unknown PMIDs are absent."""
         ...
 
+    def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
+        """Return the PMID of the paper that has it, for each identifier that a stored paper has; the lowest of several.
+
+        An identifier is `doi:10.1000/xyz` or `pmcid:PMC1`, as `literature.identifiers` normalises it.
+        """
+        ...
+
     def put(self, documents: Sequence[Document]) -> None:
         """Store each document whose version is above the stored one; leave the others alone.
 

@@ -21,6 +21,7 @@ from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
 from bio_mcp.adapters.papers import Codec, unknown_paper
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.adapters.retry import Backoff, retry
+from bio_mcp.errors import Misconfigured
 from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports.stores import Blobs
 
@@ -59,6 +60,9 @@ class DynamoDocuments:
 
     def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
         return {pmid: _head(item) for pmid, item in self._items(pmids, HEAD).items()}
+
+    def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
+        raise Misconfigured(f"papers are not found by {', '.join(identifiers)} in this mode yet")
 
     def put(self, documents: Sequence[Document]) -> None:
         newest: dict[str, Document] = {}

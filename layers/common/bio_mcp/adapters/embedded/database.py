@@ -13,6 +13,7 @@ from zlib import crc32
 from bio_mcp.adapters.embedded.checksums import entry_checksum
 from bio_mcp.adapters.embedded.failures import GONE, OLDER, REPLACED, translate
 from bio_mcp.adapters.embedded.opening import Connection, Identity, connect
+from bio_mcp.adapters.embedded.paper_identifiers import listed_identifiers
 from bio_mcp.adapters.embedded.processes import Presence, presence_in
 from bio_mcp.adapters.embedded.schema import APPLICATION_ID, MIGRATIONS
 from bio_mcp.errors import Failure, StoreFailed
@@ -172,6 +173,7 @@ class Database:
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
     connection.create_function("entry_checksum", -1, entry_checksum, deterministic=True)
     connection.create_function("crc32", 1, crc32, deterministic=True)
+    connection.create_function("listed_identifiers", 1, listed_identifiers, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     _, version = _file_version(connection)
     for step in migrations[version:]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.paper_identifiers import delete_identifiers, pmids_of, write_identifiers
 from bio_mcp.adapters.papers import Codec, unknown_paper
 from bio_mcp.adapters.pmids import key, number, numbers
 from bio_mcp.literature.records import Document, Head
@@ -51,12 +52,17 @@ class SqliteDocuments:
             )
             return {str(row[0]): Head(row[1], row[2], row[3], row[4], _day(row[5])) for row in rows}
 
+    def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
+        with self._database.reading() as connection:
+            return pmids_of(connection, identifiers)
+
     def put(self, documents: Sequence[Document]) -> None:
         rows = [(key(document.article.pmid), self._codec.dumps(document.article), document) for document in documents]
         with self._database.writing() as connection:
             for pmid, article, document in rows:
                 if _put_head(connection, pmid, document):
                     connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?)", (pmid, article))
+                    write_identifiers(connection, pmid, document.article)
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         with self._database.writing() as connection:
@@ -69,6 +75,7 @@ class SqliteDocuments:
         wanted = [(n,) for n in numbers(pmids)]
         with self._database.writing() as connection:
             connection.executemany("DELETE FROM articles WHERE pmid = ?", wanted)
+            delete_identifiers(connection, numbers(pmids))
             return connection.executemany("DELETE FROM heads WHERE pmid = ?", wanted).rowcount if wanted else 0
 
     def count(self) -> int:

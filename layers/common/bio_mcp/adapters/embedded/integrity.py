@@ -29,6 +29,9 @@ ORPHANS = {
     "settings of the index that are missing": (
         "SELECT (3 - count(*)) * EXISTS (SELECT 1 FROM entries) FROM settings WHERE name IN ('model', 'dim', 'change')"
     ),
+    "identifiers without an article": (
+        "SELECT count(*) FROM paper_identifiers WHERE pmid NOT IN (SELECT pmid FROM articles)"
+    ),
     "jobs that cannot be read": (
         "SELECT count(*) FROM jobs WHERE NOT (json_valid(request) AND json_valid(cursor) AND json_valid(progress))"
     ),

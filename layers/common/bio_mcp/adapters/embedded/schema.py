@@ -7,8 +7,9 @@ A step, once released, never changes: `PRAGMA user_version` counts those that a 
 by three scans. `change` numbers the batch that wrote a row last, which is how a process that holds the index in
 memory finds what another one has written; `removed` keeps the number of a deletion for the same reason.
 `changes` gives each such number a random token: by it a copy of the index, in another file, knows the corpus that
-it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index; `entry_checksum` and
-`crc32` are ours, defined while a file is brought up to date. Terms and facets are numbered once and never renumbered.
+it was made from. `checksums` has a CRC-32 of each document's row in the three tables of the index. `entry_checksum`,
+`crc32` and `listed_identifiers` are ours, defined while a file is brought up to date. Terms and facets are numbered
+once and never renumbered.
 
 Each row of `collections` is the index of a project, with chunks, texts, vectors and words of its own, by its number,
 which no other collection ever gets. `change` grows with each write to it, `terms` counts its words, and `build` names
@@ -141,5 +142,12 @@ MIGRATIONS = (
     CREATE TABLE project_cursors (
         project_id TEXT NOT NULL, library TEXT NOT NULL, cursor TEXT NOT NULL, PRIMARY KEY (project_id, library)
     ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE paper_identifiers (
+        identifier TEXT NOT NULL, pmid INTEGER NOT NULL, PRIMARY KEY (identifier, pmid)
+    ) WITHOUT ROWID;
+    CREATE INDEX paper_identifiers_by_pmid ON paper_identifiers (pmid);
+    INSERT INTO paper_identifiers SELECT value, pmid FROM articles, json_each(listed_identifiers(article));
     """,
 )
