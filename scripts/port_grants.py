@@ -66,6 +66,7 @@ NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY
 VARIABLES = {
     "documents": ("BIO_MCP_TABLE_DOCUMENTS", "BIO_MCP_BUCKET"),
     "passages": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
+    "parser": (),
     "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),
@@ -94,6 +95,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "passages.upsert_chunks": index("Get", "Post"),
     "passages.delete": index("Get", "Post"),
     "embeddings.*": frozenset(),
+    "parser.*": frozenset(),
     "entrez.*": ASKING,
     "pubmed.*": CACHING,
     "lookup.*": CACHING,

@@ -57,8 +57,11 @@ FORBIDDEN = {
 THIRD_PARTIES = {
     "pydantic": {"tool", "tools", "call", "schemas", "adapters.caching", "doors.aws", "doors.cli"},
     "pydantic_core": {"doors.cli"},
+    "yaml": {"adapters.parsers"},
     "rfc8785": {"call", "literature"},
-    "lxml": {"literature.jats", "literature.medline", "adapters.entrez"},
+    "docx": {"adapters.parsers"},
+    "lxml": {"literature.jats", "literature.medline", "adapters.entrez", "adapters.parsers"},
+    "markdown_it": {"adapters.parsers"},
     "numpy": {"retrieval", "ports", "syncing", "answering", "adapters", "doors"},
     "Stemmer": {"retrieval"},
     "httpx": {"adapters"},
@@ -165,7 +168,8 @@ def vague_names(name: str, source: str) -> list[str]:
 
 
 def broad_excepts(name: str, source: str) -> list[str]:
-    """Handlers of everything, but for those that clean up and raise again, a call's and that of the doctor's checks."""
+    """Handlers of everything, but for those that clean up and raise again, and the one each of a call, the doctor's
+    checks and the process that parses."""
     handlers = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ExceptHandler)]
     broad = [
         f"line {each.lineno}"
@@ -173,7 +177,7 @@ def broad_excepts(name: str, source: str) -> list[str]:
         if (each.type is None or {"Exception", "BaseException"} & {getattr(n, "id", "") for n in ast.walk(each.type)})
         and ast.unparse(each.body[-1]) != "raise"
     ]
-    return broad[1:] if name in ("call", "health") else broad
+    return broad[1:] if name in ("call", "health", "adapters.parsers.child") else broad
 
 
 RETRY = "adapters.retry"

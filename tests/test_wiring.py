@@ -51,7 +51,7 @@ PORTS = {
 }
 """Port -> a setting without which it cannot be made."""
 EMBEDDED_ONLY = ("collections", "project_documents")
-ANYWHERE = ("embeddings", "chunk_namespace")  # need no service of AWS
+ANYWHERE = ("embeddings", "parser", "chunk_namespace")  # need no service of AWS
 
 
 @pytest.fixture(autouse=True)

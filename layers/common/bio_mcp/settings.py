@@ -17,6 +17,12 @@ CONVERTER_PATH = "/tools/idconv/api/v1/articles/"
 NCBI_CONVERTER = f"https://pmc.ncbi.nlm.nih.gov{CONVERTER_PATH}"
 
 
+PROGRAMS_NEED = (
+    "PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "SYSTEMROOT",
+    "TESSDATA_PREFIX", "TMPDIR",
+)  # fmt: skip
+
+
 def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode: str | None = None) -> Any:
     """A field read from the variable `env`; `meaning` gives unit and effect and becomes docs/settings.md.
 
@@ -93,6 +99,15 @@ class Settings:
     cache_mb: int = setting(
         "BIO_MCP_CACHE_MB", 256, "megabytes of the embedded mode's cache.sqlite3, which may be deleted at any time"
     )
+
+    parse_seconds: int = setting(
+        "BIO_MCP_PARSE_SECONDS",
+        1_800,
+        "seconds that reading one file may take, recognition of its scanned pages included",
+    )
+    parse_memory_mb: int = setting("BIO_MCP_PARSE_MEMORY_MB", 1_024, "megabytes of memory that reading a file may take")
+    parse_pages: int = setting("BIO_MCP_PARSE_PAGES", 2_000, "pages of the longest PDF that is read")
+    tesseract: str = setting("BIO_MCP_TESSERACT", "tesseract", "program that recognises text in scanned pages")
 
     table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "DynamoDB table of the papers", mode="aws")
     table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "DynamoDB table of the watermarks", mode="aws")
@@ -206,6 +221,11 @@ class Settings:
         """
         given = {each.name: _value(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
         return cls(**given)
+
+    @property
+    def environment_of_programs(self) -> Mapping[str, str]:
+        """What a program that we start needs of the environment: no key and no secret is in it."""
+        return {name: os.environ[name] for name in PROGRAMS_NEED if name in os.environ}
 
     @property
     def converter_url(self) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+LARGEST_FILE = 256 << 20  # bytes of a file that is read
 PageSpan = tuple[int, int]
 """First and last page, counted from 1."""
 SEPARATOR = "\n\n"  # between sections in `ParsedDocument.text`, and between the paragraphs of one section

@@ -12,7 +12,7 @@ from uuid import UUID
 from bio_mcp.health import Finding
 from bio_mcp.ports.messages import Announcements, WorkQueue
 from bio_mcp.ports.ncbi import NcbiLookup
-from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
+from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
 from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
 from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
@@ -99,6 +99,11 @@ class Backends(Protocol):
     @property
     def project_documents(self) -> ProjectDocuments:
         """What was read into each project."""
+        ...
+
+    @property
+    def parser(self) -> Parser:
+        """Reads the files of a project."""
         ...
 
     @property

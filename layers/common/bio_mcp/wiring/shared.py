@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
+    from bio_mcp.ports.projects import Parser
     from bio_mcp.ports.pubmed import Pubmed
     from bio_mcp.ports.stores import Embeddings
 
 
+QUIET_S = 120  # without a sign of progress, after which a file is given up
+
+
 class Shared:
-    """NCBI, the embedding model and the calendar.
+    """NCBI, the embedding model, the parser and the calendar.
 
     A mode gives the functions that make its rate limiter, its cache and its event bus; each is called on first use.
     """
@@ -62,6 +66,17 @@ class Shared:
     def announcements(self) -> "Announcements":
         bus = self._make_bus()
         return invalidating(bus, lambda: self._cached_pubmed) if self._caches else bus
+
+    @lazily
+    def parser(self) -> "Parser":
+        from bio_mcp.adapters.parsers.isolated import IsolatedParser
+        from bio_mcp.adapters.parsers.process import Limits
+
+        to = self.settings
+        limits = Limits(to.parse_memory_mb << 20, to.parse_seconds, QUIET_S, to.parse_pages)
+        parser = IsolatedParser(limits, tesseract=to.tesseract, environment=to.environment_of_programs)
+        self._opened.callback(parser.close)
+        return parser
 
     @property
     def chunk_namespace(self) -> UUID:

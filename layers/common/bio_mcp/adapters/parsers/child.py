@@ -1,0 +1,125 @@
+"""The process that parses: reads files from standard input, answers on standard output, and stays within its limits.
+
+Started as `python -m bio_mcp.adapters.parsers.child LIMITS`. It ends when its input ends, when the process that started
+it is gone, and when it has taken more memory than it may.
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from bio_mcp.adapters.parsers.frames import PROGRESS, document_to_json, line, read_line
+from bio_mcp.adapters.parsers.reading import Options, Read
+from bio_mcp.errors import UnreadableDocument
+
+try:
+    import resource
+except ImportError:  # Windows, where only the time is limited
+    resource = None  # type: ignore[assignment]
+
+OUT_OF_MEMORY = 77
+"""The exit code of a child that took more memory than it may."""
+WATCH_S = 0.1
+_CODE = 256 << 20  # bytes of addresses that Python and its libraries take without using them
+_REPORTED_KB = 1 if sys.platform == "darwin" else 1024
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    limits = json.loads(sys.argv[1])
+    requests, answers = sys.stdin.buffer, _own_stdout()
+    _limit_memory(limits["memory"])
+    threading.Thread(target=_watch, args=(limits["memory"], os.getppid()), daemon=True).start()
+    read = _reader(limits["reader"])
+    while (head := read_line(requests)) is not None:
+        content = requests.read(head["size"])
+        _write(answers, PROGRESS)  # it has the file: from here on its end is due to the file
+        answer = _answer(read, content, head, limits, lambda: _write(answers, PROGRESS))
+        answer["ends"] = answer.get("ends", False) or _peak() > limits["memory"] // 2
+        _write(answers, line(answer))
+        if answer["ends"]:
+            return
+
+
+def _own_stdout() -> IO[bytes]:
+    """A stream to standard output for answers alone; whatever else is written there is lost."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
+def _write(answers: IO[bytes], frame: bytes) -> None:
+    answers.write(frame)
+    answers.flush()
+
+
+def _reader(name: str) -> Read:
+    module, _, function = name.partition(":")
+    read: Read = getattr(import_module(module), function)
+    return read
+
+
+def _answer(
+    read: Read, content: bytes, head: Mapping[str, Any], limits: Mapping[str, Any], advance: Callable[[], None]
+) -> dict[str, Any]:
+    options = Options(tuple(head["languages"]), limits["pages"], limits["tesseract"], advance)
+    try:
+        return {"document": document_to_json(read(content, head["name"], options))}
+    except UnreadableDocument as refused:
+        return {"refused": str(refused)}
+    except ImportError as missing:
+        return {"missing": missing.name, "ends": True}
+    except MemoryError:
+        return {"memory": True, "ends": True}
+    except Exception as error:  # noqa: BLE001  whatever a library raises on a damaged file, and a bug of ours
+        return {"failed": type(error).__name__, "where": _where(error), "ends": True}
+
+
+def _where(error: Exception) -> str:
+    """Where a reader failed, for the log: the module and line of the innermost frame."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_globals.get('__name__', '')}:{trace.tb_lineno}" if trace is not None else ""
+
+
+def _limit_memory(most: int) -> None:
+    if resource is None:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(ValueError, OSError):  # macOS knows no such limit; `_watch` sees to it there
+        resource.setrlimit(resource.RLIMIT_AS, (most + _CODE, most + _CODE))
+
+
+def _peak() -> int:
+    """The most memory that this process has used, in bytes.
+
+    Linux keeps the parent's peak in `ru_maxrss`, so that a large server's child would seem large from its start.
+    """
+    with contextlib.suppress(OSError):
+        status = Path("/proc/self/status").read_bytes()
+        if found := re.search(rb"VmHWM:\s*(\d+) kB", status):
+            return int(found[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _REPORTED_KB if resource is not None else 0
+
+
+def _watch(most: int, parent: int) -> None:
+    """End this process, with the programs that it started, beyond its memory and without its parent."""
+    pause = threading.Event()
+    while not pause.wait(WATCH_S):
+        if _peak() > most:
+            os._exit(OUT_OF_MEMORY)
+        if os.getppid() != parent:
+            os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

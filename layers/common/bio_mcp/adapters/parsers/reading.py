@@ -1,0 +1,72 @@
+"""Reads one file in the child process: finds its kind, calls the reader of that kind, and cleans what it gives."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from bio_mcp.adapters.parsers.cleaning import clean
+from bio_mcp.adapters.parsers.decoding import decode
+from bio_mcp.adapters.parsers.kinds import Kind, kind_of
+from bio_mcp.literature.parsed import ParsedDocument
+
+Read = Callable[[bytes, str, "Options"], ParsedDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a file is read. `advance` is called at each sign of progress, such as a page that was recognised."""
+
+    languages: Sequence[str]
+    most_pages: int
+    tesseract: str
+    advance: Callable[[], None]
+
+
+def read(content: bytes, name: str, options: Options) -> ParsedDocument:
+    """Read the file. Raises `UnreadableDocument` with the reason."""
+    document = READERS[kind_of(content, name)](content, name, options)
+    return clean(document)
+
+
+def _docx(content: bytes, _name: str, _options: Options) -> ParsedDocument:
+    from bio_mcp.adapters.parsers.docx import parse_docx
+
+    return parse_docx(content)
+
+
+def _jats(content: bytes, _name: str, _options: Options) -> ParsedDocument:
+    from bio_mcp.adapters.parsers.jats import parse_jats
+
+    return parse_jats(content)
+
+
+def _html(content: bytes, _name: str, _options: Options) -> ParsedDocument:
+    from bio_mcp.adapters.parsers.html import parse_html
+
+    return _of_text(content, parse_html)
+
+
+def _markdown(content: bytes, _name: str, _options: Options) -> ParsedDocument:
+    from bio_mcp.adapters.parsers.markdown import parse_markdown
+
+    return _of_text(content, parse_markdown)
+
+
+def _plain(content: bytes, _name: str, _options: Options) -> ParsedDocument:
+    from bio_mcp.adapters.parsers.plain_text import parse_plain_text
+
+    return _of_text(content, parse_plain_text)
+
+
+def _of_text(content: bytes, parse: Callable[[str], ParsedDocument]) -> ParsedDocument:
+    text, warnings = decode(content)
+    document = parse(text)
+    return replace(document, warnings=(*warnings, *document.warnings))
+
+
+READERS: dict[Kind, Read] = {
+    Kind.DOCX: _docx,
+    Kind.JATS: _jats,
+    Kind.HTML: _html,
+    Kind.MARKDOWN: _markdown,
+    Kind.TEXT: _plain,
+}

@@ -1,0 +1,93 @@
+"""The kind of a file: by its content, and by its name where that says nothing."""
+
+import pytest
+
+from bio_mcp.adapters.parsers.kinds import Kind, kind_of
+from bio_mcp.errors import UnreadableDocument
+from tests.adapters.parsers.documents import packed, simple
+
+HTML = b"<!DOCTYPE html><html><body><p>Text"
+KINDS = [
+    (b"%PDF-1.7\n...", "", Kind.PDF),
+    (b"\n%PDF-1.7", "paper.txt", Kind.PDF),
+    (b"junk %PDF-1.4", "paper.pdf", Kind.PDF),
+    (b"junk about %PDF-1.4", "notes.txt", Kind.TEXT),
+    (b"\x89PNG\r\n\x1a\n....", "page", Kind.IMAGE),
+    (b"\xff\xd8\xff\xe0", "page.jpg", Kind.IMAGE),
+    (b"II*\0....", "page.tif", Kind.IMAGE),
+    (HTML, "page", Kind.HTML),
+    (b'<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "x" "y">\n<html xmlns="z"><p>', "page.xml", Kind.HTML),
+    (b"<p>A piece", "page.htm", Kind.HTML),
+    (b"<div>A piece", "page", Kind.HTML),
+    (b"<div>A piece", "note.md", Kind.MARKDOWN),
+    (b"# Note", "NOTE.MD", Kind.MARKDOWN),
+    (b"# Note", "note.txt", Kind.TEXT),
+    (b"<html> is a tag", "", Kind.HTML),
+    (b"We write <html> here", "", Kind.TEXT),
+    (b"BM is text", "a.txt", Kind.TEXT),
+    ("Größe".encode("utf-16"), "a", Kind.TEXT),
+    (b"<article><front><article-meta/></front></article>", "", Kind.JATS),
+    (b"<article><h1>Blog</h1></article>", "", Kind.HTML),
+    (b"<!-- c --><?x y?><pmc-articleset dtd-version='1'>", "", Kind.JATS),
+]
+
+
+@pytest.mark.parametrize(("content", "name", "kind"), KINDS)
+def test_content_says_what_a_file_is_before_its_name(content, name, kind):
+    assert kind_of(content, name) is kind
+
+
+def test_a_word_document_is_one_whatever_its_name():
+    assert kind_of(simple(), "paper.pdf") is Kind.DOCX
+
+
+REFUSED = [
+    (b"", "a.pdf", "empty"),
+    (b" \0\n\0", "a.txt", "empty"),
+    (HTML, "a.pdf", "named as a PDF but is an HTML page"),
+    (HTML, "a.docx", "named as a Word document but is an HTML page"),
+    (b"words", "a.PDF", "named as a PDF but is text"),
+    (b"words", "a.tiff", "named as an image but is text"),
+    (bytes(range(256)) * 4, "a.pdf", "of no kind that is read"),
+    (b"\x7fELF\x02\x01\x01" + b"\0" * 50, "a", "of no kind that is read"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a.doc", "old or an encrypted document of Office"),
+    (b"{\\rtf1 text}", "a.rtf", "RTF"),
+    (b"\x1f\x8b\x08", "a.pdf.gz", "an archive"),
+    (b"GIF89a\x01\0", "a.gif", "save it as PNG"),
+    (b"BM\x9a\0\0\0", "a.bmp", "save it as PNG"),
+    (packed({"xl/workbook.xml": ""}), "a.xlsx", "Excel"),
+    (packed({"ppt/presentation.xml": ""}), "a.pptx", "PowerPoint"),
+    (packed({"META-INF/container.xml": ""}), "a.epub", "EPUB"),
+    (packed({"content.xml": ""}), "a.odt", "OpenDocument"),
+    (packed({"a.pdf": ""}), "a.zip", "an archive; unpack it"),
+    (b"PK\x03\x04 junk", "a.docx", "damaged"),
+    (b"<?xml version='1.0'?><TEI/>", "a.xml", "of XML only JATS is"),
+    (b"<?xml version='1.0'?><PubmedArticleSet/>", "a.xml", "bio-mcp import"),
+]
+
+
+@pytest.mark.parametrize(("content", "name", "says"), REFUSED, ids=lambda each: str(each)[:20])
+def test_what_is_not_read_is_refused_with_what_would_help(content, name, says):
+    with pytest.raises(UnreadableDocument, match=says):
+        kind_of(content, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[2J/etc/x.pdf", "/home/ada/secret.pdf", "C:\\x\\y.pdf", "a\0\n.pdf", "\udcff.pdf"]
+)
+def test_no_message_repeats_a_name(name):
+    with pytest.raises(UnreadableDocument, match="named as a PDF") as raised:
+        kind_of(b"words", name)
+    assert str(raised.value).isprintable()
+    assert "ada" not in str(raised.value)
+    assert "x.pdf" not in str(raised.value)
+
+
+def test_random_bytes_are_no_text():
+    state, junk = 1, bytearray()
+    for _ in range(3_000):
+        state = state * 1_103_515_245 + 12_345 & 0x7FFFFFFF
+        junk.append(state >> 16 & 0xFF)
+    for start in range(0, 2_000, 500):
+        with pytest.raises(UnreadableDocument, match="of no kind"):
+            kind_of(b"\xfd" + bytes(junk[start : start + 1_000]), "a.txt")
