@@ -87,6 +87,7 @@ THIRD_PARTIES = {
     "mangum": {"doors"},
     "mcp": {"doors"},
     "mcp_types": {"doors"},
+    "pypdfium2": {"adapters.parsers.pdf"},
     "rich": {"doors"},
     "sse_starlette": {"doors"},
     "starlette": {"doors"},
