@@ -48,7 +48,10 @@ class IsolatedParser:
         if answer is None:
             raise self._died(child)
         self._give_back(child, answer)
-        return self._document(answer)
+        if "document" not in answer:
+            raise self._refused(answer)
+        document: ParsedDocument = answer["document"]
+        return document
 
     def close(self) -> None:
         """End the idle children."""
@@ -58,8 +61,12 @@ class IsolatedParser:
             child.end()
 
     def _ask(self, child: Child, content: bytes, name: str, languages: Sequence[str]) -> dict[str, Any] | None:
+        """The child's answer, with the document in it; None if it ended without one."""
         try:
-            return child.ask(content, name[-LONGEST_NAME:], languages)
+            answer = child.ask(content, name[-LONGEST_NAME:], languages)
+            if answer and "document" in answer:
+                answer["document"] = document_from_json(answer["document"])
+            return answer
         except Broken:
             return {"failed": "Broken", "ends": True}
         except BaseException:  # a keyboard interrupt among them
@@ -83,14 +90,6 @@ class IsolatedParser:
                 self._idle.append(child)
                 return
         child.end()
-
-    def _document(self, answer: Mapping[str, Any]) -> ParsedDocument:
-        if "document" not in answer:
-            raise self._refused(answer)
-        try:
-            return document_from_json(answer["document"])
-        except Broken:
-            raise _damaged("Broken") from None
 
     def _refused(self, answer: Mapping[str, Any]) -> Failure:
         if missing := answer.get("missing"):
