@@ -4,12 +4,14 @@ A grant is `(action, resource)`. A resource is written as tests/aws_template.py 
 what has a dot a GetAtt, any other word a Ref. Whether a policy stands under a condition is the template's business.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Grant = tuple[str, str]
 
-INDEX = "${OpenSearchArn}/${OpenSearchIndex}*"
+DOMAIN = "${OpenSearchArn}"
+INDEX = tuple(f"{DOMAIN}/${{OpenSearchIndex}}{rest}" for rest in ("", "/*", "-*"))  # the corpus's: alias and indices
+COLLECTIONS = (f"{DOMAIN}/${{OpenSearchIndex}}.*",)  # those of projects: no name of one fits the other
 CONTINUATIONS = "WorkQueue.Arn"  # unless a function works through another queue
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 
@@ -39,9 +41,10 @@ def files(folder: str, *actions: str) -> frozenset[Grant]:
     return frozenset((f"s3:{action}", f"${{Bucket.Arn}}/{folder}/*") for action in actions)
 
 
-def index(*methods: str) -> frozenset[Grant]:
-    """Methods of HTTP on the passage index: of a domain, or of a collection, which knows one action for all."""
-    return frozenset({*((f"es:ESHttp{method}", INDEX) for method in methods), ("aoss:APIAccessAll", "OpenSearchArn")})
+def index(*methods: str, of: Sequence[str] = INDEX) -> frozenset[Grant]:
+    """Methods of HTTP on paths of OpenSearch: of a domain, or of a collection, which knows one action for all."""
+    paths = frozenset((f"es:ESHttp{method}", path) for method in methods for path in of)
+    return paths | {("aoss:APIAccessAll", "OpenSearchArn")}
 
 
 def secret(parameter: str) -> frozenset[Grant]:

@@ -53,7 +53,7 @@ def test_a_tool_that_touches_what_its_function_was_not_given_is_reported_by_a_se
     [sentence] = ungranted(size, touched)
     assert "corpus.size cannot work on AWS: it calls passages.count, and its function get_doc lacks" in sentence
     assert "BIO_MCP_OPENSEARCH_URL" in sentence
-    assert "es:ESHttpGet on ${OpenSearchArn}/${OpenSearchIndex}*" in sentence
+    assert "es:ESHttpGet on ${OpenSearchArn}/${OpenSearchIndex}/*" in sentence
 
 
 def test_a_tool_whose_example_fails_is_reported(corpus):

@@ -2,11 +2,12 @@
 
 import ast
 import re
+from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 
 import pytest
 
-from scripts.port_grants import INDEX, secret
+from scripts.port_grants import secret
 from tests.aws_template import (
     FUNCTIONS,
     RESOURCES,
@@ -119,19 +120,62 @@ def test_the_domain_lets_in_the_roles_that_use_it_and_an_operator_if_there_is_on
     properties, stack = RESOURCES["SearchDomain"]["Properties"], {**STACK, "OpenSearchDomainName": given}
     arn = f"arn:aws:es:eu-central-1:123456789012:domain/{name}"
     [*functions, operator] = statements(properties["AccessPolicies"])
-    let_in = {each["Principal"]["AWS"]["Fn::GetAtt"]: set(several(each["Action"])) for each in functions}
+    let_in = {}
+    for each in functions:
+        paths = {rendered(path, stack).removeprefix(arn) for path in several(each["Resource"])}
+        role = each["Principal"]["AWS"]["Fn::GetAtt"]
+        let_in[role] = let_in.get(role, set()) | {(act, path) for act in several(each["Action"]) for path in paths}
     granted = {FUNCTIONS[each][1]["Role"]["Fn::GetAtt"]: on_index(each) for each in FUNCTIONS if on_index(each)}
     assert rendered(properties["DomainName"], stack) == name
     assert operator["Principal"] == {"AWS": {"Ref": "OperatorArn"}}
     assert rendered(operator["Resource"], stack) == f"{arn}/*"
     assert properties["AccessPolicies"]["Statement"][-1]["Fn::If"][0] == "HasOperator"
-    assert {rendered(each["Resource"], stack) for each in functions} == {f"{arn}/pubmed_chunk*"}
     assert let_in == granted
-    assert let_in["SearchRole.Arn"] == {"es:ESHttpGet"}  # who searches cannot write
 
 
 def on_index(function):
-    return {action for action, resource in allowed(function) if resource == INDEX}
+    """Actions and paths of OpenSearch, below its address."""
+    return {
+        (action, rendered({"Fn::Sub": path}, {**STACK, "OpenSearchArn": ""}))
+        for action, path in allowed(function)
+        if action.startswith("es:")
+    }
+
+
+def reaches(function, path):
+    """The methods by which a function may ask for a path of OpenSearch."""
+    return {action.removeprefix("es:ESHttp") for action, pattern in on_index(function) if fnmatch(path, pattern)}
+
+
+CORPUS_PATHS = [
+    "/pubmed_chunk",
+    "/pubmed_chunk/_search",
+    "/pubmed_chunk-0123456789ab-1",
+    "/pubmed_chunk-0123456789ab-1/_mget",
+    "/pubmed_chunk-0123456789ab-1-own/_bulk",
+]
+PROJECT_PATHS = [
+    "/pubmed_chunk.proj-lab",
+    "/pubmed_chunk.proj-lab~0123456789ab~1/_search",
+    "/pubmed_chunk.proj--a-b-c-0123456789ab~0123456789ab~1~own/_bulk",
+]
+NOBODYS_PATHS = ["/_aliases", "/_search", "/_all/_search", "/*/_search", "/_bulk", "/_cat/indices", "/pubmed/_search"]
+
+
+def test_who_searches_the_corpus_reads_it_and_no_index_of_a_project():
+    assert all(reaches("search", path) == {"Get"} for path in CORPUS_PATHS)
+    assert all(reaches("search", path) == set() for path in PROJECT_PATHS)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_no_function_reaches_beyond_the_indices_of_the_corpus_and_of_projects(function):
+    assert [path for path in NOBODYS_PATHS if reaches(function, path)] == []
+
+
+def test_the_name_of_the_corpus_cannot_be_read_as_that_of_a_project():
+    """A dot ends it in the names of projects' indices."""
+    for name in ("pubmed_chunk.proj-lab", "a.b", ".", "a*", "a,b"):
+        assert not re.fullmatch(TEMPLATE["Parameters"]["OpenSearchIndex"]["AllowedPattern"], name)
 
 
 # What an adapter calls, as actions of IAM; a transaction needs those of its parts.

@@ -59,11 +59,11 @@ def main(argv: Sequence[str], needed: Callable[[str], Given] = needed) -> int:
     An example that fails, or that calls what scripts/port_grants.py does not know, is told by its sentence.
     """
     try:
-        given = functions(needed)
+        found = files(functions(needed))
     except (AssertionError, LookupError) as unusable:
         print(unusable, file=sys.stderr)
         return 1
-    return publish(files(given), "--check" in argv)
+    return publish(found, "--check" in argv)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The policies of a function's role: its log, and what its tools and its declaration take."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from scripts.port_grants import Grant
 from scripts.template.blocks import Tagged, Value, listed
@@ -23,7 +23,7 @@ def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
         arns = listed([each.arn for each in callees])
         made.append(policy("invoke", [allow(["lambda:InvokeFunction"], arns)]))
     made += [_reading(*each) for each in function.secrets]
-    index = {condition: allowed(grants, [service]) for condition, service in INDEX.items()}
+    index = {condition: on_index(grants, service) for condition, service in INDEX.items()}
     return [*made, *(when(condition, policy("index", found)) for condition, found in index.items() if found)]
 
 
@@ -44,6 +44,17 @@ def allowed(grants: Iterable[Grant], services: Sequence[str]) -> list[Value]:
         for action, resource in sorted(each for each in grants if each[0].startswith(f"{service}:")):
             by_resource.setdefault(resource, []).append(action)
     return [allow(actions, spelt(resource)) for resource, actions in by_resource.items()]
+
+
+def on_index(grants: Iterable[Grant], service: str, spell: Callable[[str], Value] | None = None) -> list[Value]:
+    """A statement for each set of actions on OpenSearch, with all the paths that they are allowed on."""
+    by_path: dict[str, list[str]] = {}
+    for action, path in sorted(each for each in grants if each[0].startswith(f"{service}:")):
+        by_path.setdefault(path, []).append(action)
+    by_actions: dict[tuple[str, ...], list[Value]] = {}
+    for path, actions in sorted(by_path.items()):
+        by_actions.setdefault(tuple(actions), []).append((spell or spelt)(path))
+    return [allow(actions, paths if len(paths) > 1 else paths[0]) for actions, paths in by_actions.items()]
 
 
 def when(condition: str, value: Value, otherwise: Value = NO_VALUE) -> Tagged:

@@ -21,6 +21,8 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_TABLE_AUDIT": "!Ref AuditTable",
     "BIO_MCP_TABLE_PACE": "!Ref PaceTable",
     "BIO_MCP_TABLE_CACHE": "!Ref CacheTable",
+    "BIO_MCP_TABLE_PROJECTS": "!Ref ProjectsTable",
+    "BIO_MCP_TABLE_PROJECT_DOCUMENTS": "!Ref ProjectDocumentsTable",
     "BIO_MCP_QUEUE_URL": "!Ref WorkQueue",
     "BIO_MCP_EVENT_BUS": "!Ref EventBus",
     "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
@@ -79,8 +81,10 @@ def _function(function: Function, callees: Sequence[Function]) -> Value:
 def _variables(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
     calls = {"BIO_MCP_FUNCTIONS": _served(callees)} if function.is_endpoint else {}
     queue = {"BIO_MCP_QUEUE_URL": f"!Ref {function.queue}"} if function.queue else {}
-    values = {name: each for name, each in (VALUES | queue).items() if name in function.ports.variables}
-    return values | calls | function.variables
+    known = VALUES | queue | function.variables
+    if unknown := function.ports.variables - known.keys():
+        raise LookupError(f"add to VALUES in scripts/template/resources.py: {', '.join(sorted(unknown))}")
+    return {name: known[name] for name in known if name in function.ports.variables} | calls | function.variables
 
 
 def _served(callees: Sequence[Function]) -> Value:
