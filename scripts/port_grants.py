@@ -62,6 +62,7 @@ def secret(parameter: str) -> frozenset[Grant]:
 
 ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
 READING = table("Documents", "BatchGetItem")
+DOCUMENT = files("project-documents", "GetObject")
 ASKING = table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName")
 CACHING = ASKING | table("Cache", "BatchGetItem", "BatchWriteItem")
 NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
@@ -74,6 +75,9 @@ VARIABLES = {
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),
     "lookup": (*NCBI, "BIO_MCP_TABLE_CACHE", "NCBI_ID_CONVERTER_URL"),
+    "projects": ("BIO_MCP_TABLE_PROJECTS",),
+    "collections": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
+    "project_documents": ("BIO_MCP_TABLE_PROJECT_DOCUMENTS", "BIO_MCP_BUCKET"),
     "checkpoints": ("BIO_MCP_TABLE_CHECKPOINTS",),
     "jobs": ("BIO_MCP_TABLE_JOBS", "BIO_MCP_BUCKET"),
     "leases": ("BIO_MCP_TABLE_LEASES",),
@@ -97,6 +101,24 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "passages.ensure_schema": index("Get", "Put"),
     "passages.upsert_chunks": index("Get", "Post"),
     "passages.delete": index("Get", "Post"),
+    "projects.get": table("Projects", "GetItem", "Scan"),  # Scan names the others where there is none of that id
+    "projects.put": table("Projects", "PutItem"),
+    "projects.all": table("Projects", "Scan"),
+    "projects.delete": table("Projects", "DeleteItem"),
+    "collections.*": index("Get", of=COLLECTIONS),
+    "collections.create": index("Get", "Put", "Delete", of=COLLECTIONS),
+    "collections.drop": index("Get", "Delete", of=COLLECTIONS),
+    "collections.rebuild": index("Get", "Put", "Post", "Delete", of=COLLECTIONS),
+    "collections.replace": index("Get", "Post", of=COLLECTIONS),
+    "collections.upsert": index("Get", "Post", of=COLLECTIONS),
+    "project_documents.find": table("ProjectDocuments", "BatchGetItem") | DOCUMENT,
+    "project_documents.all": table("ProjectDocuments", "Query") | DOCUMENT,
+    "project_documents.put": table("ProjectDocuments", "PutItem", "BatchWriteItem")
+    | files("project-documents", "PutObject"),
+    "project_documents.delete": table("ProjectDocuments", "BatchGetItem", "DeleteItem", "BatchWriteItem") | DOCUMENT,
+    "project_documents.cursor": table("ProjectDocuments", "GetItem") | DOCUMENT,
+    "project_documents.put_cursor": table("ProjectDocuments", "PutItem") | files("project-documents", "PutObject"),
+    "project_documents.drop": table("ProjectDocuments", "Query", "BatchWriteItem"),
     "embeddings.*": frozenset(),
     "parser.*": frozenset(),
     "entrez.*": ASKING,

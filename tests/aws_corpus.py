@@ -2,6 +2,7 @@
 
 from datetime import date
 
+from bio_mcp.adapters.aws.inspection import KEYS
 from bio_mcp.adapters.aws.queue import SqsContinuations
 from bio_mcp.adapters.entrez.client import Eutils
 from bio_mcp.adapters.entrez.transport import HttpTransport
@@ -14,12 +15,10 @@ from tests.aws_ports import MotoPorts, client
 from tests.corpus import HashedWords
 from tests.reference_passages import ReferencePassages
 
-TABLES = ("documents", "checkpoints", "jobs", "leases", "audit", "pace", "projects", "cache")
-
 
 def settings_of(made: MotoPorts, **more) -> Settings:
     """The settings that name what `made` makes."""
-    tables = {f"table_{name}": made.table(f"{name.title()}Table") for name in TABLES}
+    tables = {f"table_{name}": made.table(f"{name.title().replace('_', '')}Table") for name in KEYS}
     made.announcements  # noqa: B018  makes the bus
     return Settings(
         **{

@@ -17,6 +17,7 @@ from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.jobs import DynamoJobs
 from bio_mcp.adapters.aws.leases import DynamoLeases
+from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
 from bio_mcp.adapters.aws.projects import DynamoProjects
 from bio_mcp.adapters.aws.queue import SqsContinuations
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
@@ -57,6 +58,7 @@ class AwsPorts:
             "jobs",
             "leases",
             "pacers",
+            "project_documents",
             "projects",
         }
     )
@@ -97,6 +99,10 @@ class AwsPorts:
     @cached_property
     def projects(self):
         return DynamoProjects(self.dynamodb, self.table("ProjectsTable"))
+
+    @cached_property
+    def project_documents(self):
+        return DynamoProjectDocuments(self.dynamodb, self.table("ProjectDocumentsTable"), lambda: self.blobs)
 
     @cached_property
     def cache(self):

@@ -10,7 +10,7 @@ KEPT = set(TABLES) - {"CacheTable"}
 
 
 def test_there_is_one_table_for_each_port():
-    ports = ("Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects", "Cache")
+    ports = ("Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects", "ProjectDocuments", "Cache")
     assert set(TABLES) == {f"{port}Table" for port in ports}
 
 

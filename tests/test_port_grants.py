@@ -103,7 +103,7 @@ def test_what_a_tool_declares_beside_its_examples_is_a_method_of_a_port_that_the
 
 def test_every_port_that_a_tool_may_touch_has_a_row():
     assert {each.partition(".")[0] for each in GRANTS} == set(VARIABLES)
-    assert set(VARIABLES) == PORTS - {"blobs", "projects", "collections", "project_documents"}  # no tool touches those
+    assert set(VARIABLES) == PORTS - {"blobs"}  # no tool touches those
 
 
 def test_a_method_without_a_row_is_reported_by_a_sentence():
@@ -118,7 +118,7 @@ def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
     for name, value in NOBODY.items():
         monkeypatch.setenv(name, value)
     given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
-    given |= {"BIO_MCP_OPENSEARCH_URL": "http://127.0.0.1:9"} if port == "passages" else {}
+    given |= {"BIO_MCP_OPENSEARCH_URL": "http://127.0.0.1:9"} if port in ("passages", "collections") else {}
     backends = Aws(Settings.from_env(given))
     if port == "embeddings":  # a model, which this machine has elsewhere
         assert backends.settings.models.name == "1"

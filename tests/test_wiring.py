@@ -11,6 +11,7 @@ from moto import mock_aws
 
 from bio_mcp import dialects, wiring
 from bio_mcp.adapters.aws.clients import client
+from bio_mcp.adapters.aws.inspection import KEYS
 from bio_mcp.call import call, envelope
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import Misconfigured
@@ -24,10 +25,7 @@ from tests.aws_ports import NOBODY
 ROOT = Path(__file__).parents[1]
 NAMED = {
     "mode": "aws",
-    **{
-        f"table_{name}": name
-        for name in ("documents", "checkpoints", "jobs", "leases", "audit", "pace", "projects", "cache")
-    },
+    **{f"table_{name}": name for name in KEYS},
     "queue_url": "https://sqs.us-east-1.amazonaws.com/123456789012/work",
     "bucket": "bucket",
     "event_bus": "bus",
@@ -45,12 +43,13 @@ PORTS = {
     "announcements": "event_bus",
     "blobs": "bucket",
     "projects": "table_projects",
+    "collections": "opensearch_url",
+    "project_documents": "table_project_documents",
     "entrez": "table_pace",
     "pubmed": "table_cache",
     "lookup": "table_cache",
 }
 """Port -> a setting without which it cannot be made."""
-EMBEDDED_ONLY = ("collections", "project_documents")
 ANYWHERE = ("embeddings", "parser", "chunk_namespace")  # need no service of AWS
 
 
@@ -80,7 +79,7 @@ def test_an_index_is_made_of_as_many_shards_as_are_set():
 
 def test_every_port_of_the_backends_is_tested_here():
     given = {name for name, each in vars(Backends).items() if isinstance(each, property)}
-    assert given == {*PORTS, *ANYWHERE, *EMBEDDED_ONLY}
+    assert given == {*PORTS, *ANYWHERE}
 
 
 @pytest.mark.parametrize("port", [*PORTS, *ANYWHERE])

@@ -28,22 +28,27 @@ def _made(kind: type[OpenSearchPassages], url: str, shards: int = 1, alias: str 
 
 
 class FreshStatistics(OpenSearchPassages):
-    """Before each search, drops what was replaced or deleted from the index, whose words BM25 else still counts.
-
-    Merging alone drops nothing that a copy of the shard may still ask for; closing the index ends that claim.
-    """
+    """Before each search, drops what was replaced or deleted from the index, whose words BM25 else still counts."""
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         index = self.alias.index()
         if index is not None:
-            for method, step in (("POST", "_flush?force=true"), ("POST", "_close"), ("POST", "_open")):
-                self._transport.ask(method, f"/{index.name}/{step}")
-            self._transport.ask("GET", f"/_cluster/health/{index.name}?wait_for_status=green")
-            self._transport.ask("POST", f"/{index.name}/_forcemerge?max_num_segments=1")
-            self._transport.ask("POST", f"/{index.name}/_refresh")
-            counted = self._transport.ask("GET", f"/{index.name}/_stats/docs")["_all"]["primaries"]["docs"]
-            assert counted["deleted"] == 0
+            drop_deleted(self._transport, index.name)
         return super().hybrid_search(query)
+
+
+def drop_deleted(transport: OpenSearchTransport, index: str) -> None:
+    """Merge the index, without what was replaced or deleted.
+
+    Merging alone drops nothing that a copy of the shard may still ask for; closing the index ends that claim.
+    """
+    for step in ("_flush?force=true", "_close", "_open"):
+        transport.ask("POST", f"/{index}/{step}")
+    transport.ask("GET", f"/_cluster/health/{index}?wait_for_status=green")
+    for step in ("_forcemerge?max_num_segments=1", "_refresh"):
+        transport.ask("POST", f"/{index}/{step}")
+    counted = transport.ask("GET", f"/{index}/_stats/docs")["_all"]["primaries"]["docs"]
+    assert counted["deleted"] == 0
 
 
 def fresh_statistics_at(url: str) -> OpenSearchPassages:

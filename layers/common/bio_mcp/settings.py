@@ -117,6 +117,9 @@ class Settings:
     table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "DynamoDB table of the turns at NCBI", mode="aws")
     table_cache: str = setting("BIO_MCP_TABLE_CACHE", "", "DynamoDB table of NCBI's cached answers", mode="aws")
     table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "DynamoDB table of the projects", mode="aws")
+    table_project_documents: str = setting(
+        "BIO_MCP_TABLE_PROJECT_DOCUMENTS", "", "DynamoDB table of the documents of projects", mode="aws"
+    )
     queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
     bucket: str = setting(
         "BIO_MCP_BUCKET", "", "S3 bucket of papers and jobs that are too large for a table", mode="aws"

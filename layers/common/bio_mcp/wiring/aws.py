@@ -13,11 +13,12 @@ from bio_mcp.wiring.shared import Shared
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.clients import Clients
     from bio_mcp.adapters.aws.queue import SqsContinuations
+    from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
-    from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
+    from bio_mcp.ports.projects import ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents
 
@@ -42,13 +43,11 @@ class Aws(Shared):
 
     @lazily
     def passages(self) -> "OpenSearchPassages":
-        if find_spec("opensearchpy") is None:
-            raise Misconfigured("searching takes opensearch-py; install the extra aws, as docs/runbook.md says")
+        url, to = self._opensearch_url(), self.settings
         from bio_mcp.adapters.opensearch.passages import connected
         from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
-        to = self.settings
-        url, shards = to.needed("opensearch_url"), to.opensearch_shards
+        shards = to.opensearch_shards
         return connected(url, to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B, shards=shards)
 
     @lazily
@@ -94,12 +93,19 @@ class Aws(Shared):
         return DynamoProjects(self._dynamodb, self.settings.needed("table_projects"))
 
     @lazily
-    def collections(self) -> "Collections":
-        raise Misconfigured("projects are not searched in this mode yet")
+    def collections(self) -> "OpenSearchCollections":
+        url, to = self._opensearch_url(), self.settings
+        from bio_mcp.adapters.opensearch.collections import connected
+        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+        return connected(url, to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B)
 
     @lazily
     def project_documents(self) -> "ProjectDocuments":
-        raise Misconfigured("projects have no documents in this mode yet")
+        from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
+
+        table = self.settings.needed("table_project_documents")
+        return DynamoProjectDocuments(self._dynamodb, table, lambda: self.blobs)
 
     def checks(self) -> Sequence[Finding]:
         """Check the tables, the queue, the bucket and the event bus."""
@@ -116,6 +122,11 @@ class Aws(Shared):
     def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
         unused = {"cache"} if self.settings.cache == "off" else set()
         return {kind: self.settings.needed(f"table_{kind}") for kind in kinds if kind not in unused}
+
+    def _opensearch_url(self) -> str:
+        if find_spec("opensearchpy") is None:
+            raise Misconfigured("searching takes opensearch-py; install the extra aws, as docs/runbook.md says")
+        return self.settings.needed("opensearch_url")
 
     @lazily
     def _clients(self) -> "Clients":

@@ -7,14 +7,12 @@ The number of articles is in counters of the same table (see `exact_count`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import copy_context
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, in_parallel
 from bio_mcp.adapters.aws.exact_count import CountedItems
 from bio_mcp.adapters.aws.failures import Contended, reaching
 from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
 
 WHAT = "papers"
-THREADS = 8  # concurrent writes
 HEAD = ("pmid", "content_hash", "version", "indexed_version", "pmid_version", "date_revised")
 WHOLE = (*HEAD, BODY, KEY)
 FOLDER = "articles"
@@ -73,10 +70,10 @@ class DynamoDocuments:
         items = {pmid: self._item(pmid, document) for pmid, document in newest.items()}
         with reaching(WHAT):
             existing = self._counted.add(items)
-        _in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
+        in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
-        _in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
+        in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
 
     def delete(self, pmids: Sequence[str]) -> int:
         with reaching(WHAT):
@@ -153,10 +150,3 @@ def _head(item: Item) -> Head:
         int(item["pmid_version"]["N"]),
         date.fromisoformat(revised) if revised else None,
     )
-
-
-def _in_parallel(calls: Sequence[Callable[[], None]]) -> None:
-    """Make the calls on a few threads, with this call's deadline. Raises the first failure, after all have ended."""
-    with ThreadPoolExecutor(THREADS) as pool:
-        for future in [pool.submit(copy_context().run, call) for call in calls]:
-            future.result()

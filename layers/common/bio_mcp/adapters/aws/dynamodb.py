@@ -1,6 +1,8 @@
-"""What the DynamoDB adapters share: numbers, and complete batch reads."""
+"""What the DynamoDB adapters share: numbers, complete batch reads, and calls at once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 Item = Mapping[str, Any]  # name -> value in DynamoDB's JSON, as {"S": "text"}
 AT_ONCE = 100  # keys of one BatchGetItem
+THREADS = 8  # concurrent writes
 BACKOFF = Backoff(tries=12, first_s=0.05, cap_s=20.0, jitter=0.5)
 """For writers that contend for one item: 12 tries, a minute in all. The large jitter separates them."""
 
@@ -49,3 +52,10 @@ def _get_some(
     if len(unprocessed) == len(keys):
         raise Contended("The store is busy at the moment. Nothing is lost; try again.")
     return answer["Responses"].get(table, []), unprocessed
+
+
+def in_parallel(calls: Sequence[Callable[[], None]]) -> None:
+    """Make the calls on a few threads, with this call's deadline. Raises the first failure, after all have ended."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        for future in [pool.submit(copy_context().run, call) for call in calls]:
+            future.result()

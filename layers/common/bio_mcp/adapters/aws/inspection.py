@@ -16,6 +16,7 @@ KEYS = {
     "audit": ["month", "at"],
     "pace": ["budget"],
     "projects": ["project_id"],
+    "project_documents": ["project_id", "item"],
     "cache": ["entry"],
 }
 """Table -> the attributes of its key."""

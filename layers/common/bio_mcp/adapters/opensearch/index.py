@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bio_mcp.adapters.opensearch.errors import IndexRefused
-from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout, index_body, index_name, own_alias
+from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 
@@ -22,6 +22,7 @@ class Index:
     name: str
     fingerprint: str
     dim: int
+    blocked: bool = field(default=False, compare=False)  # to writes
 
     def holds(self, fingerprint: str, dim: int) -> bool:
         """Whether its vectors are those of this model."""
@@ -53,7 +54,7 @@ class Alias:
 
     def index_name(self, fingerprint: str, dim: int) -> str:
         """Return the name of the index that `make` creates for this model."""
-        return index_name(self.corpus, fingerprint, dim, self.layout.generation)
+        return self.layout.index_name(self.corpus, fingerprint, dim)
 
     def index(self) -> Index | None:
         """Return the index behind the alias, cached for `KNOWN_S` seconds; None if there is none."""
@@ -101,6 +102,17 @@ class Alias:
         self._act(*moves)
         self.forget()
 
+    def hand_over(self, old: Index, new: Index, also_from: "Alias") -> None:
+        """Replace `old` by the younger `new`, and take the alias `also_from` off `new`; removes `old`.
+
+        Of two indices behind the alias `index` gives the older, so what is searched changes in one step: the last.
+        Every path begins with the name of an index, so that a policy can allow nothing else.
+        """
+        self._transport.ask("PUT", f"/{new.name}/_alias/{self.name}")
+        self._transport.ask("DELETE", f"/{new.name}/_alias/{also_from.name}")
+        self._transport.ask("DELETE", f"/{old.name}")
+        self.forget()
+
     def block(self, index: Index, *, blocked: bool = True) -> None:
         """Block all writes to `index`, or allow them again."""
         self._transport.ask("PUT", f"/{index.name}/_settings", {"index.blocks.write": blocked})
@@ -119,11 +131,12 @@ class Alias:
 
     def _create(self, name: str, fingerprint: str, dim: int, *, aliased: bool) -> None:
         """Create the index unless it exists, with the first kind of BM25 that this OpenSearch knows."""
-        names = (own_alias(name), self.name) if aliased else (own_alias(name),)
+        own = self.layout.own_alias(name)
+        names = (own, self.name) if aliased else (own,)
         named: dict[str, Any] = {"aliases": {each: {} for each in names}}
         for similarity in SIMILARITIES:
             try:
-                self._transport.ask("PUT", f"/{name}", index_body(self.layout, fingerprint, dim, similarity) | named)
+                self._transport.ask("PUT", f"/{name}", self.layout.body(fingerprint, dim, similarity) | named)
                 return
             except IndexRefused as error:
                 if error.kind == EXISTS:
@@ -140,16 +153,17 @@ class Alias:
                 return []
             raise
         oldest = sorted(answer, key=lambda name: (int(answer[name]["settings"]["index"]["creation_date"]), name))
-        return [_index(name, answer[name]["mappings"].get("_meta", {})) for name in oldest]
+        return [_index(name, answer[name]) for name in oldest]
 
 
-def _index(name: str, meta: dict[str, Any]) -> Index:
+def _index(name: str, described: dict[str, Any]) -> Index:
+    meta, settings = described["mappings"].get("_meta", {}), described["settings"]["index"]
     if not {"fingerprint", "dim"} <= meta.keys():
         raise IndexUnavailable(
             "What is called by the name of the passage index was not made by bio-mcp; configure another name.",
             retryable=False,
         )
-    return Index(name, meta["fingerprint"], meta["dim"])
+    return Index(name, meta["fingerprint"], meta["dim"], settings.get("blocks", {}).get("write") == "true")
 
 
 def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:

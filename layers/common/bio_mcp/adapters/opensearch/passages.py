@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bio_mcp.adapters.entry_vectors import check_vectors, mean_vector, newest, other_model
 from bio_mcp.adapters.opensearch import queries
 from bio_mcp.adapters.opensearch.bulk import Actions, Bulk
-from bio_mcp.adapters.opensearch.connection import client
 from bio_mcp.adapters.opensearch.documents import (
     chunks_of,
     document_of,
@@ -33,11 +32,11 @@ from bio_mcp.adapters.opensearch.documents import (
     needs_stored,
     vectors_of,
 )
+from bio_mcp.adapters.opensearch.endpoint import transport_to
 from bio_mcp.adapters.opensearch.errors import IndexRefused
 from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, mismatch
 from bio_mcp.adapters.opensearch.reindex import rebuild
-from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout, own_alias
-from bio_mcp.adapters.opensearch.sigv4 import sigv4
+from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, lines
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.errors import Conflict, IndexUnavailable
@@ -68,12 +67,10 @@ def connected(
     shards: int = 1,
     replicas: int | None = None,
 ) -> "OpenSearchPassages":
-    """Return the passages behind `alias` at `url`. Connects when first used.
-
-    `service` is es (a managed domain), aoss (Serverless) or none, which leaves requests unsigned.
-    """
-    transport = OpenSearchTransport(client(url, None if service == "none" else sigv4(service, region)))
-    return OpenSearchPassages(transport, alias, Layout(FLAVOURS[service], k1, b, shards, replicas))
+    """Return the passages behind `alias` at `url`. Connects when first used. `service` is a key of `FLAVOURS`."""
+    return OpenSearchPassages(
+        transport_to(url, service, region), alias, Layout(FLAVOURS[service], k1, b, shards, replicas)
+    )
 
 
 class OpenSearchPassages:
@@ -207,7 +204,7 @@ class OpenSearchPassages:
     def _write(self, index: Index, pmids: Collection[str], actions: Actions) -> None:
         """Write to `index`. Raises `Conflict` if another index is searched by then."""
         flavour = self._layout.flavour
-        target = own_alias(index.name) if flavour.conditional else index.name
+        target = self._layout.own_alias(index.name) if flavour.conditional else index.name
         options = ["refresh=true"] * flavour.refreshes + ["require_alias=true"] * flavour.conditional
         try:
             self._bulk.write(f"/{target}/_bulk?{'&'.join(options)}".rstrip("?"), pmids, actions)

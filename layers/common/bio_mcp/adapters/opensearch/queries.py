@@ -26,13 +26,19 @@ MARGIN = 64
 
 def lexical_body(query: PassageQuery) -> Body | None:
     """Query for the best papers by BM25; None if no term has a weight."""
+    any_word = words(query.terms, conditions(query))
+    return _page(query.depth, any_word) if any_word else None
+
+
+def words(terms: Iterable[tuple[str, float]], passing: Sequence[Body]) -> Body | None:
+    """Query for documents with any of the terms, of those that pass the filters; None if no term has a weight."""
     weights: dict[str, float] = {}
-    for term, weight in query.terms:
+    for term, weight in terms:
         weights[term] = weights.get(term, 0.0) + weight
     should = [{"term": {"terms": {"value": term, "boost": weight}}} for term, weight in weights.items() if weight > 0]
     if not should:
         return None
-    return _page(query.depth, {"bool": {"should": should, "minimum_should_match": 1, "filter": conditions(query)}})
+    return {"bool": {"should": should, "minimum_should_match": 1, "filter": list(passing)}}
 
 
 def semantic_body(query: PassageQuery, vector: "Vectors") -> Body:

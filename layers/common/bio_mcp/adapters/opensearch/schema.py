@@ -1,15 +1,17 @@
-"""Settings and mapping of the index of one embedding model.
+"""Settings and mapping of the index of one embedding model: what every index has, and what that of papers has.
 
 One document per paper, `_id` its PMID. What is filtered and ranked by stands in columns beside the text's own term
 stream; the windows' vectors are nested documents, in the order of `layout`. What is only read back, the passages and
 their vectors bit by bit, is `unindexed`, which is not indexed; the indexed vectors are not stored a second time.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 KEYWORD = {"type": "keyword"}
+TERMS = {"type": "text", "analyzer": "whitespace", "similarity": "terms", "index_options": "freqs"}
 SIMILARITIES = ("LegacyBM25", "BM25")  # from OpenSearch 3 on, "BM25" leaves out the factor k1 + 1
 
 
@@ -19,18 +21,34 @@ class Flavour:
 
     `engine` is the vector library. `conditional`: a write may depend on the sequence number that was read, and on the
     index being there. `refreshes`: searches may see a write at once. `tunable`: shards, copies and blocks are ours
-    to set.
+    to set. `scripts`: vectors may be compared one by one.
     """
 
     engine: str
     conditional: bool = True
     refreshes: bool = True
     tunable: bool = True
+    scripts: bool = True
 
 
 DOMAIN = Flavour("lucene")  # a managed domain or a node of one's own: the engine that the tests run on
-SERVERLESS = Flavour("faiss", conditional=False, refreshes=False, tunable=False)  # a collection of type SEARCH
+SERVERLESS = Flavour(
+    "faiss", conditional=False, refreshes=False, tunable=False, scripts=False
+)  # a collection of type SEARCH
 FLAVOURS = {"none": DOMAIN, "es": DOMAIN, "aoss": SERVERLESS}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What an index holds. `fields` gives its mapping by flavour and dimension; of the source `unstored` is left out.
+
+    `settings` are those of the index where they are ours to set. `separator` stands between the parts of its name.
+    """
+
+    fields: Callable[[Flavour, int], dict[str, Any]]
+    unstored: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    separator: str = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,41 +64,40 @@ class Layout:
     shards: int = 1
     replicas: int | None = None
     generation: int = 1
+    contents: Contents = field(default_factory=lambda: PAPERS)
+
+    def index_name(self, corpus: str, fingerprint: str, dim: int) -> str:
+        """Return the name of the index of `corpus` for the vectors of this model."""
+        model = sha256(f"{fingerprint}/{dim}".encode()).hexdigest()[:12]
+        return self.contents.separator.join((corpus, model, str(self.generation)))
+
+    def own_alias(self, index: str) -> str:
+        """Return the alias of this index alone. A write by it fails if the index is gone; by name it creates one."""
+        return f"{index}{self.contents.separator}own"
+
+    def body(self, fingerprint: str, dim: int, similarity: str) -> dict[str, Any]:
+        """Return the settings and mapping of an index; `similarity` is one of `SIMILARITIES`."""
+        return {
+            "settings": {"index": self._settings(similarity)},
+            "mappings": {
+                "dynamic": "strict",
+                "_meta": {"fingerprint": fingerprint, "dim": dim},
+                "_source": {"excludes": list(self.contents.unstored)},
+                "properties": self.contents.fields(self.flavour, dim),
+            },
+        }
+
+    def _settings(self, similarity: str) -> dict[str, Any]:
+        ranking = {"knn": True, "similarity": {"terms": {"type": similarity, "k1": self.k1, "b": self.b}}}
+        if not self.flavour.tunable:
+            return ranking
+        copies = {"auto_expand_replicas": "0-1"} if self.replicas is None else {"number_of_replicas": self.replicas}
+        return ranking | {"number_of_shards": self.shards, **copies, **self.contents.settings}
 
 
-def index_name(corpus: str, fingerprint: str, dim: int, generation: int = 1) -> str:
-    """Return the name of the index of `corpus` for the vectors of this model."""
-    return f"{corpus}-{sha256(f'{fingerprint}/{dim}'.encode()).hexdigest()[:12]}-{generation}"
-
-
-def own_alias(index: str) -> str:
-    """Return the alias of this index alone. A write by it fails if the index is gone; by name it would create one."""
-    return f"{index}-own"
-
-
-def index_body(layout: Layout, fingerprint: str, dim: int, similarity: str) -> dict[str, Any]:
-    """Return the settings and mapping of an index; `similarity` is one of `SIMILARITIES`."""
-    settings: dict[str, Any] = {
-        "knn": True,
-        "similarity": {"terms": {"type": similarity, "k1": layout.k1, "b": layout.b}},
-    }
-    if layout.flavour.tunable:
-        copies = {"auto_expand_replicas": "0-1"} if layout.replicas is None else {"number_of_replicas": layout.replicas}
-        settings |= {"number_of_shards": layout.shards, **copies}
+def graph(engine: str, dim: int) -> dict[str, Any]:
+    """Return the mapping of a vector that is found by a graph of near ones."""
     return {
-        "settings": {"index": settings},
-        "mappings": {
-            "dynamic": "strict",
-            "_meta": {"fingerprint": fingerprint, "dim": dim},
-            "_source": {"excludes": ["terms", "windows"]},
-            "properties": _properties(layout.flavour.engine, dim),
-        },
-    }
-
-
-def _properties(engine: str, dim: int) -> dict[str, Any]:
-    small = {"type": "byte", "index": False}
-    vector = {
         "type": "knn_vector",
         "dimension": dim,
         "method": {
@@ -90,11 +107,15 @@ def _properties(engine: str, dim: int) -> dict[str, Any]:
             "parameters": {"m": 16, "ef_construction": 128},
         },
     }
+
+
+def _papers(flavour: Flavour, dim: int) -> dict[str, Any]:
+    small = {"type": "byte", "index": False}
     return {
         "pmid": {"type": "long"},
         "version": {"type": "long", "index": False},
         "title": {"type": "keyword", "index": False, "doc_values": False},
-        "terms": {"type": "text", "analyzer": "whitespace", "similarity": "terms", "index_options": "freqs"},
+        "terms": TERMS,
         "year": {"type": "integer"},
         "journals": KEYWORD,
         "publication_types": KEYWORD,
@@ -107,5 +128,8 @@ def _properties(engine: str, dim: int) -> dict[str, Any]:
         "passages": {"type": "integer", "index": False},
         "layout": {"type": "keyword", "index": False},
         "unindexed": {"type": "object", "enabled": False},
-        "windows": {"type": "nested", "properties": {"vector": vector}},
+        "windows": {"type": "nested", "properties": {"vector": graph(flavour.engine, dim)}},
     }
+
+
+PAPERS: Contents = Contents(_papers, unstored=("terms", "windows"))

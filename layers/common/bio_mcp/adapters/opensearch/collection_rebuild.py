@@ -1,0 +1,47 @@
+"""Rebuilding the index of a project for another model, beside the one that is searched (blue/green).
+
+The new index stands behind an alias of its own until one step gives it the alias of the old one and removes that. The
+content of every chunk is compared, so a rebuild that was stopped is continued, and a second pass finds what was written
+during the first. For this second pass the old index is blocked: a write then is a conflict, until the switch. A rebuild
+that is killed in that moment leaves the block, and the next one ends it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from bio_mcp.adapters.collections import check_chunk_vectors
+from bio_mcp.adapters.opensearch.chunk_documents import chunk_of, document_of
+from bio_mcp.adapters.opensearch.chunk_index import ChunkIndex
+from bio_mcp.adapters.opensearch.chunk_queries import CHUNK
+
+if TYPE_CHECKING:
+    from bio_mcp.retrieval.passages import Vectors
+
+Embed = Callable[[Sequence[str]], "Vectors"]
+
+EMBEDDED_AT_ONCE = 128  # chunks
+LISTED_AT_ONCE = 5_000  # ids
+
+
+def bring_up(live: ChunkIndex, following: ChunkIndex, embed: Embed) -> None:
+    """Write to `following` every chunk of `live` that differs there, embedded anew, and delete all others."""
+    live.refresh()
+    following.refresh()
+    there, here = _contents(following), _contents(live)
+    changed = [key for key, content in here.items() if there.get(key) != content]
+    for page in _pages(changed):
+        chunks = {key: chunk_of(source) for key, source in live.sources(page, CHUNK).items()}
+        vectors = embed([each.embedded_text for each in chunks.values()]) if chunks else ()
+        by_key = dict(zip(chunks, vectors, strict=True))
+        check_chunk_vectors(by_key, following.index.dim)
+        following.put({key: document_of(chunk, by_key[key]) for key, chunk in chunks.items()})
+    following.delete([key for key in there if key not in here])
+    following.refresh()
+
+
+def _contents(index: ChunkIndex) -> dict[str, str]:
+    return {hit["_id"]: hit["fields"]["content"][0] for hit in index.listed(at_once=LISTED_AT_ONCE)}
+
+
+def _pages(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (keys[start : start + EMBEDDED_AT_ONCE] for start in range(0, len(keys), EMBEDDED_AT_ONCE))
