@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.stores import Embeddings
 
 
-QUIET_S = 120  # without a sign of progress, after which a file is given up
+QUIET_S = 300  # without a sign of progress, after which a file is given up
 
 
 class Shared:

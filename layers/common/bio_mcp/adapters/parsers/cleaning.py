@@ -34,7 +34,7 @@ def clean(document: ParsedDocument) -> ParsedDocument:
         )
     sections = tuple(each for each in map(_cleaned, document.sections) if each.text or each.heading)
     if not any(each.text for each in sections):
-        raise UnreadableDocument("The document holds no text; check that it is the right file.")
+        raise UnreadableDocument("The document holds no text: it is empty, or holds images alone.")
     return replace(
         document,
         sections=sections,

@@ -3,13 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from bio_mcp.literature.layout.section_names import is_references
 from bio_mcp.literature.parsed import SEPARATOR, ParsedSection, SectionKind
-
-_REFERENCES = re.compile(
-    r"(?:\d+\.?\s+)?(?:references?(?: list| cited)?|bibliography|literature cited|works cited"
-    r"|literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis)?|เอกสารอ้างอิง|บรรณานุกรม)\s*:?",
-    re.IGNORECASE,
-)
 
 
 class Outline:
@@ -60,15 +55,10 @@ class Outline:
 
     def _add(self, text: str, kind: SectionKind) -> None:
         path = tuple(heading for _, heading in self._path)
-        if any(map(is_reference_heading, path)):
+        if any(map(is_references, path)):
             kind = SectionKind.REFERENCES
         self._sections.append(ParsedSection(text, path[-1] if path else None, path, kind=kind))
         self._announced = False
-
-
-def is_reference_heading(heading: str) -> bool:
-    """Whether the works that a document cites are listed under this heading."""
-    return _REFERENCES.fullmatch(heading.strip()) is not None
 
 
 def titled(outline: Outline, known: str | None = None) -> tuple[str | None, tuple[ParsedSection, ...]]:

@@ -27,6 +27,12 @@ def read(content: bytes, name: str, options: Options) -> ParsedDocument:
     return clean(document)
 
 
+def _pdf(content: bytes, _name: str, options: Options) -> ParsedDocument:
+    from bio_mcp.adapters.parsers.pdf import parse_pdf
+
+    return parse_pdf(content, most_pages=options.most_pages)
+
+
 def _docx(content: bytes, _name: str, _options: Options) -> ParsedDocument:
     from bio_mcp.adapters.parsers.docx import parse_docx
 
@@ -64,6 +70,7 @@ def _of_text(content: bytes, parse: Callable[[str], ParsedDocument]) -> ParsedDo
 
 
 READERS: dict[Kind, Read] = {
+    Kind.PDF: _pdf,
     Kind.DOCX: _docx,
     Kind.JATS: _jats,
     Kind.HTML: _html,
