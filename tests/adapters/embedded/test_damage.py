@@ -7,18 +7,23 @@ from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
 
+import numpy as np
 import pytest
 
 from bio_mcp.adapters.embedded.database import FILE, PAGE_BYTES, Database
 from bio_mcp.adapters.embedded.integrity import check
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
-from bio_mcp.errors import Failure, IndexUnavailable
+from bio_mcp.errors import Conflict, Failure, IndexUnavailable
 from bio_mcp.literature import serial
+from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
 from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.retrieval.project_chunks import ChunkQuery, Work
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.reindexing import reindex
-from tests.adapters.embedded.engine import passages_in
+from tests.adapters.chunks import document, store
+from tests.adapters.embedded.engine import collections_in, passages_in
+from tests.adapters.entries import DIM
 from tests.corpus import Corpus
 from tests.doors.command_line import sample
 
@@ -37,6 +42,13 @@ def whole(tmp_path_factory):
             query = {"query_key": f"key {n}", "term": "x" * 200}
             corpus.jobs.put(Job(f"job {n}", "sync", "done", now, now, query, {"at": n}, {"done": n}))
             corpus.checkpoints.set(f"key {n}", "2020-01-01", {"edat": "2020-01-01"})
+        for project in ("proj-a", "proj-b"):
+            corpus.collections.create(project, "m", DIM)
+            store(corpus.collections, project, *(document(f"d{n}", f"cell {n}", "text " * 90) for n in range(8)))
+            for n in range(8):
+                known = ProjectDocument(Work(f"d{n}"), frozenset({f"sha256:{n}"}), origin={"x": "y" * 200})
+                corpus.project_documents.put(project, known)
+            corpus.project_documents.put_cursor(project, "users/1", {"version": 7})
     return home
 
 
@@ -119,9 +131,56 @@ def test_a_row_that_is_not_what_was_written_is_reported_by_its_paper_and_made_ag
     assert passages_in(corpus.database).hybrid_search(QUERY)
 
 
+CHUNKS = {
+    "a vector": "UPDATE collection_vectors SET vector = zeroblob(length(vector)) WHERE id = 7",
+    "a short vector": "UPDATE collection_vectors SET vector = x'00' WHERE id = 7",
+    "no vector": "DELETE FROM collection_vectors WHERE id = 7",
+    "a word": "UPDATE collection_chunks SET term_ids = zeroblob(length(term_ids)) WHERE id = 7",
+    "a facet": "UPDATE collection_chunks SET facets = replace(facets, 'd3', 'd4') WHERE id = 7",
+    "a section that is none": "UPDATE collection_chunks SET section = CAST(x'fffe' AS TEXT) WHERE id = 7",
+    "a text": "UPDATE collection_texts SET chunk = replace(chunk, 'cell', 'bell') WHERE id = 7",
+    "a text that is none": "UPDATE collection_texts SET chunk = CAST(x'fffe' AS TEXT) WHERE id = 7",
+    "no text": "DELETE FROM collection_texts WHERE id = 7",
+}
+
+
+@pytest.mark.parametrize("sql", CHUNKS.values(), ids=CHUNKS)
+def test_a_damaged_chunk_is_reported_by_its_document_in_its_project_alone_and_made_again(corpus, sql):
+    change(corpus, sql)
+    [problem] = problems(corpus.database.directory / FILE)
+    assert "damaged chunks of the documents d3: ingest them again" in problem
+    assert corpus.checks()[1].remedy == "Ingest these documents again, with force_rebuild."
+    collections, query = collections_in(corpus.database), ChunkQuery((("cell", 1.0),), np.ones(DIM, np.float32))
+    with pytest.raises(IndexUnavailable, match="document d3 are damaged: ingest it again"):
+        collections.search("proj-a", query)
+    assert len(collections.search("proj-b", query)) == 16
+    assert set(collections.hashes("proj-a", "d3")) == {"d3-1"}
+    chunks = document("d3", "cell 3", "text " * 90)
+    with pytest.raises(Conflict):
+        collections.replace("proj-a", "d3", chunks, {})
+    store(collections, "proj-a", chunks)
+    assert problems(corpus.database.directory / FILE) == ()
+    assert len(collections.search("proj-a", query)) == 16
+
+
+def test_a_chunk_that_is_damaged_stops_a_rebuild_and_the_old_vectors_stand(corpus):
+    change(corpus, CHUNKS["a text"])
+    with pytest.raises(IndexUnavailable, match="document d3"):
+        corpus.collections.rebuild("proj-a", "other", DIM, lambda texts: np.ones((len(texts), DIM), np.float32))
+    assert corpus.collections.model("proj-a") == ("m", DIM)
+
+
 @pytest.mark.parametrize(
     ("sql", "reported"),
     [
+        ("DELETE FROM collections WHERE name = 'proj-a'", "16 chunks without a collection"),
+        ("DELETE FROM collection_builds", "2 collections without a build"),
+        ("DELETE FROM collection_chunks WHERE id = 7", "1 texts without a chunk"),
+        ("DELETE FROM collection_chunks WHERE id = 7", "1 vectors without a chunk"),
+        ("UPDATE project_documents SET document = '{' WHERE doc_id = 'd3'", "2 documents of projects that cannot"),
+        ("DELETE FROM project_documents WHERE doc_id = 'd3'", "2 identifiers without a document"),
+        ("UPDATE project_cursors SET cursor = 'x'", "2 libraries of projects that cannot be read"),
+        ("INSERT INTO paper_identifiers VALUES ('doi:10.1/x', 99)", "1 identifiers without an article"),
         ("UPDATE articles SET article = x'0102' WHERE pmid = 27602157", "damaged papers, PMID 27602157"),
         ("UPDATE heads SET date_revised = '1999-01-01' WHERE pmid = 27602157", "damaged papers, PMID 27602157"),
         ("UPDATE jobs SET cursor = '{' WHERE job_id = 'job 7'", "1 jobs that cannot be read"),

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import chain
@@ -15,7 +15,7 @@ import numpy as np
 
 from bio_mcp.adapters.collections import no_vector
 from bio_mcp.adapters.embedded.checksums import is_intact
-from bio_mcp.errors import IndexUnavailable
+from bio_mcp.adapters.embedded.chunk_checks import chunk_checksum, damaged
 from bio_mcp.literature.parsed import SectionKind
 from bio_mcp.retrieval.chunk_facets import WorkFacets, facets_of, section_of
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_FREQUENCY = 0xFFFF
-CHUNK = (
-    "CAST(c.chunk_id AS BLOB), CAST(c.doc_id AS BLOB), c.position, CAST(c.sha256 AS BLOB), "
-    "CAST(c.facets AS BLOB), CAST(c.section AS BLOB), c.length, c.term_ids, c.frequencies"
-)
-"""The columns of a chunk that its checksum covers; texts as bytes: damaged text may not decode."""
-
 _INSERT = "INSERT INTO collection_chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _FIELDS = [each.name for each in fields(ProjectChunk) if each.name not in ("chunk_id", "work", "position")]
 _WORK_FIELDS = [each.name for each in fields(Work)]
@@ -89,29 +83,6 @@ def delete_chunks(connection: sqlite3.Connection, collection: int, ids: Sequence
     )
 
 
-def intact_hashes(connection: sqlite3.Connection, of: Head, doc_id: str) -> dict[str, str]:
-    """Chunk id -> SHA-256 of its embedded text, of a document's chunks; a damaged one is not among them."""
-    return {row[0].decode(): row[3].decode() for row, _ in _intact(connection, of, doc_id)}
-
-
-def stored_vectors(connection: sqlite3.Connection, of: Head, doc_id: str) -> dict[str, bytes]:
-    """SHA-256 of a chunk's embedded text -> its vector, of a document's chunks; a damaged one is not among them."""
-    return {row[3].decode(): vector for row, vector in _intact(connection, of, doc_id)}
-
-
-def _intact(connection: sqlite3.Connection, of: Head, doc_id: str) -> Iterator[tuple[list[Any], bytes]]:
-    """Yield a document's chunks, with the columns in `CHUNK`, and their vectors."""
-    rows = connection.execute(
-        f"SELECT {CHUNK}, c.crc, v.vector, v.crc, CAST(t.chunk AS BLOB), t.crc FROM collection_chunks AS c "  # noqa: S608
-        "JOIN collection_vectors AS v ON v.build = ? AND v.id = c.id JOIN collection_texts AS t ON t.id = c.id "
-        "WHERE c.collection = ? AND c.doc_id = ?",
-        (of.build, of.collection, doc_id),
-    )
-    for *row, crc, vector, vector_crc, text, text_crc in rows:
-        if is_intact_chunk(row, crc) and is_intact(vector, vector_crc) and is_intact(text, text_crc):
-            yield row, vector
-
-
 def vectors_of(
     chunks: Iterable[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]", stored: Mapping[str, bytes]
 ) -> dict[str, bytes]:
@@ -124,33 +95,6 @@ def vectors_of(
             raise no_vector(chunk)
         found[chunk.chunk_id] = blob
     return found
-
-
-def chunk_checksum(*row: Any) -> int:
-    """CRC-32 of a row with the columns in `CHUNK`. Files store the result, so it must never change."""
-    chunk_id, doc_id, position, sha256, facets, section, length, *blobs = row
-    crc = crc32(f"{position} {length}".encode())
-    for blob in (chunk_id, doc_id, sha256, facets, section, *blobs):
-        crc = crc32(blob, crc)
-    return crc
-
-
-def is_intact_chunk(row: Sequence[Any], checksum: Any) -> bool:
-    """Whether `row`, with the columns in `CHUNK`, matches its checksum."""
-    try:
-        return bool(chunk_checksum(*row) == checksum)
-    except TypeError:  # a column has another type than it was given
-        return False
-
-
-def damaged(doc_id: object) -> IndexUnavailable:
-    """The failure that names a document with damaged chunks, and what repairs it."""
-    name = doc_id.decode(errors="replace") if isinstance(doc_id, bytes) else doc_id
-    return IndexUnavailable(
-        f"Stored chunks of the document {name} are damaged: ingest it again, by its source or, for chunks that a "
-        "client stored, by store_chunks.",
-        retryable=False,
-    )
 
 
 def decoded_row(chunk_id: str, doc_id: str, position: int, text: Any, crc: Any) -> ProjectChunk:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bio_mcp.adapters.embedded.checksums import is_intact
-from bio_mcp.adapters.embedded.chunk_rows import CHUNK, Head, damaged, decoded_facets, is_intact_chunk
+from bio_mcp.adapters.embedded.chunk_checks import CHUNK, damaged, is_intact_chunk
+from bio_mcp.adapters.embedded.chunk_rows import Head, decoded_facets
 from bio_mcp.adapters.embedded.growable import GrowableArray
 from bio_mcp.adapters.embedded.opening import Connection, Identity
 from bio_mcp.adapters.embedded.postings import Postings, Rows, Segments, best, bm25, norms
@@ -174,6 +175,9 @@ class LoadedCollections:
         self._b = b
         self._lock = Lock()
         self._loaded: OrderedDict[tuple[Identity, int, int], _Loaded] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._loaded)
 
     def current(self, connection: Connection, head: Head) -> CollectionSnapshot | None:
         """The collection as `connection`'s transaction sees it; None if a later one has been read already."""

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bio_mcp.adapters.collections import check_chunk_vectors, other_collection_model, unknown_collection
+from bio_mcp.adapters.embedded.chunk_checks import intact_hashes, intact_vectors
 from bio_mcp.adapters.embedded.chunk_rows import (
     Head,
     decoded_row,
     delete_chunks,
     head,
-    intact_hashes,
-    stored_vectors,
     term_numbers,
     vectors_of,
     write_chunks,
@@ -90,7 +89,7 @@ class SqliteCollections:
             stored = _existing(connection, collection)
             check_chunk_vectors(vectors, stored.dim)
             by_id = {chunk.chunk_id: chunk for chunk in chunks}
-            blobs = vectors_of(by_id.values(), vectors, stored_vectors(connection, stored, doc_id))
+            blobs = vectors_of(by_id.values(), vectors, intact_vectors(connection, stored.collection, doc_id))
             _rewrite(connection, stored, doc_id, by_id, blobs)
 
     def upsert(
@@ -105,7 +104,7 @@ class SqliteCollections:
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
         with self._database.reading(IndexUnavailable) as connection:
             stored = head(connection, collection)
-            return intact_hashes(connection, stored, doc_id) if stored else {}
+            return intact_hashes(connection, stored.collection, doc_id) if stored else {}
 
     def document(self, collection: str, doc_id: str) -> list[ProjectChunk]:
         with self._database.reading(IndexUnavailable) as connection:

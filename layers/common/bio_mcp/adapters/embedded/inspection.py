@@ -15,6 +15,11 @@ RESTORE = (
     "Stop every bio-mcp that uses the file and put back a copy of it, with no corpus.sqlite3-wal beside it; or move it "
     "away, import and sync again."
 )
+REPAIRS = {
+    "bio-mcp reindex": "Run `bio-mcp reindex`.",
+    "ingest them again": "Ingest these documents again, with force_rebuild.",
+}
+"""What a problem names that repairs it -> the remedy."""
 
 
 def data_directory(home: Path) -> Finding:
@@ -41,8 +46,9 @@ def database(integrity: Integrity) -> Finding:
     problems = integrity.problems
     if not problems:
         return Finding(OK, "whole")
-    if all("bio-mcp reindex" in problem for problem in problems):
-        return Finding(FAIL, "; ".join(problems), "Run `bio-mcp reindex`.")
+    for repair, remedy in REPAIRS.items():
+        if all(repair in problem for problem in problems):
+            return Finding(FAIL, "; ".join(problems), remedy)
     return Finding(FAIL, "; ".join(problems), RESTORE)
 
 

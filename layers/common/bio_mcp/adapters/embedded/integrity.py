@@ -3,8 +3,10 @@
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from bio_mcp.adapters.embedded.checksums import ENTRY, abbreviated, is_intact, is_intact_entry
+from bio_mcp.adapters.embedded.chunk_checks import damaged_documents
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.index import dimension
 from bio_mcp.adapters.papers import Codec
@@ -32,6 +34,27 @@ ORPHANS = {
     "identifiers without an article": (
         "SELECT count(*) FROM paper_identifiers WHERE pmid NOT IN (SELECT pmid FROM articles)"
     ),
+    "chunks without a collection": (
+        "SELECT count(*) FROM collection_chunks WHERE collection NOT IN (SELECT id FROM collections)"
+    ),
+    "texts without a chunk": (
+        "SELECT count(*) FROM collection_texts WHERE id NOT IN (SELECT id FROM collection_chunks)"
+    ),
+    "vectors without a chunk": (
+        "SELECT count(*) FROM collection_vectors WHERE id NOT IN (SELECT id FROM collection_chunks) "
+        "OR build NOT IN (SELECT id FROM collection_builds)"
+    ),
+    "collections without a build": (
+        "SELECT count(*) FROM collections WHERE build NOT IN (SELECT id FROM collection_builds)"
+    ),
+    "documents of projects that cannot be read": (
+        "SELECT count(*) FROM project_documents WHERE NOT json_valid(document)"
+    ),
+    "libraries of projects that cannot be read": "SELECT count(*) FROM project_cursors WHERE NOT json_valid(cursor)",
+    "identifiers without a document": (
+        "SELECT count(*) FROM project_identifiers WHERE (project_id, doc_id) NOT IN "
+        "(SELECT project_id, doc_id FROM project_documents)"
+    ),
     "jobs that cannot be read": (
         "SELECT count(*) FROM jobs WHERE NOT (json_valid(request) AND json_valid(cursor) AND json_valid(progress))"
     ),
@@ -55,7 +78,14 @@ INDEXED = (
     "FROM entries JOIN vectors USING (pmid) JOIN chunks USING (pmid) JOIN checksums USING (pmid)"
 )
 STORED = "SELECT pmid, article, pmid_version, CAST(date_revised AS BLOB) FROM heads JOIN articles USING (pmid)"
-CHECKED_ELSEWHERE = {"articles", "chunks", "vectors"}  # row by row, by their checksums
+CHECKED_ELSEWHERE = {  # row by row, by their checksums
+    "articles",
+    "chunks",
+    "vectors",
+    "collection_chunks",
+    "collection_texts",
+    "collection_vectors",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +109,13 @@ def check(database: Database, codec: Codec) -> Integrity:
             *_run(_malformed_pages, connection),
             *_run(lambda file: _missing_objects(file, database.objects()), connection),
         ]
-        for look in (_orphans, _damaged_passages, lambda file: _damaged_papers(file, codec), _unreadable_rows):
+        for look in (
+            _orphans,
+            _damaged_passages,
+            _damaged_chunks,
+            partial(_damaged_papers, codec=codec),
+            _unreadable_rows,
+        ):
             problems += _run(look, connection)
         try:
             articles, waiting = connection.execute(COUNTS).fetchone()
@@ -125,6 +161,12 @@ def _damaged_passages(connection: sqlite3.Connection) -> Iterator[str]:
     ]
     if pmids:
         yield f"damaged passages of PMID {abbreviated(pmids)}: `bio-mcp reindex` rebuilds them from the stored papers"
+
+
+def _damaged_chunks(connection: sqlite3.Connection) -> Iterator[str]:
+    doc_ids = damaged_documents(connection)
+    if doc_ids:
+        yield f"damaged chunks of the documents {abbreviated(doc_ids)}: ingest them again"
 
 
 def _damaged_papers(connection: sqlite3.Connection, codec: Codec) -> Iterator[str]:
