@@ -31,6 +31,11 @@ CODES = {
     "NCBI_API_ERROR": "NCBI failed or could not be reached",
     "NCBI_PARSING_ERROR": "NCBI's answer could not be read",
     "NCBI_QUERY_ERROR": "NCBI refused the query",
+    "INVALID_ARG": "the arguments cannot be used; the message says what to change",
+    "INVALID_PROJECT": "there is no such project; the message names those that there are",
+    "EMBEDDING_MISMATCH": "the project was embedded by another model than the one that is configured or was used",
+    "HYBRID_NOT_SUPPORTED": "the project is searched by meaning alone",
+    "INDEX_UNAVAILABLE": "a project's index, the database or the embedding model failed, or is being written to",
     "TIMEOUT": "the call took too long",
     "UNKNOWN": "a setting of the server is missing or wrong, which the message names, or an error that its log has",
 }

@@ -26,6 +26,7 @@ from bio_mcp.ports.pubmed import (
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring.embedded import Embedded
+from tests.sample_project import add_project
 
 RECORDS = 24
 BOOK = Article("20301577", title="A chapter", book=Book("GeneReviews", accession="NBK1347"))
@@ -122,4 +123,5 @@ def corpus() -> Corpus:
     """The corpus of this test process, made once."""
     made = Corpus(Path(tempfile.mkdtemp(prefix="bio-mcp-corpus-")), articles())
     import_records(made.articles, made)
+    add_project(made)
     return made

@@ -35,6 +35,7 @@ ORDER = [
     "cache_use",
     "progress",
     "syncing",
+    "ingesting",
     "answering",
     "querying",
     "schemas",

@@ -17,6 +17,7 @@ from tests.aws_template import allowed, variables
 from tests.corpus import HashedWords
 from tests.examples import events_of
 from tests.sample_corpus import Corpus, articles
+from tests.sample_project import add_project
 
 PORTS = {name for name, member in vars(Backends).items() if isinstance(member, property)} - {"chunk_namespace"}
 STORED = 12  # of the sample's papers: the rest is for a sync to bring
@@ -58,6 +59,7 @@ def small_corpus() -> Iterator[Corpus]:
     with tempfile.TemporaryDirectory(prefix="bio-mcp-touched-") as home:
         made = _Words(Path(home), articles())
         import_records(made.articles[:STORED], made)
+        add_project(made)
         yield made
         made.close()
 

@@ -1,6 +1,8 @@
 """What of a paper is shown for a hit."""
 
-from bio_mcp.retrieval.excerpts import SNIPPET, best_chunk, snippet
+import pytest
+
+from bio_mcp.retrieval.excerpts import SNIPPET, best_chunk, cut, snippet
 from bio_mcp.retrieval.passages import StoredChunk
 
 
@@ -33,9 +35,27 @@ def test_a_snippet_is_whole_sentences_around_the_best_one():
 
 def test_a_sentence_that_is_too_long_is_cut_at_a_word():
     shown = snippet("word " * 200, set())
-    assert len(shown) <= SNIPPET + 1
+    assert len(shown) <= SNIPPET
     assert shown.endswith("word…")
 
 
 def test_nothing_gives_nothing():
     assert snippet("", {"statin"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "shown"),
+    [
+        ("one two three", 13, "one two three"),
+        ("one two three", 12, "one two…"),
+        ("one two three", 9, "one two…"),
+        ("one two three", 8, "one two…"),
+        ("one\ttwo\nthree", 8, "one\ttwo…"),
+        ("aaaaaaaaaa", 5, "aaaa…"),
+        ("a bbbbbbbbbbbb", 10, "a bbbbbbb…"),
+        ("", 5, ""),
+    ],
+)
+def test_text_is_cut_at_a_word_unless_half_of_it_were_lost(text, limit, shown):
+    assert cut(text, limit) == shown
+    assert len(shown) <= limit

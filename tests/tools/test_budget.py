@@ -10,8 +10,10 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.literature.jats import TextSection
 from bio_mcp.literature.records import AbstractSection
 from bio_mcp.ports.ncbi import MeshPage, MeshRecord
+from bio_mcp.ports.projects import Project
 from bio_mcp.ports.pubmed import DocSummary, Summaries
 from bio_mcp.ports.state import Checkpoint
+from bio_mcp.retrieval.project_chunks import ChunkMatch, ProjectChunk, Work
 from bio_mcp.tools import budget
 from tests.memory_corpus import Corpus as Searched
 from tests.memory_corpus import article
@@ -35,6 +37,10 @@ MUCH = {
     "getFullText": [{"id": "PMC1"}, {"id": "PMC1", "maxCharacters": 50_000}],
     "getBookRecord": [{"id": BOOK.pmid}],
     "corpus.queries": [{}],
+    "list_projects": [{}],
+    "find_chunks": [{"project": "lab", "query": "statins", "top_k": 20, "include_full_text": True}],
+    "query": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
+    "query_hybrid": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
 }
 
 
@@ -63,14 +69,28 @@ class WordyDesk(ThisLookup):
         return replace(super().full_text(pmcid), sections=sections)
 
 
+class LongCollections:
+    """Indexes that find fifty long passages, whatever is asked."""
+
+    def model(self, _collection):
+        return "words", 64
+
+    def search(self, _collection, _query):
+        chunks = [ProjectChunk(f"c{n}", Work(f"d{n}"), f"{n}. {LONG}") for n in range(50)]
+        return [ChunkMatch(each, bm25=1.0, sim=0.5) for each in chunks]
+
+
 class Backends(Searched):
-    """A corpus, a PubMed and a lookup with much to say."""
+    """A corpus, projects, a PubMed and a lookup with much to say."""
 
     def __init__(self):
         super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]))
         self.checkpoints = SimpleNamespace(all=lambda _key: [Checkpoint(str(n), term=LONG * 2) for n in range(100)])
         self.jobs = SimpleNamespace(latest=lambda *_of: None)
         self.documents.count = lambda: len(PAPERS)
+        lab = Project("lab", "proj-lab", "words")
+        self.collections = LongCollections()
+        self.projects = SimpleNamespace(all=lambda: [lab] * 500, get=lambda _id: lab)
         self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
 
 

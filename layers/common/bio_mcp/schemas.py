@@ -1,13 +1,13 @@
 """Base models of inputs and answers, bounds of every input, and JSON Schemas in the contracts' form."""
 
 import functools
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 MAX_TEXT = 10_000  # characters of a string, unless its field says another number
-MAX_ITEMS = 500  # of a list, unless its field says less
+MAX_ITEMS = 500  # of a list, unless its field says less or its model another number
 MAX_KEYS = 64  # of an object
 MAX_NUMBER = 2**53  # what JSON carries exactly, and every store holds
 
@@ -15,8 +15,11 @@ MAX_NUMBER = 2**53  # what JSON carries exactly, and every store holds
 class Request(BaseModel):
     """Base of every input model: unknown keys are refused, values are not coerced, and all of them are bounded.
 
-    An optional field is absent, never null: its default may be None, but its type is the contract's.
+    An optional field is absent, never null: its default may be None, but its type is the contract's. No list has more
+    than `most_items`.
     """
+
+    most_items: ClassVar[int] = MAX_ITEMS
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_max_length=MAX_TEXT)
 
@@ -29,8 +32,8 @@ class Request(BaseModel):
         if len(given) > MAX_KEYS:
             raise ValueError(f"{len(given)} of them are more than any call takes")
         for name, value in given.items():
-            if isinstance(value, list) and len(value) > MAX_ITEMS:
-                raise ValueError(f"{name} holds {len(value)} values; {MAX_ITEMS} are the most")
+            if isinstance(value, list) and len(value) > cls.most_items:
+                raise ValueError(f"{name} holds {len(value)} values; {cls.most_items} are the most")
             if isinstance(value, int) and abs(value) > MAX_NUMBER:
                 raise ValueError(f"{name} is beyond {MAX_NUMBER}")
         return given

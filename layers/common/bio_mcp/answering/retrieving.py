@@ -50,7 +50,7 @@ def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> 
     Raises `InvalidInput` for a question without a letter or digit, `ModelMismatch`, `EmbeddingFailed` and
     `IndexUnavailable`; a leg that fails never shortens or worsens the list.
     """
-    text = _readable(question.text)
+    text = readable(question.text)
     terms = query_terms(text, expansion if question.synonyms else None)
     embeddings, passages = backends.embeddings, backends.passages
     passages.check_model(embeddings.fingerprint, embeddings.dim)
@@ -80,7 +80,7 @@ def unknown_journals(journals: Sequence[str], vector: "Vector", backends: Backen
     return [each for each in journals if not in_corpus(each)]
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """Return `text` as valid Unicode. Raises `InvalidInput` when it has no letter or digit."""
     valid = text.encode("utf-8", "replace").decode()
     if not any(character.isalnum() for character in valid):

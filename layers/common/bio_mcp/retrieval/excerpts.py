@@ -45,7 +45,16 @@ def snippet(text: str, terms: Collection[str], limit: int = SNIPPET) -> str:
     while (wider := _wider(spans, first, last, limit)) != (first, last):
         first, last = wider
     shown = text[spans[first][0] : spans[last][1]]
-    return shown if len(shown) <= limit else f"{shown[:limit].rpartition(' ')[0] or shown[:limit]}…"
+    return cut(shown, limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """Cut `text` to `limit` characters at most, the ellipsis included: at a word, unless that would lose half of it."""
+    if len(text) <= limit:
+        return text
+    room = text[: limit - 1]
+    at_word = "" if text[limit - 1].isspace() else "".join(room.rsplit(None, 1)[:-1])
+    return f"{(at_word if len(at_word) > limit // 2 else room).rstrip()}…"
 
 
 def _wider(spans: Sequence[tuple[int, int]], first: int, last: int, limit: int) -> tuple[int, int]:

@@ -160,3 +160,8 @@ def move_towards(vector: "Vector", papers: "Sequence[tuple[float, Vector]]") -> 
 def apply_quality_bias(score: float, quality: float) -> float:
     """Apply the contract's quality bias, `score * (1 + quality / 10)`: 0.72 and 9 give 1.368."""
     return score * (1 + quality / 10)
+
+
+def rounded(score: float | None) -> float | None:
+    """A score as answers show it."""
+    return None if score is None else round(score, 6)

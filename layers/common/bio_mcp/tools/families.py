@@ -9,7 +9,9 @@ from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Family
 
 QueryKey = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra=unpublished)]
+ProjectId = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra=unpublished)]
 
 BIO_MCP = Family("rag", dialects.BIO_MCP)
 PUBMED = Family("pubmed", dialects.PUBMED)
+CITELOOM = Family("projects", dialects.CITELOOM)
 TTM = Family("ttm", dialects.TTM, prefix="tool.", audited=True)

@@ -14,7 +14,7 @@ from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
 from bio_mcp.retrieval.passages import Filters, StoredChunk, chunk_uuid
-from bio_mcp.retrieval.ranking import Ranked
+from bio_mcp.retrieval.ranking import Ranked, rounded
 from bio_mcp.retrieval.relevance import is_weak
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
@@ -195,8 +195,8 @@ class _View:
         return SearchHit(
             doc_id=f"pmid:{candidate.pmid}",
             uuid=chunk_uuid(candidate.pmid, chunk.chunk_id, self.namespace),
-            sim=_rounded(sim),
-            bm25=_rounded(candidate.bm25),
+            sim=rounded(sim),
+            bm25=rounded(candidate.bm25),
             quality=place.quality_points,
             score=round(place.score * share, 6),
             title=title,
@@ -213,7 +213,3 @@ class _View:
 
 def _match(weak: bool) -> dict[str, Any]:
     return {"match": "weak"} if weak else {}
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, 6)

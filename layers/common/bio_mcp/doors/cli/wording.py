@@ -10,6 +10,8 @@ ARGUMENTS = {
     "sourcePmid": "PMID",
     "pmids": "PMIDS",
     "query": "QUERY",
+    "text": "TEXT",
+    "project": "ID",
     "term": "TERM",
     "queryTerm": "TERM",
     "query_key": "QUERY_KEY",

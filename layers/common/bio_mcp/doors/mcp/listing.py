@@ -62,7 +62,7 @@ class Listing:
 def list_entry(tool: Tool, name: str) -> types.Tool:
     """`tool` as `tools/list` shows it under `name`, with the contract's name if that differs.
 
-    The idempotent hint of a read-only tool is omitted, as no client may rely on it.
+    The hints of what a write may do are omitted of a read-only tool, where they mean nothing.
     """
     renamed = name != tool.name
     return types.Tool(
@@ -74,7 +74,7 @@ def list_entry(tool: Tool, name: str) -> types.Tool:
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             idempotent_hint=None if tool.read_only else tool.idempotent,
-            destructive_hint=tool.destructive,
+            destructive_hint=None if tool.read_only else tool.destructive,
             open_world_hint=tool.open_world,
         ),
         _meta={META + "name": tool.name} if renamed else None,

@@ -1,0 +1,1 @@
+"""Ingest documents: from files, and whatever else brings them, into the index of a project."""

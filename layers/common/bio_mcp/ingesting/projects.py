@@ -1,0 +1,101 @@
+"""Projects: made, and deleted with all that they hold."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.ports import Backends
+from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
+from bio_mcp.retrieval.project_names import collection_name
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a project is made with: whether it is searched by words, hits of a search and characters of one at most."""
+
+    hybrid_enabled: bool = True
+    top_k: int = TOP_K
+    max_characters: int = MAX_CHARACTERS
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A project, whether it is `new`, and what an existing one has otherwise than asked, as sentences.
+
+    `restored`: it existed and had lost its index, which is now empty.
+    """
+
+    project: Project
+    new: bool
+    restored: bool = False
+    differs: tuple[str, ...] = ()
+
+
+def create_project(project_id: str, options: Options, backends: Backends) -> Created:
+    """Make a project for the configured model, with an empty index; one that exists stays as it is.
+
+    Where an existing one has lost its index, it gets an empty one, and its documents count as unread. Raises
+    `InvalidInput` for an impossible id, and for one whose project was deleted half-way: its passages would come back.
+    """
+    collection = collection_name(project_id)
+    project = _find(project_id, backends)
+    if project is None:
+        if backends.collections.count(collection):
+            raise InvalidInput(
+                f"{project_id} has passages of a project that was deleted half-way: delete it again, then create it"
+            )
+        project = Project(project_id, collection, backends.embeddings.fingerprint)
+        project = replace(
+            project,
+            hybrid_enabled=options.hybrid_enabled,
+            top_k=options.top_k,
+            max_characters=options.max_characters,
+        )
+        _bind(project, backends)
+        return Created(project, new=True)
+    restored = backends.collections.model(collection) is None
+    if restored:
+        project = replace(project, embed_model=backends.embeddings.fingerprint)
+        backends.project_documents.drop(project_id)
+        _bind(project, backends)
+    return Created(project, new=False, restored=restored, differs=tuple(_differences(project, options)))
+
+
+def _bind(project: Project, backends: Backends) -> None:
+    """Make the project's index before the project, so that a project has one."""
+    backends.collections.create(project.collection, project.embed_model, backends.embeddings.dim)
+    backends.projects.put(project)
+
+
+def _find(project_id: str, backends: Backends) -> Project | None:
+    try:
+        return backends.projects.get(project_id)
+    except NotFound:
+        return None
+
+
+def _differences(project: Project, asked: Options) -> Iterator[str]:
+    if project.hybrid_enabled != asked.hybrid_enabled:
+        yield "it is searched by words too" if project.hybrid_enabled else "it is not searched by words"
+    if project.top_k != asked.top_k:
+        yield f"a search returns {project.top_k} hits at most"
+    if project.max_characters != asked.max_characters:
+        yield f"a hit has {project.max_characters} characters at most"
+
+
+def passages_of(project_id: str, backends: Backends) -> int:
+    """The number of passages that `delete_project` deletes. Raises `NotFound` where there is nothing to delete."""
+    count = backends.collections.count(collection_name(project_id))
+    if not count:
+        backends.projects.get(project_id)
+    return count
+
+
+def delete_project(project_id: str, backends: Backends) -> None:
+    """Delete the project, its index, its documents and how far libraries were read into it.
+
+    The project goes last: whoever is killed half-way finds it listed, and deletes it again.
+    """
+    backends.collections.drop(collection_name(project_id))
+    backends.project_documents.drop(project_id)
+    backends.projects.delete(project_id)

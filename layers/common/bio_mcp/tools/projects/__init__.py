@@ -1,0 +1,199 @@
+"""Somebody's own literature: what projects there are, what they hold, and the searches."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from bio_mcp.answering.project_search import ProjectHit, ProjectHits, ProjectQuestion, search_projects
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.addresses import doi_page, pubmed_page
+from bio_mcp.ports import Backends
+from bio_mcp.ports.projects import Project
+from bio_mcp.retrieval.analysis import ANALYSIS_VERSION
+from bio_mcp.retrieval.excerpts import cut
+from bio_mcp.retrieval.project_chunks import ChunkFilters, Work
+from bio_mcp.retrieval.ranking import rounded
+from bio_mcp.tool import Context, tool
+from bio_mcp.tools import budget
+from bio_mcp.tools.families import CITELOOM
+from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
+from bio_mcp.tools.projects.shapes import (
+    ChunkQuestion,
+    CollectionState,
+    DensePassages,
+    DenseQuestion,
+    FoundChunks,
+    HybridPassages,
+    HybridQuestion,
+    Indexes,
+    Inspection,
+    ListedProject,
+    NoArguments,
+    Passage,
+    PassageFilters,
+    ProjectList,
+    ProjectSearch,
+    Storage,
+)
+
+SPARSE_MODEL = f"bio-mcp/bm25-{ANALYSIS_VERSION}"
+FUSION = "RRF"
+
+Passages = TypeVar("Passages", bound=FoundChunks)
+
+
+@tool("list_projects", family=CITELOOM, command="projects list", timeout=2, longest=budget.DEFAULT)
+def list_projects(request: NoArguments, backends: Backends) -> ProjectList:  # noqa: ARG001  a tool's form
+    """List the projects: libraries of the user's own documents, each with a search index of its own."""
+    listed = [
+        ListedProject(
+            **_models(each),
+            id=each.project_id,
+            collection=each.collection,
+            hybrid_enabled=each.hybrid_enabled,
+            top_k=each.top_k,
+        )
+        for each in backends.projects.all()
+    ]
+    answer = ProjectList(projects=listed, count=len(listed))
+    return budget.within(answer, "projects", budget.DEFAULT, lambda rest: _fewer(len(listed), rest))
+
+
+def _models(project: Project) -> dict[str, Any]:
+    """The fields that name what a project is searched by."""
+    sparse = SPARSE_MODEL if project.hybrid_enabled else None
+    return {"embed_model": project.embed_model, "dense_model": project.embed_model, "sparse_model": sparse}
+
+
+def _fewer(total: int, rest: Sequence[Any]) -> dict[str, Any]:
+    return {"count": total - len(rest), "left_out": len(rest)}
+
+
+@tool("inspect_collection", family=CITELOOM, command="projects inspect", timeout=5)
+def inspect_collection(request: Inspection, backends: Backends, context: Context) -> CollectionState:
+    """Inspect a project's index: size, models, fields, some passages."""
+    project = backends.projects.get(request.project)
+    held = backends.collections.model(project.collection)
+    size = backends.collections.count(project.collection)
+    context.deadline.check("reading the sample")
+    chunks = backends.collections.sample(project.collection, request.sample) if request.sample else []
+    return CollectionState(
+        **_models(replace(project, embed_model=held[0]) if held else project),
+        project=project.project_id,
+        collection=project.collection,
+        size=size,
+        named_vectors=["dense", "sparse"] if project.hybrid_enabled else ["dense"],
+        payload_keys=list(PAYLOAD_KEYS),
+        indexes=Indexes(keyword=list(KEYWORDS), fulltext=list(FULLTEXT) if project.hybrid_enabled else []),
+        storage=Storage(on_disk_vectors=False, on_disk_hnsw=False),
+        sample=[nested_payload(each, project) for each in chunks],
+        sample_payloads=[flat_payload(each, project) for each in chunks],
+        warnings=[] if held else ["The project has no index: nothing was ingested yet, or it was lost."],
+    )
+
+
+@tool("find_chunks", family=CITELOOM, timeout=8, output_listed=False, longest=budget.DEFAULT)
+def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
+    """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
+    found = _search(request, request.query, backends, context)
+    return _answer(FoundChunks(**_fields(found, request)))
+
+
+@tool("query", family=CITELOOM, timeout=8, output_listed=False, longest=budget.DEFAULT)
+def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
+    """Find passages as find_chunks does, and name the model."""
+    found = _search(request, request.text, backends, context)
+    return _answer(DensePassages(**_fields(found, request), model=found.model))
+
+
+@tool("query_hybrid", family=CITELOOM, command="projects search", timeout=15, longest=budget.DEFAULT)
+def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
+    """Find passages of the user's own documents by words and meaning together.
+
+    Each has citekey, section and pages to cite it by. Scores compare between calls.
+    """
+    found = _search(request, request.text or request.query, backends, context, hybrid=True)
+    names = {"hybrid_enabled": True, "dense_model": found.model, "sparse_model": SPARSE_MODEL, "fusion": FUSION}
+    return _answer(HybridPassages(**_fields(found, request) | names))
+
+
+def _search(
+    request: ProjectSearch, text: str, backends: Backends, context: Context, *, hybrid: bool = False
+) -> ProjectHits:
+    question = ProjectQuestion(
+        text=text,
+        project_ids=(request.project, *request.projects),
+        hybrid=hybrid,
+        filters=_filters(request.filters),
+        top_k=request.top_k if "top_k" in request.model_fields_set else None,
+    )
+    return search_projects(question, backends, context.deadline)
+
+
+def _filters(given: PassageFilters | None) -> ChunkFilters:
+    """The filters of the index. Raises `InvalidInput` for a range of years that is none."""
+    if given is None:
+        return ChunkFilters()
+    if given.year and (given.year_from or given.year_to):
+        raise InvalidInput("filters.year: give one year, or year_from and year_to")
+    if given.year_from and given.year_to and given.year_from > given.year_to:
+        raise InvalidInput(f"filters.year_from: {given.year_from} is after year_to, {given.year_to}")
+    return ChunkFilters(
+        tags=frozenset(given.tags),
+        citekeys=frozenset(filter(None, [given.citekey])),
+        authors=frozenset(given.authors),
+        doc_ids=frozenset(filter(None, [given.doc_id])),
+        year_from=given.year or given.year_from,
+        year_to=given.year or given.year_to,
+        section_prefix=given.section_prefix,
+    )
+
+
+def _fields(found: ProjectHits, request: ProjectSearch) -> dict[str, Any]:
+    items = [_passage(each, request) for each in found.hits]
+    return {"items": items, "count": len(items), "warnings": list(found.warnings)}
+
+
+def _passage(hit: ProjectHit, request: ProjectSearch) -> Passage:
+    """The hit as clients see it. Fields that say nothing are left out, but for the contract's."""
+    chunk, work, most = hit.chunk, hit.chunk.work, hit.project.max_characters
+    more: dict[str, Any] = {
+        "truncated": len(hit.text) > most,
+        "title": work.title,
+        "year": work.year,
+        "pmid": work.pmid,
+        "url": _url(work),
+        "retraction": hit.retraction,
+        "bm25": rounded(hit.bm25),
+        "project": hit.project.project_id if request.projects else None,
+        "metadata": further(chunk.metadata),
+    }
+    return Passage(
+        render_text=cut(hit.text, most),
+        score=hit.score,
+        citekey=work.citekey,
+        section=chunk.section,
+        page_span=list(chunk.page_span) if chunk.page_span else None,
+        section_path=list(chunk.section_path),
+        doi=work.doi,
+        full_text=full_text(chunk) if request.include_full_text else None,
+        chunk_id=chunk.chunk_id,
+        doc_id=work.doc_id,
+        kind=chunk.kind,
+        sim=rounded(hit.sim),
+        **{name: value for name, value in more.items() if value},
+    )
+
+
+def _url(work: Work) -> str | None:
+    return work.url or (doi_page(work.doi) if work.doi else None) or (pubmed_page(work.pmid) if work.pmid else None)
+
+
+def _answer(answer: Passages) -> Passages:
+    """The answer within its length."""
+
+    def without(rest: Sequence[Any]) -> dict[str, Any]:
+        more = f"{len(rest)} more passages did not fit in the answer; lower top_k, or ask for no full text"
+        return {**_fewer(answer.count, rest), "warnings": [*answer.warnings, more]}
+
+    return budget.within(answer, "items", budget.DEFAULT, without)

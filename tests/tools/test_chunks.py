@@ -1,0 +1,196 @@
+"""store_chunks, called as every door calls it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.catalog import TOOLS
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import IndexUnavailable
+from bio_mcp.retrieval.project_chunks import ChunkQuery
+from tests.corpus import DIM, Corpus, HashedWords, Over
+from tests.sample_project import add_project, passages
+
+STORE = TOOLS["store_chunks"]
+HELD = len(passages())
+
+
+@pytest.fixture
+def lab(tmp_path):
+    with Corpus(tmp_path) as corpus:
+        add_project(corpus, "lab")
+        yield corpus
+
+
+def item(name="a", text="Newborns were screened.", **metadata):
+    embedding = (HashedWords().embed([text])[0] * 3).tolist()
+    return {"id": name, "text": text, "embedding": embedding, "metadata": metadata}
+
+
+def store(backends, *items, project="lab", **more):
+    return call(STORE, {"project": project, "items": list(items)}, backends, **more).body
+
+
+def stored(backends, name):
+    return next(each for each in backends.collections.sample("proj-lab", 100) if each.chunk_id == name)
+
+
+def test_chunks_are_stored_and_found(lab):
+    body = store(lab, item(doc_id="d", citekey="doe2020"))
+    assert (body["chunks_written"], body["project"], body["embed_model"]) == (1, "lab", "hashed-words")
+    found = call(TOOLS["query"], {"project": "lab", "text": "Newborns were screened."}, lab).body["items"][0]
+    assert (found["chunk_id"], found["doc_id"], found["citekey"]) == ("a", "d", "doe2020")
+    assert found["score"] == pytest.approx(1, abs=1e-5)  # the vector was scaled to length one
+
+
+def test_storing_again_changes_nothing_and_an_id_is_replaced(lab):
+    store(lab, item())
+    store(lab, item())
+    assert lab.collections.count("proj-lab") == HELD + 1
+    store(lab, item(text="Another text."))
+    assert lab.collections.count("proj-lab") == HELD + 1
+    assert stored(lab, "a").text == "Another text."
+
+
+def test_small_batches_are_stored_with_a_warning_and_large_ones_without(lab):
+    [warning] = store(lab, item())["warnings"]
+    assert "100 to 500" in warning
+    assert store(lab, *(item(str(n)) for n in range(500)))["warnings"] == []
+    assert lab.collections.count("proj-lab") == HELD + 501
+
+
+def test_more_than_five_hundred_are_refused_whole(lab):
+    error = store(lab, *(item(str(n)) for n in range(501)))["error"]
+    assert error["code"] == "INVALID_ARG"
+    assert "500 are the most" in error["message"]
+    assert lab.collections.count("proj-lab") == HELD
+
+
+@pytest.mark.parametrize(
+    ("embedding", "code", "says"),
+    [
+        ([1.0] * (DIM - 1), "EMBEDDING_MISMATCH", f"items.1.embedding has {DIM - 1} numbers"),
+        ([1.0] * 8_192, "EMBEDDING_MISMATCH", "has 8192 numbers"),
+        ([1.0] * 8_193, "INVALID_ARG", "8192 are the most"),
+        ([], "EMBEDDING_MISMATCH", "has 0 numbers"),
+        ([0.0] * DIM, "INVALID_ARG", "items.1.embedding: every number is 0"),
+        ([math.nan] * DIM, "INVALID_ARG", "items.1.embedding: not every number is finite"),
+        ([1.0, math.inf, *[0.0] * (DIM - 2)], "INVALID_ARG", "not every number is finite"),
+        (["1.0"] * DIM, "INVALID_ARG", "items.1.embedding.0"),
+        ([True] * DIM, "INVALID_ARG", "items.1.embedding.0"),
+        (None, "INVALID_ARG", "items.1.embedding"),
+    ],
+)
+def test_one_embedding_that_is_none_refuses_the_whole_call(lab, embedding, code, says):
+    error = store(lab, item(), item("b") | {"embedding": embedding})["error"]
+    assert error["code"] == code
+    assert says in error["message"]
+    assert lab.collections.count("proj-lab") == HELD
+
+
+def test_whole_numbers_and_very_large_ones_are_numbers(lab):
+    for name, numbers in {"i": [1, 2], "l": [8e307, 1.6e308], "s": [1e-300, 2e-300]}.items():
+        body = store(lab, item(name) | {"embedding": [*numbers, *[0] * (DIM - 2)]})
+        assert body["chunks_written"] == 1
+    query = np.zeros(DIM, np.float32)
+    query[1] = 1
+    found = {each.chunk.chunk_id: each.sim for each in lab.collections.search("proj-lab", ChunkQuery((), query))}
+    assert found["i"] == pytest.approx(2 / math.sqrt(5), abs=1e-6)
+    assert found["l"] == found["s"] == pytest.approx(2 / math.sqrt(5), abs=1e-6)
+
+
+def test_another_embedding_model_is_refused(lab):
+    assert store(lab, item(embed_model="hashed-words"))["chunks_written"] == 1
+    error = store(lab, item(embed_model="fastembed/all-MiniLM-L6-v2"))["error"]
+    assert error["code"] == "EMBEDDING_MISMATCH"
+    assert "fastembed/all-MiniLM-L6-v2" in error["message"]
+    assert "hashed-words" in error["message"]
+
+
+def test_an_id_that_stands_twice_is_refused(lab):
+    error = store(lab, item(), item(text="Another."))["error"]
+    assert (error["code"], lab.collections.count("proj-lab")) == ("INVALID_ARG", HELD)
+    assert "items.1.id: 'a' stands twice" in error["message"]
+
+
+@pytest.mark.parametrize("named", ["project", "project_id"])
+def test_a_project_that_the_metadata_names_is_ignored_and_said_so(lab, named):
+    add_project(lab, "other")
+    body = store(lab, item(**{named: "other"}), item("b", **{named: "lab"}))
+    assert "metadata of 1 chunks names another project, which was ignored" in body["warnings"][1]
+    assert lab.collections.count("proj-lab") == HELD + 2
+    assert lab.collections.count("proj-other") == HELD
+
+
+def nested(depth):
+    return {} if depth == 0 else {"a": nested(depth - 1)}
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"x": "long" * 10_000},
+        {"x": "\ud800"},
+        {"\ud800": 1},
+        {"x": math.nan},
+        {"x": nested(50)},
+        {"x": [[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]},
+    ],
+    ids=["long", "surrogate", "surrogate as a key", "nan", "deep", "deep lists"],
+)
+def test_metadata_that_no_store_takes_is_refused(lab, metadata):
+    error = store(lab, item(**metadata))["error"]
+    assert error["code"] == "INVALID_ARG"
+    assert "items.0.metadata" in error["message"]
+
+
+@pytest.mark.parametrize("field", ["id", "text"])
+@pytest.mark.parametrize("value", ["", "\ud800", None, 7, "x" * 10_001])
+def test_an_id_and_a_text_are_bounded_strings(lab, field, value):
+    error = store(lab, item() | {field: value})["error"]
+    assert error["code"] == "INVALID_ARG"
+    assert f"items.0.{field}" in error["message"]
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a'); DROP TABLE x; --", "*", "ü" * 128, "a\nb"])
+def test_an_id_may_be_any_text(lab, name):
+    store(lab, item(name))
+    assert stored(lab, name).text == "Newborns were screened."
+
+
+def test_an_unknown_project_is_named_with_those_there_are(lab):
+    error = store(lab, item(), project="unknown")["error"]
+    assert (error["code"], error["details"]["available_projects"]) == ("INVALID_PROJECT", ["lab"])
+
+
+def test_nothing_is_stored_after_the_time(lab):
+    error = store(lab, item(), deadline=Deadline(0))["error"]
+    assert error["code"] == "TIMEOUT"
+    assert lab.collections.count("proj-lab") == HELD
+
+
+def test_an_index_that_was_lost_is_not_made_behind_the_users_back(lab):
+    lab.collections.drop("proj-lab")
+    error = store(lab, item())["error"]
+    assert error["code"] == "INVALID_PROJECT"
+    assert "bio-mcp projects create lab" in error["message"]
+
+
+def test_an_outage_stores_nothing_and_may_be_tried_again(lab):
+    class Down:
+        def model(self, _collection):
+            raise IndexUnavailable("the index is down")
+
+    error = store(Over(lab, collections=Down()), item())["error"]
+    assert (error["code"], error["details"]["retryable"]) == ("INDEX_UNAVAILABLE", True)
+
+
+def test_it_needs_no_model_and_says_that_it_writes(lab):
+    class NoModel:
+        def __getattr__(self, name):
+            raise AssertionError(f"{name} of the model was asked for")
+
+    assert store(Over(lab, embeddings=NoModel()), item())["chunks_written"] == 1
+    assert (STORE.read_only, STORE.destructive, STORE.idempotent) == (False, True, True)
