@@ -92,6 +92,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "documents.get": READING | ARTICLE,
     "documents.get_many": READING | ARTICLE,
     "documents.heads": READING,
+    "documents.resolve": READING,
     "documents.count": READING,
     "documents.pmids": table("Documents", "Scan"),
     "documents.put": READING | table("Documents", "PutItem", "UpdateItem") | files("articles", "PutObject"),

@@ -60,6 +60,7 @@ class AwsPorts:
             "pacers",
             "project_documents",
             "projects",
+            "resolve",
         }
     )
     many = 450  # PMIDs that are looked up at once in a test
@@ -79,6 +80,10 @@ class AwsPorts:
     @cached_property
     def documents(self):
         return DynamoDocuments(self.dynamodb, self.table("DocumentsTable"), lambda: self.blobs, serial)
+
+    @property
+    def resolve(self):
+        return self.documents.resolve
 
     @cached_property
     def checkpoints(self):

@@ -3,7 +3,8 @@
 An item has the attributes that decide whether a record is new beside the compressed article. Reading heads alone costs
 as much as reading whole items, as DynamoDB bills at least 4 KB for each, but transfers and decompresses no articles.
 
-The number of articles is in counters of the same table (see `exact_count`).
+The number of articles is in counters of the same table (see `exact_count`), and so is who has a DOI or PMCID (see
+`paper_identifiers`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,10 +17,11 @@ from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, in_parallel
 from bio_mcp.adapters.aws.exact_count import CountedItems
 from bio_mcp.adapters.aws.failures import Contended, reaching
 from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
+from bio_mcp.adapters.aws.paper_identifiers import LISTED, PaperIdentifiers, listed, listed_in
 from bio_mcp.adapters.papers import Codec, unknown_paper
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.adapters.retry import Backoff, retry
-from bio_mcp.errors import Misconfigured
+from bio_mcp.literature.paper_identifiers import paper_identifiers
 from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports.stores import Blobs
 
@@ -45,6 +47,7 @@ class DynamoDocuments:
         self._codec = codec
         self._backoff = backoff
         self._counted = CountedItems(client, table, "pmid", backoff)
+        self._identifiers = PaperIdentifiers(client, table, backoff)
 
     def get(self, pmid: str) -> Document:
         documents = self.get_many([pmid])
@@ -59,7 +62,11 @@ class DynamoDocuments:
         return {pmid: _head(item) for pmid, item in self._items(pmids, HEAD).items()}
 
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
-        raise Misconfigured(f"papers are not found by {', '.join(identifiers)} in this mode yet")
+        with reaching(WHAT):
+            named = self._identifiers.pmids(identifiers)
+        items = self._items([pmid for pmids in named.values() for pmid in pmids], ("pmid", LISTED))
+        having = {each: [pmid for pmid in named[each] if each in listed_in(items.get(pmid, {}))] for each in named}
+        return {each: min(pmids, key=int) for each, pmids in having.items() if pmids}
 
     def put(self, documents: Sequence[Document]) -> None:
         newest: dict[str, Document] = {}
@@ -69,6 +76,7 @@ class DynamoDocuments:
                 newest[pmid] = document
         items = {pmid: self._item(pmid, document) for pmid, document in newest.items()}
         with reaching(WHAT):
+            self._identifiers.add({pmid: listed_in(item) for pmid, item in items.items()})
             existing = self._counted.add(items)
         in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
 
@@ -102,6 +110,7 @@ class DynamoDocuments:
             "indexed_version": {"N": str(document.indexed_version)},
             "pmid_version": {"N": str(document.article.pmid_version)},
             "date_revised": {"S": revised.isoformat()} if revised else {"NULL": True},
+            **listed(paper_identifiers(document.article)),
             **self._articles.attributes(self._codec.dumps(document.article)),
         }
 

@@ -70,6 +70,8 @@ class OpenSearchCollections:
 
     def create(self, collection: str, fingerprint: str, dim: int) -> None:
         alias = self._alias(collection)
+        if alias is None:
+            raise InvalidInput(f"{collection[:150]!r} cannot be the name of a collection")
         index = alias.refresh()
         if index is not None and index.holds(fingerprint, dim):
             return
@@ -81,17 +83,20 @@ class OpenSearchCollections:
 
     def drop(self, collection: str) -> bool:
         alias = self._alias(collection)
+        if alias is None:
+            return False
         self._remove_all(self._following(alias))
         return self._remove_all(alias)
 
     def model(self, collection: str) -> tuple[str, int] | None:
-        index = self._alias(collection).refresh()
+        alias = self._alias(collection)
+        index = alias.refresh() if alias else None
         return (index.fingerprint, index.dim) if index else None
 
     def rebuild(self, collection: str, fingerprint: str, dim: int, embed: "Callable[[Sequence[str]], Vectors]") -> None:
         alias = self._alias(collection)
-        old = alias.refresh()
-        if old is None:
+        old = alias.refresh() if alias else None
+        if alias is None or old is None:
             raise unknown_collection(collection)
         first = alias.index_name(fingerprint, dim) != old.name
         following = self._following(alias, generation=1 if first else 2)
@@ -163,8 +168,8 @@ class OpenSearchCollections:
         Raises `IndexUnavailable` when an index that this process has just seen is gone without one.
         """
         alias = self._alias(collection)
-        index = alias.index()
-        if index is None:
+        index = alias.index() if alias else None
+        if alias is None or index is None:
             return empty
         try:
             return read(self._chunks(index))
@@ -184,8 +189,8 @@ class OpenSearchCollections:
     ) -> None:
         """Write to the index, then let searches see it. Raises `Conflict` if another index is searched by then."""
         alias = self._alias(collection)
-        index = alias.refresh()
-        if index is None:
+        index = alias.refresh() if alias else None
+        if alias is None or index is None:
             raise unknown_collection(collection)
         check_chunk_vectors(vectors, index.dim)
         chunks = self._chunks(index)
@@ -210,10 +215,10 @@ class OpenSearchCollections:
     def _chunks(self, index: Index) -> ChunkIndex:
         return ChunkIndex(self._transport, self._bulk, self._layout, index)
 
-    def _alias(self, collection: str) -> Alias:
-        """The alias of a collection. Raises `InvalidInput` for what cannot be the name of one."""
+    def _alias(self, collection: str) -> Alias | None:
+        """The alias of a collection; None for what can be the name of none, which is never sent to OpenSearch."""
         if not _NAME.fullmatch(collection):
-            raise InvalidInput(f"{collection[:150]!r} is not the name of a collection")
+            return None
         if collection not in self._aliases:
             name = f"{self._corpus}.{collection}"
             self._aliases[collection] = Alias(self._transport, name, name, self._layout)
