@@ -50,7 +50,7 @@ PORTS = {
     "lookup": "table_cache",
 }
 """Port -> a setting without which it cannot be made."""
-ANYWHERE = ("embeddings", "parser", "chunk_namespace")  # need no service of AWS
+ANYWHERE = ("embeddings", "parser", "sources", "chunk_namespace")  # need no service of AWS
 
 
 @pytest.fixture(autouse=True)

@@ -62,14 +62,15 @@ def call(
     progress: Progress | None = None,
     unattended: bool = False,
     caller: str | None = None,
+    local: bool = False,
 ) -> Outcome:
     """Call `tool` with JSON `arguments`; never raises.
 
     Without a `deadline` the tool's own time-out holds. `unattended`: nobody reads the answer, as for a queued call.
-    `caller` is the subject of the access token, for the audit log.
+    `caller` is the subject of the access token, for the audit log. `local`: the user of this machine calls.
     """
     deadline = deadline or Deadline(tool.timeout)
-    context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller)
+    context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
 
     def run() -> BaseModel:
         request = _parse(tool, arguments)

@@ -108,6 +108,21 @@ class Settings:
     parse_memory_mb: int = setting("BIO_MCP_PARSE_MEMORY_MB", 1_024, "megabytes of memory that reading a file may take")
     parse_pages: int = setting("BIO_MCP_PARSE_PAGES", 2_000, "pages of the longest PDF that is read")
     tesseract: str = setting("BIO_MCP_TESSERACT", "tesseract", "program that recognises text in scanned pages")
+    ingest_roots: tuple[str, ...] = setting(
+        "BIO_MCP_INGEST_ROOTS",
+        (),
+        "folders below which a client over HTTP may name files to ingest; the command line and stdio may read whatever "
+        "their user may",
+    )
+    ingest_hosts: tuple[str, ...] = setting(
+        "BIO_MCP_INGEST_HOSTS",
+        (),
+        "hosts that documents may be fetched from over https: name, name:port, or *.name for all below it; those of "
+        "private addresses are refused",
+    )
+    ingest_buckets: tuple[str, ...] = setting(
+        "BIO_MCP_INGEST_BUCKETS", (), "S3 buckets that documents may be read from"
+    )
 
     table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "DynamoDB table of the papers", mode="aws")
     table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "DynamoDB table of the watermarks", mode="aws")

@@ -41,7 +41,8 @@ class Context:
     """The circumstances of a running call.
 
     `progress(done, total, message)` reports to the waiting caller. `unattended`: nobody reads the answer, as for a
-    queued call. `caller` is the subject of the access token, None without one.
+    queued call. `caller` is the subject of the access token, None without one. `local`: the user of this machine calls,
+    by standard input or the command line, and may name its files.
     """
 
     correlation_id: str
@@ -49,6 +50,7 @@ class Context:
     progress: Progress = silent
     unattended: bool = False
     caller: str | None = None
+    local: bool = False
 
 
 _HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}

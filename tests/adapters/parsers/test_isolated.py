@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.adapters.parsers.isolated import MOST_IDLE, IsolatedParser
-from bio_mcp.errors import Misconfigured, UnreadableDocument
+from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.errors import DeadlineExceeded, Misconfigured, UnreadableDocument
 from bio_mcp.literature.parsed import LARGEST_FILE
 from bio_mcp.ports.projects import Parser
 
@@ -109,6 +110,11 @@ def test_progress_gives_a_child_more_time(parse):
     assert parse("progress 5", quiet_s=2) == "done"
     with pytest.raises(UnreadableDocument, match="within 1 s"):
         parse("progress 5", seconds=1)
+
+
+def test_a_file_that_needs_longer_than_its_call_has_is_not_called_damaged(parse):
+    with bounded_by(Deadline(0.3)), pytest.raises(DeadlineExceeded):
+        parse("hang")
 
 
 def test_what_a_library_prints_is_no_answer(parse):

@@ -14,6 +14,7 @@ from bio_mcp.ports.messages import Announcements, WorkQueue
 from bio_mcp.ports.ncbi import NcbiLookup
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
+from bio_mcp.ports.sources import Sources
 from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
 from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
 
@@ -104,6 +105,11 @@ class Backends(Protocol):
     @property
     def parser(self) -> Parser:
         """Reads the files of a project."""
+        ...
+
+    @property
+    def sources(self) -> Sources:
+        """Files that clients name."""
         ...
 
     @property

@@ -195,6 +195,7 @@ class Parser(Protocol):
         """Read the file; what it is, its content says, and `name` where that does not.
 
         `languages` are ISO 639-1 or -3 codes for recognising text in images, the likeliest first. Takes bounded time
-        and memory, whatever the file. Raises `UnreadableDocument` with the reason.
+        and memory, whatever the file. Raises `UnreadableDocument` with the reason, and `DeadlineExceeded` when the
+        `call_deadline` comes first.
         """
         ...

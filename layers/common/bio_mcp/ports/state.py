@@ -141,6 +141,11 @@ class Job:
         """Whether there is work left that a run may resume."""
         return self.state in {"running", "waiting", "stalled"}
 
+    @property
+    def lease(self) -> str:
+        """Name of the lease that whoever works on the job holds."""
+        return f"{self.kind}:{self.request['query_key']}"
+
 
 class Jobs(Protocol):
     """Long pieces of work, by id. Every method may raise `StoreFailed`.

@@ -19,7 +19,8 @@ DEPTH = 100  # chunks per leg of a search
 class Work:
     """The work that a chunk is of. `authors` are family names first ("Doe J"), `source` the file's name or address.
 
-    `identifiers` are `pmid:1`, `pmcid:PMC1`, `doi:10.1/x`, `citekey:doe2020`, `sha256:...`, `zotero:LIBRARY/KEY`.
+    `identifiers` are `pmid:1`, `pmcid:PMC1`, `doi:10.1/x`, `citekey:doe2020`, `sha256:...`, `zotero:LIBRARY/KEY`,
+    `place:...` (a hash of where the file is) and the `doc_id` itself.
     """
 
     doc_id: str

@@ -12,6 +12,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
 from bio_mcp.wiring.embedding import EMBEDDINGS
 from bio_mcp.wiring.ncbi import eutils, lookup, ncbi_key
+from bio_mcp.wiring.sources import sources
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
     from bio_mcp.ports.projects import Parser
     from bio_mcp.ports.pubmed import Pubmed
+    from bio_mcp.ports.sources import Sources
     from bio_mcp.ports.stores import Embeddings
 
 
@@ -77,6 +79,10 @@ class Shared:
         parser = IsolatedParser(limits, tesseract=to.tesseract, environment=to.environment_of_programs)
         self._opened.callback(parser.close)
         return parser
+
+    @lazily
+    def sources(self) -> "Sources":
+        return sources(self.settings, self._opened)
 
     @property
     def chunk_namespace(self) -> UUID:

@@ -10,7 +10,8 @@ from bio_mcp.adapters.parsers.child import OUT_OF_MEMORY
 from bio_mcp.adapters.parsers.frames import Broken, document_from_json
 from bio_mcp.adapters.parsers.process import Child, Limits
 from bio_mcp.adapters.parsers.versions import versions
-from bio_mcp.errors import Failure, Misconfigured, UnreadableDocument
+from bio_mcp.deadline import call_deadline
+from bio_mcp.errors import DeadlineExceeded, Failure, Misconfigured, UnreadableDocument
 from bio_mcp.lazy import lazily
 from bio_mcp.literature.parsed import LARGEST_FILE, ParsedDocument
 
@@ -101,9 +102,11 @@ class IsolatedParser:
         _log.warning("a reader failed: %s at %s", answer.get("failed"), answer.get("where"))
         return _damaged(str(answer.get("failed")))
 
-    def _died(self, child: Child) -> UnreadableDocument:
+    def _died(self, child: Child) -> Failure:
         """Why the child ended without an answer."""
         code = child.end()
+        if child.timed_out and call_deadline().remaining <= 0:
+            return DeadlineExceeded("out of time while a file was read; it needs longer than this call has")
         if child.timed_out:
             return UnreadableDocument(
                 f"The file could not be read within {self._limits.seconds:,.0f} s "

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import IO, Any, cast
 
 from bio_mcp.adapters.parsers.frames import read_line, request
+from bio_mcp.deadline import call_deadline
 
 MODULE = "bio_mcp.adapters.parsers.child"
 
@@ -78,7 +79,7 @@ class Child:
     @contextmanager
     def _watched(self) -> Iterator[Callable[[], None]]:
         """Kill the process at the end of its time; what is yielded is called at each sign of progress."""
-        end = monotonic() + self._limits.seconds
+        end = monotonic() + min(self._limits.seconds, call_deadline().remaining)
         timer = self._timer(end)
 
         def heard() -> None:

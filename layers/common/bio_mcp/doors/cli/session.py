@@ -82,7 +82,7 @@ class Session:
         waiting = Waiting(self.settings.ncbi_base_url)
         with waiting.shown(soon=live):
             deadline = Deadline(tool.timeout) if live and deadline is NEVER else deadline
-            outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress)
+            outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress, local=True)
         body = for_commands(outcome.body) if worded else outcome.body
         if outcome.failed:
             raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput | Misconfigured))

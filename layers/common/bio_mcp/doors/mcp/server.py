@@ -47,8 +47,8 @@ LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
 
 
-def in_process(backends: Backends) -> Invoke:
-    """Run tools and resources in this process, over `backends`."""
+def in_process(backends: Backends, *, local: bool = False) -> Invoke:
+    """Run tools and resources in this process, over `backends`; `local`: for the user of this machine."""
 
     def invoke(what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
         if isinstance(what, Resource):
@@ -61,6 +61,7 @@ def in_process(backends: Backends) -> Invoke:
             correlation_id=context.correlation_id,
             progress=context.progress,
             caller=context.caller,
+            local=local,
         )
 
     return invoke

@@ -29,7 +29,7 @@ def serve(settings: Settings, backends: Backends) -> None:
     server = mcp_server.server(
         TOOLS.values(),
         RESOURCES.values(),
-        mcp_server.in_process(backends),
+        mcp_server.in_process(backends, local=True),
         names=settings.tool_names,
         families=settings.tool_families,
     )

@@ -1,0 +1,1 @@
+"""Where documents are read from, each place behind its guard."""

@@ -1,0 +1,194 @@
+"""Ingest a source into a project: a job that goes through its documents one by one, and resumes where it was stopped.
+
+The cursor is saved after each document has become durable. At most one run works on a source of a project: it holds a
+lease and renews it at each document.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from math import isinf
+from time import monotonic
+from typing import Any
+from uuid import uuid4
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import Conflict, DeadlineExceeded, Failure, InvalidInput, NotFound, UpstreamFailed
+from bio_mcp.ingesting.cursor import Cursor
+from bio_mcp.ingesting.feeds import Entry, Feed
+from bio_mcp.ingesting.reports import IngestReport, already_running, report_of, result_of, unread_result
+from bio_mcp.ingesting.settling import Settling
+from bio_mcp.literature.clock import instant
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
+from bio_mcp.progress import Progress
+from bio_mcp.syncing.time_budget import TimeBudget
+
+TOOL = "ingest_from_source"
+KIND = "ingest"
+LEASE_S = 600
+TOO_LONG = "it takes longer to read than a queued call may; ingest it on the command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine."""
+
+    project: str
+    location: str
+    local: bool
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def query_key(self) -> str:
+        """One for each source of a project, which does not show where on a machine that is."""
+        return f"{self.project} {sha256(self.location.encode(errors='surrogateescape')).hexdigest()[:16]}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as its job holds it."""
+        return {"query_key": self.query_key, "local": self.local, "arguments": self.arguments}
+
+
+def job_of(job_id: str, backends: Backends) -> Job | None:
+    """The ingest with this id; None if there is none any more."""
+    try:
+        job = backends.jobs.get(job_id)
+    except NotFound:
+        return None
+    return job if job.kind == KIND else None
+
+
+def ingest(
+    request: Request,
+    feed: Feed,
+    settling: Callable[[Job], Settling],
+    backends: Backends,
+    deadline: Deadline,
+    progress: Progress,
+    *,
+    job_id: str | None = None,
+    unattended: bool = False,
+) -> IngestReport:
+    """Run or resume the ingest of a source until it is done or the deadline is near.
+
+    `settling` makes what brings the documents in; it is called once the job is known and the lease is held. With
+    `job_id` that job continues, or its result is returned, and no other is started. Raises what `feed` and `settling`
+    raise; the job then waits with its cursor for the next call.
+    """
+    lease, holder = _new_job(request, backends).lease, uuid4().hex
+    if not backends.leases.acquire(lease, holder, LEASE_S):
+        return already_running(backends.jobs.latest(KIND, request.query_key))
+    try:
+        last = backends.jobs.latest(KIND, request.query_key)
+        if job_id and not (last and last.unfinished and last.job_id == job_id):
+            return result_of(backends.jobs.get(job_id))
+        if not unattended and (result := unread_result(last, request.to_json(), backends)):
+            return result
+        job = _resumed(last, request, backends, deadline) or _new_job(request, backends)
+        return _Run(job, holder, backends, deadline, progress, unattended).run(feed, settling)
+    finally:
+        backends.leases.release(lease, holder)
+
+
+def _resumed(last: Job | None, request: Request, backends: Backends, deadline: Deadline) -> Job | None:
+    """The unfinished job of this very request. Any other is ended, as is one that is asked for without a time limit.
+
+    Who has all the time looks at every document again, since those behind the cursor may have changed meanwhile.
+    """
+    if last is None or not last.unfinished:
+        return None
+    if last.request == request.to_json() and not isinf(deadline.remaining):
+        return last
+    last.state, last.updated = "failed", backends.now()
+    backends.jobs.put(last)
+    return None
+
+
+def _new_job(request: Request, backends: Backends) -> Job:
+    now = backends.now()
+    job_id = f"{KIND}_{instant(now)}_{uuid4().hex[:6]}"
+    return Job(job_id, KIND, "running", now, now, request.to_json(), Cursor().to_json())
+
+
+class _Cancelled(Exception):
+    """The job was cancelled by another process."""
+
+
+class _Run:
+    """One call's share of a job."""
+
+    def __init__(
+        self, job: Job, holder: str, backends: Backends, deadline: Deadline, progress: Progress, unattended: bool
+    ) -> None:
+        self.job, self.holder, self.backends, self.unattended = job, holder, backends, unattended
+        self.deadline, self.progress, self.budget = deadline, progress, TimeBudget()
+        self.cursor, self._since = Cursor.from_json(job.cursor), monotonic()
+
+    def run(self, feed: Feed, settling: Callable[[Job], Settling]) -> IngestReport:
+        """Go through the documents until all are done, the time is over or a port fails; the job is saved each time."""
+        self._save("running")
+        try:
+            return self._all(feed, settling(self.job))
+        except DeadlineExceeded:
+            return self._continue_later()
+        except _Cancelled:
+            return report_of(self.job, self.cursor, "cancelled", f"{self.job.job_id} was cancelled")
+        except Failure as failure:
+            self._save("waiting" if failure.retryable else "failed", str(failure))
+            failure.details.setdefault("job_id", self.job.job_id)
+            raise
+
+    def _all(self, feed: Feed, settling: Settling) -> IngestReport:
+        waiting = self.cursor.rest(feed.entries())
+        for place, entry in enumerate(waiting):
+            if not self._may_go_on(entry):
+                return self._continue_later()
+            self._one(entry, settling, whole_call=self.unattended and not place)
+            self._save("running")
+        self.cursor.warn(*feed.finish())
+        self.progress(self.cursor.done, self.cursor.expected, "")
+        self._save("succeeded")
+        return report_of(self.job, self.cursor, "complete")
+
+    def _one(self, entry: Entry, settling: Settling, *, whole_call: bool) -> None:
+        """Bring in one document. One that cannot be read is a warning, and so is one that takes too long twice."""
+        try:
+            self.cursor.settled(entry, settling.settle(entry.load()))
+        except (InvalidInput, UpstreamFailed) as problem:
+            if problem.retryable:
+                raise
+            self.cursor.failure(entry, str(problem))
+        except DeadlineExceeded:
+            if not whole_call or not self.cursor.ran_out():
+                raise
+            self.cursor.failure(entry, TOO_LONG)
+
+    def _may_go_on(self, entry: Entry) -> bool:
+        """Renew the lease, report progress, and return whether there is time for another document.
+
+        Raises `Conflict` when the lease was lost: another run is at work, and nothing more may be written.
+        """
+        if not self.backends.leases.acquire(self.job.lease, self.holder, LEASE_S):
+            raise Conflict("another run took over the ingest of this source", job_id=self.job.job_id)
+        if self.backends.jobs.is_cancelled(self.job.job_id):
+            raise _Cancelled
+        self.progress(self.cursor.done, self.cursor.expected, entry.name)
+        return self.budget.allows(self.deadline)
+
+    def _save(self, state: str, error: str | None = None) -> None:
+        """Save the job with its cursor. Whoever asks about the job reads its progress here."""
+        job, cursor, now = self.job, self.cursor, monotonic()
+        cursor.seconds, self._since = cursor.seconds + now - self._since, now
+        job.state, job.updated, job.cursor = state, self.backends.now(), cursor.to_json()
+        job.progress = {"processed": cursor.done, "expected": cursor.expected}
+        job.progress |= {"error": error, "reported": not self.unattended}
+        self.backends.jobs.put(job)
+
+    def _continue_later(self) -> IngestReport:
+        """Save the job, queue its continuation, and report how far it is."""
+        self._save("waiting")
+        arguments = {**self.job.request["arguments"], "job_id": self.job.job_id}
+        self.backends.continuations.send({"tool": TOOL, "arguments": arguments})
+        return report_of(
+            self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
+        )

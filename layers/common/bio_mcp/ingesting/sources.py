@@ -1,0 +1,110 @@
+"""Ingest what a client names: its files, the references that describe them, and the model that the project is of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput, ModelMismatch, NotFound
+from bio_mcp.ingesting.feeds import FileFeed
+from bio_mcp.ingesting.reports import IngestReport, no_job
+from bio_mcp.ingesting.run import Request, ingest, job_of
+from bio_mcp.ingesting.settling import Settling
+from bio_mcp.literature.csl_json import References, parse
+from bio_mcp.ports import Backends
+from bio_mcp.ports.projects import Project
+from bio_mcp.ports.state import Job
+from bio_mcp.progress import Progress
+
+if TYPE_CHECKING:
+    from bio_mcp.retrieval.passages import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`languages` of scans, the likeliest first; a file of `references`; `rebuild` moves the project to this model."""
+
+    languages: Sequence[str] = ()
+    references: str | None = None
+    rebuild: bool = False
+
+
+class Ingesting:
+    """Ingests for one caller: `local` for the user of this machine, `unattended` for a queued call."""
+
+    def __init__(
+        self, backends: Backends, deadline: Deadline, progress: Progress, *, local: bool, unattended: bool = False
+    ) -> None:
+        self._backends, self._deadline, self._progress = backends, deadline, progress
+        self._local, self._unattended = local, unattended
+
+    def ingest(self, arguments: dict[str, Any], options: Options, job_id: str | None = None) -> IngestReport:
+        """Ingest `arguments["source"]` into `arguments["project"]`; `arguments` are what a continuation repeats.
+
+        A queued call goes on for whoever made the first, so what that may read, it may. Raises `NotFound` for an
+        unknown project, `ModelMismatch` for one of another model unless it is to be rebuilt, and what `Sources` raises.
+        """
+        backends = self._backends
+        project = backends.projects.get(arguments["project"])
+        if project.embed_model != backends.embeddings.fingerprint and not options.rebuild:
+            raise _other_model(project, backends)
+        job = job_of(job_id, backends) if job_id else None
+        if job_id and job is None:
+            return no_job(job_id, unattended=self._unattended)
+        local = bool(job.request.get("local")) if job and self._unattended else self._local
+        request = Request(
+            project.project_id, backends.sources.locate(arguments["source"], local=local), local, arguments
+        )
+        if job and job.request["query_key"] != request.query_key:
+            raise InvalidInput(f"job_id: {job_id!r} is the job of another project or source")
+        return ingest(
+            request,
+            FileFeed(backends.sources, request.location, local=local),
+            lambda job: self._settling(job, project, options, local),
+            backends,
+            self._deadline,
+            self._progress,
+            job_id=job_id,
+            unattended=self._unattended,
+        )
+
+    def _settling(self, job: Job, project: Project, options: Options, local: bool) -> Settling:
+        bound = self._bound(project)
+        references = self._references(options.references or project.references, local)
+        again = job.job_id if options.rebuild else None
+        return Settling(
+            bound, self._backends, self._deadline, references=references, languages=options.languages, again=again
+        )
+
+    def _bound(self, project: Project) -> Project:
+        """The project, its index rebuilt where it is of another model. Raises `NotFound` where there is none."""
+        model, collections = self._backends.embeddings, self._backends.collections
+        if collections.model(project.collection) is None:
+            name = project.project_id
+            raise NotFound(f"Project {name!r} has lost its index; `bio-mcp projects create {name}` makes it anew")
+        if project.embed_model == model.fingerprint:
+            return project
+
+        def embed(texts: Sequence[str]) -> "Vectors":
+            self._deadline.check("the project was embedded again")
+            return model.embed(texts)
+
+        collections.rebuild(project.collection, model.fingerprint, model.dim, embed)
+        rebound = replace(project, embed_model=model.fingerprint)
+        self._backends.projects.put(rebound)
+        return rebound
+
+    def _references(self, source: str | None, local: bool) -> References:
+        if not source:
+            return References()
+        sources = self._backends.sources
+        return parse(sources.read(sources.locate(source, local=local), local=local))
+
+
+def _other_model(project: Project, backends: Backends) -> ModelMismatch:
+    return ModelMismatch(
+        f"Project {project.project_id!r} holds vectors of another embedding model than the one configured; set "
+        "force_rebuild to embed it again by this one, or configure the model that it was made with",
+        project_model=project.embed_model,
+        configured_model=backends.embeddings.fingerprint,
+    )

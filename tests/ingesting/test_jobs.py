@@ -1,0 +1,223 @@
+"""An ingest that needs more time than its call has goes on as a job, for whoever began it."""
+
+import pytest
+
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import DeadlineExceeded, Forbidden, InvalidInput, StoreFailed
+from bio_mcp.ingesting.run import KIND, LEASE_S, TOO_LONG
+from tests.corpus import Over
+from tests.ingesting.library import PROJECT, PlainParser
+
+
+class Clock:
+    """Seconds that pass when somebody says so."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class SlowParser(PlainParser):
+    """Takes `seconds` for each file, of those that the call has left."""
+
+    def __init__(self, clock, seconds):
+        super().__init__()
+        self.clock, self.seconds = clock, seconds
+
+    def parse(self, content, name, languages=()):
+        self.clock.now += self.seconds
+        return super().parse(content, name, languages)
+
+
+class EndlessParser(PlainParser):
+    """Never finishes `z.md` in the time of a call."""
+
+    def parse(self, content, name, languages=()):
+        if name == "z.md":
+            raise DeadlineExceeded("out of time")
+        return super().parse(content, name, languages)
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def slow(library, clock):
+    """A library of six documents of which a call of 15 s reads three."""
+    library.plain = SlowParser(clock, 4)
+    for n in range(6):
+        library.write(f"{n}.md", f"Text {n}.")
+    return library
+
+
+def events(library):
+    found = []
+    while message := library.continuations.receive(60):
+        library.continuations.ack(message[0])
+        found.append(message[1])
+    for each in found:
+        library.continuations.send(each)
+    return found
+
+
+def test_what_one_call_has_no_time_for_is_queued_and_goes_on_where_it_stopped(slow, clock):
+    report = slow.ingest(deadline=Deadline(15, clock))
+    assert (report.state, report.cursor.written, report.cursor.expected) == ("continues", 3, 6)
+    assert slow.texts == ["Text 0.", "Text 1.", "Text 2."]
+    [event] = events(slow)
+    assert event["tool"] == "ingest_from_source"
+    assert event["arguments"] == {"project": PROJECT, "source": str(slow.files), "job_id": report.job_id}
+    after = slow.ingest(deadline=Deadline(300, clock), unattended=True, local=False, job=report.job_id)
+    assert (after.state, after.cursor.written, after.job_id) == ("complete", 6, report.job_id)
+    assert slow.plain.read.count("0.md") == slow.plain.read.count("5.md") == 1
+
+
+def test_the_same_call_again_goes_on_and_then_reports_the_result_once(slow, clock):
+    first = slow.ingest(deadline=Deadline(15, clock))
+    second = slow.ingest(deadline=Deadline(15, clock))
+    assert (second.state, second.cursor.written, second.job_id) == ("complete", 6, first.job_id)
+    slow.write("7.md", "Text 7.")
+    third = slow.ingest(deadline=Deadline(15, clock))
+    assert (third.cursor.written, third.job_id != first.job_id) == (1, True)
+
+
+def test_a_result_that_came_in_the_background_is_reported_to_the_next_call(slow, clock):
+    first = slow.ingest(deadline=Deadline(15, clock))
+    slow.ingest(deadline=Deadline(300, clock), unattended=True, job=first.job_id)
+    report = slow.ingest(deadline=Deadline(15, clock))
+    assert (report.state, report.job_id, report.cursor.written) == ("complete", first.job_id, 6)
+    assert report.ended
+    assert not slow.ingest(deadline=Deadline(15, clock)).ended
+
+
+def test_a_source_that_another_run_works_on_is_reported_as_running(slow, clock):
+    first = slow.ingest(deadline=Deadline(15, clock))
+    job = slow.jobs.get(first.job_id)
+    job.state = "running"
+    slow.jobs.put(job)
+    assert slow.leases.acquire(job.lease, "somebody", LEASE_S)
+    report = slow.ingest(deadline=Deadline(15, clock))
+    assert (report.state, report.job_id, report.cursor.written) == ("running", first.job_id, 3)
+
+
+def test_documents_that_come_in_behind_the_cursor_are_read_as_well(slow, clock):
+    first = slow.ingest(deadline=Deadline(15, clock))
+    slow.write("00.md", "It came later.")
+    report = slow.ingest(deadline=Deadline(300, clock), unattended=True, job=first.job_id)
+    assert report.state == "complete"
+    assert "It came later." in slow.texts
+    assert (report.cursor.processed, len(slow.texts)) == (7, 7)
+
+
+def test_a_run_without_a_time_limit_looks_at_every_document_again(slow, clock):
+    slow.ingest(deadline=Deadline(15, clock))
+    slow.write("0.md", "Text 0 was edited.")
+    report = slow.ingest(deadline=NEVER)
+    assert "Text 0 was edited." in slow.texts
+    assert (report.cursor.written, report.cursor.unchanged) == (4, 2)
+
+
+def test_a_store_that_fails_leaves_the_job_waiting_and_the_next_call_goes_on(slow, clock):
+    class Failing:
+        calls = 0
+
+        def __getattr__(self, name):
+            return getattr(slow.project_documents, name)
+
+        def put(self, *given):
+            self.calls += 1
+            if self.calls == 2:
+                raise StoreFailed("the disk is full")
+            slow.project_documents.put(*given)
+
+    from bio_mcp.ingesting.sources import Ingesting, Options
+    from bio_mcp.progress import silent
+
+    arguments = {"project": PROJECT, "source": str(slow.files)}
+    over = Over(slow, project_documents=Failing())
+    with pytest.raises(StoreFailed) as failed:
+        Ingesting(over, Deadline(60, clock), silent, local=True).ingest(arguments, Options())
+    job = slow.jobs.get(failed.value.details["job_id"])
+    assert (job.state, job.progress["error"], job.progress["processed"]) == ("waiting", "the disk is full", 1)
+    report = slow.ingest(deadline=Deadline(60, clock))
+    assert (report.state, report.job_id, len(slow.texts)) == ("complete", job.job_id, 6)
+
+
+def test_a_cancelled_job_stops_at_its_next_document(slow, clock):
+    first = slow.ingest(deadline=Deadline(7.5, clock))
+
+    def cancel(done, _total, _name):
+        if done == 2:
+            job = slow.jobs.get(first.job_id)
+            job.state = "cancelled"
+            slow.jobs.put(job)
+
+    report = slow.ingest(deadline=Deadline(60, clock), progress=cancel)
+    assert (report.state, len(slow.texts)) == ("cancelled", 3)
+    assert slow.jobs.get(first.job_id).state == "cancelled"
+
+
+def test_a_document_that_takes_longer_than_a_queued_call_is_given_up_the_second_time(library):
+    library.plain = EndlessParser()
+    library.write("a.md", "Hearts beat.")
+    library.write("z.md", "It never ends.")
+    first = library.ingest(deadline=Deadline(60))
+    assert (first.state, first.cursor.written) == ("continues", 1)
+    again = [library.ingest(deadline=Deadline(60), unattended=True, job=first.job_id) for _ in range(2)]
+    assert [each.state for each in again] == ["continues", "complete"]
+    assert f"z.md: {TOO_LONG}" in again[1].warnings
+    assert library.texts == ["Hearts beat."]
+
+
+def test_what_was_embedded_when_the_time_ended_is_not_embedded_again(library, clock):
+    class Slow:
+        def __getattr__(self, name):
+            return getattr(library.model, name)
+
+        def embed(self, texts):
+            clock.now += 4
+            return library.model.embed(texts)
+
+    from bio_mcp.ingesting.sources import Ingesting, Options
+    from bio_mcp.progress import silent
+
+    library.write("long.md", "\n".join(f"# Part {n}\nSentence number {n}." for n in range(300)))
+    over, arguments = Over(library, embeddings=Slow()), {"project": PROJECT, "source": str(library.files)}
+    first = Ingesting(over, Deadline(15, clock), silent, local=True).ingest(arguments, Options())
+    assert first.state == "continues"
+    assert library.documents_of_project == []
+    assert library.model.embedded == 256
+    assert library.ingest(deadline=Deadline(300, clock), unattended=True, job=first.job_id).state == "complete"
+    assert library.model.embedded == 300
+    assert len(library.texts) == 300
+
+
+def test_nobody_but_the_user_of_the_machine_reads_its_files(library):
+    path = library.write("a.md", "Hearts beat.")
+    with pytest.raises(Forbidden, match="BIO_MCP_INGEST_ROOTS"):
+        library.ingest(path, local=False)
+    with pytest.raises(Forbidden):
+        library.ingest(path, local=False, unattended=True)
+
+
+def test_a_job_of_the_machines_user_is_not_continued_for_somebody_else(slow, clock):
+    first = slow.ingest(deadline=Deadline(15, clock))
+    with pytest.raises(Forbidden):
+        slow.ingest(local=False, deadline=Deadline(15, clock), job=first.job_id)
+    assert slow.jobs.latest(KIND, slow.jobs.get(first.job_id).request["query_key"]).cursor["written"] == 3
+
+
+def test_the_job_of_another_source_is_refused(slow, clock):
+    first = slow.ingest(deadline=Deadline(15, clock))
+    with pytest.raises(InvalidInput, match="another project or source"):
+        slow.ingest(slow.files / "0.md", job=first.job_id)
+    with pytest.raises(InvalidInput, match="there is no job"):
+        slow.ingest(job="ingest_unknown")
+
+
+def test_a_continuation_whose_job_was_removed_does_nothing(slow, clock):
+    report = slow.ingest(unattended=True, local=False, job="ingest_unknown")
+    assert (report.state, slow.texts) == ("cancelled", [])
