@@ -8,6 +8,8 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.deadline import NEVER
 from bio_mcp.literature.medline import parse
+from bio_mcp.ports.projects import Project, ProjectDocument
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.retrieval.ranking import RETRACTED_FACTOR
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.syncing.retractions import QUERY_KEY, TERM
@@ -111,6 +113,19 @@ def test_only_papers_that_the_corpus_holds_are_fetched(corpus, ncbi):
     assert fetched["params"]["id"] == pmids[0]
     again = sweep(corpus)
     assert (again.updated, again.state) == (0, "complete")
+
+
+def test_a_paper_of_a_project_alone_comes_into_the_corpus_once_it_is_retracted(corpus, ncbi):
+    retracted, clear, elsewhere = plain_papers(ncbi, 3)
+    corpus.projects.put(Project("lab/hearts", "proj-lab-hearts", "words"))
+    for pmid in (retracted, clear):
+        work = Work(f"pmid:{pmid}", pmid=pmid)
+        corpus.project_documents.put("lab/hearts", ProjectDocument(work, frozenset([work.doc_id])))
+    for pmid in (retracted, elsewhere):
+        retract(ncbi, pmid)
+    report = sweep(corpus)
+    assert (report.state, report.inserted, report.processed) == ("complete", 1, report.expected)
+    assert (list(corpus.documents.pmids()), standings(corpus, [retracted])) == ([retracted], ["retracted"])
 
 
 def test_a_look_that_finds_no_retraction_warns_of_no_spelling(corpus, ncbi):

@@ -20,6 +20,7 @@ from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
 from bio_mcp.query_terms import discard_unknown_words
+from bio_mcp.syncing import retractions
 from bio_mcp.syncing.cursor import MISSING_DAYS, first_few
 from bio_mcp.syncing.fetching import Fetching
 from bio_mcp.syncing.planning import KIND, plan, resume_or_start
@@ -57,9 +58,9 @@ def sync_delta(
 ) -> SyncReport:
     """Run or resume the sync of `query_key` until it is done or the deadline is near.
 
-    With `known_only` nothing is added: papers that match and that the corpus has are updated, whatever the watermark;
-    the others count as skipped. With `job_id` that job continues, or its result is returned, and no other is started. A
-    job that ended `unattended` stores its result for the next caller.
+    With `known_only` papers that match and that the corpus has are updated, whatever the watermark, and those that a
+    project has are added; the others count as skipped. With `job_id` that job continues, or its result is returned, and
+    no other is started. A job that ended `unattended` stores its result for the next caller.
 
     Raises `InvalidInput` for a term with open brackets, `NcbiQueryRejected` for one that NCBI cannot run, `Conflict`
     when another term of the key is being synced, and the failures of its ports; the job then waits with its cursor for
@@ -138,7 +139,7 @@ class _Run:
         nothing = "PubMed finds nothing by this term, so nothing was synced; check its spelling"
         page = discard_unknown_words(page, lambda: self._found_by_term, nothing)
         cursor.warn(*page.warnings)
-        cursor.list_segment(segment, page.count, page.ids, self._not_in_corpus(page.ids))
+        cursor.list_segment(segment, page.count, page.ids, self._unknown(page.ids))
         return True
 
     @cached_property
@@ -165,11 +166,15 @@ class _Run:
             cursor.plan(plan(self.request, self.backends, day).queue)
         return drawn_back is not None
 
-    def _not_in_corpus(self, pmids: Sequence[str]) -> set[str]:
+    def _unknown(self, pmids: Sequence[str]) -> set[str]:
         """PMIDs that a `known_only` sync must not fetch; empty for every other sync."""
         if not self.request.get("known_only"):
             return set()
-        return set(pmids) - self.backends.documents.heads(pmids).keys()
+        return set(pmids) - self.backends.documents.heads(pmids).keys() - self._of_projects
+
+    @cached_property
+    def _of_projects(self) -> frozenset[str]:
+        return retractions.pmids_of_projects(self.backends)
 
     def _settle_batch(self, batch: list[str]) -> bool:
         """Fetch and settle a batch. False when time ran out; `cursor.partial` then has what is durable."""

@@ -1,4 +1,6 @@
-"""The sync that updates the retraction status of every paper, also of papers that no query finds any more."""
+"""The sync that updates the retraction status of every paper: of projects, and that no query finds any more, too."""
+
+from bio_mcp.ports import Backends
 
 QUERY_KEY = "bio-mcp/retractions"  # no query of a stack's may have a stroke in its key
 
@@ -7,3 +9,12 @@ TERM = (
     '"Retracted Publication"[pt] OR hasretractionin OR haspartialretractionin OR hasretractedandrepublishedin '
     "OR hasexpressionofconcernin"
 )
+
+
+def pmids_of_projects(backends: Backends) -> frozenset[str]:
+    """PMIDs of the documents of all projects.
+
+    One that was retracted comes into the corpus, from where the hits of its project take their retraction status.
+    """
+    by_project = [backends.project_documents.all(each.project_id) for each in backends.projects.all()]
+    return frozenset(each.work.pmid for documents in by_project for each in documents if each.work.pmid)

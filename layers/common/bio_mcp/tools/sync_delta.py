@@ -24,7 +24,7 @@ class SyncDelta(Request):
     query_key: QueryKey = Field(description="your name for this query, the same each time")
     term: str = Field(min_length=1, description="PubMed search syntax")
     overlap_days: int = Field(default=5, ge=0, description="days before the last sync to read again")
-    known_only: bool = Field(default=False, description="update papers already in the corpus; add none")
+    known_only: bool = Field(default=False, description="update what the corpus has, add only what projects have")
     job_id: str = Field(
         default=_ABSENT, min_length=1, description="continue this job, or report its result; start no other"
     )
