@@ -14,6 +14,7 @@ from bio_mcp.literature.layout.reading_order import in_reading_order
 from bio_mcp.literature.layout.run_in import parted_headings
 from bio_mcp.literature.layout.running_lines import without_running_lines
 from bio_mcp.literature.layout.sections import sections_of
+from bio_mcp.literature.layout.tables import without_tables
 from bio_mcp.literature.parsed import ParsedDocument
 
 Outline = Sequence[tuple[int, str, int]]
@@ -30,13 +31,15 @@ def lay_out(
     text before the first heading, all others at the end.
     """
     stripped = without_running_lines(pages)
-    flow = _flow(stripped)
-    size = body_size(line.line for line in flow)
+    size = body_size(line for page in stripped for line in page.lines)
+    parts = [without_tables(page, size) for page in stripped]
+    tables = {font: table for _, found in parts for font, table in found.items()}
+    flow = _flow([page for page, _ in parts])
     words = words_of(line.text for line in flow)
-    text = parted(flow, size)
+    text = parted(flow, size, tables.keys())
     found = headings(text.main, size, outline)
     title = text_of(title_lines(text.main, found[0].start if found else len(text.main), size), words)[0]
-    sections = tuple(sections_of(text.main, found, text.captions, text.footnotes, words))
+    sections = tuple(sections_of(text.main, found, text.captions, text.footnotes, words, tables))
     stated = dict(metadata or {})
     named = title.replace("\n\n", " ") or _title(stated.get("Title", ""), sections[0].text if sections else "")
     beside = [*stated.values(), *outside(pages, stripped)]

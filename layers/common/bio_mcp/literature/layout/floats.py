@@ -1,7 +1,7 @@
 """Captions and footnotes: what interrupts the text where a page has room for it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bio_mcp.literature.layout.lines import FlowLine
@@ -31,14 +31,14 @@ class Parted:
     footnotes: list[list[FlowLine]]
 
 
-def parted(flow: Sequence[FlowLine], size: float) -> Parted:
-    """Part what interrupts the text from it; `size` is the text's."""
+def parted(flow: Sequence[FlowLine], size: float, tables: Collection[str] = ()) -> Parted:
+    """Part what interrupts the text from it; `size` is the text's, `tables` are fonts of lines in tables' places."""
     main: list[FlowLine] = []
     captions: list[tuple[int, list[FlowLine]]] = []
     footnotes: list[list[FlowLine]] = []
     at = 0
     while at < len(flow):
-        end = _caption_end(flow, at, size) or at
+        end = at + 1 if flow[at].line.font in tables else _caption_end(flow, at, size) or at
         if end > at:
             captions.append((len(main), list(flow[at:end])))
         elif (end := _footnote_end(flow, at, size) or at) > at:

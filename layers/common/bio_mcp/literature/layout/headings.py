@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bio_mcp.literature.layout.lines import FlowLine, PositionedLine
-from bio_mcp.literature.layout.section_names import depth, is_main, is_top
+from bio_mcp.literature.layout.section_names import depth, is_main, is_references, is_top
 
 _RUN = 4  # lines of one style in a row: more are text, fewer may be a heading
 _LONGEST = 220  # letters of a heading
 _APART = 1.6  # font sizes between the baselines of two lines of one heading
 _SMALLEST = 0.7  # of the text's size: lettering in a figure is smaller
+_WORDS = 30  # letters by which a line of the text's size is text, whatever its font
 _FRONT_PAGES = 2  # after the first, on which the text begins at last
 _NO_HEADING = re.compile(
     r"received|accepted|published|revised|submitted|available online|doi|correspond|e-?mail|key ?words?|copyright|cite|"
@@ -45,7 +46,7 @@ def headings(flow: Sequence[FlowLine], size: float, outline: Sequence[tuple[int,
         if end > at:
             found.append((at, end))
         at = max(end, at + 1)
-    found = _after_front_matter(flow, _in_text(flow, found, text_styles))
+    found = _without_entries(flow, _after_front_matter(flow, _in_text(flow, found, size, text_styles)))
     texts = [" ".join(each.text for each in flow[start:end]) for start, end in found]
     levels = _levels([flow[start].line for start, _ in found], texts, _marked(flow, found, texts, outline))
     return [Heading(start, end, text, level) for (start, end), text, level in zip(found, texts, levels, strict=True)]
@@ -71,24 +72,21 @@ def _heading_end(flow: Sequence[FlowLine], at: int, size: float, text_styles: se
     line = flow[at]
     if not _may_be_heading(line, size, text_styles) or not _stands_apart(flow, at):
         return at
+    if is_top(line.text):
+        return at + 1
     end = at + 1
-    while end < len(flow) and _goes_on(flow[end - 1], flow[end]) and end - at < _RUN:
+    while end < len(flow) and _goes_on(flow[end - 1], flow[end]) and end - at <= _RUN:
         end += 1
-    text = " ".join(each.text for each in flow[at:end])
-    if is_top(line.text) or _reads_as_heading(text):
-        return end if not is_top(line.text) or _goes_on_as_heading(flow, at, end) else at + 1
-    return at
-
-
-def _goes_on_as_heading(flow: Sequence[FlowLine], at: int, end: int) -> bool:
-    return end == at + 1 or not any(is_top(each.text) for each in flow[at:end])
+    return end if end - at <= _RUN and _reads_as_heading(" ".join(each.text for each in flow[at:end])) else at
 
 
 def _may_be_heading(line: FlowLine, size: float, text_styles: set[Style]) -> bool:
     text, style = line.text, line.line.style
     if is_top(text):
         return style not in text_styles or text.isupper() or text[:1].isupper()
-    if line.line.size < _SMALLEST * size or (style in text_styles and not (line.line.italic or text.isupper())):
+    if line.line.mixed or line.line.size < _SMALLEST * size:
+        return False
+    if style in text_styles and not (line.line.italic or text.isupper()):
         return False
     return (
         line.line.bold or line.line.italic or line.line.size > 1.05 * size or text.isupper() or style not in text_styles
@@ -118,21 +116,25 @@ def _reads_as_heading(text: str) -> bool:
         return False
     if (text.endswith(".") and depth(text) is None) or not re.search(r"[^\W\d_]{3}", text):
         return False
-    return not text[0].islower() and not _NO_HEADING.match(text)
+    return (text[0].isalnum() or text[0] in "“‘«¿(") and not text[0].islower() and not _NO_HEADING.match(text)
 
 
 def _in_text(
-    flow: Sequence[FlowLine], found: Sequence[tuple[int, int]], text_styles: set[Style]
+    flow: Sequence[FlowLine], found: Sequence[tuple[int, int]], size: float, text_styles: set[Style]
 ) -> list[tuple[int, int]]:
     """Those after which text comes, or another heading after which it does; not the lettering of figures."""
     chosen: list[tuple[int, int]] = []
     follows: int | None = None
     for start, end in reversed(found):
-        text_next = end < len(flow) and (flow[end].line.style in text_styles or end == follows)
+        text_next = end < len(flow) and (end == follows or _is_text(flow[end], size, text_styles))
         if text_next or is_top(flow[start].text):
             chosen.append((start, end))
             follows = start
     return chosen[::-1]
+
+
+def _is_text(line: FlowLine, size: float, text_styles: set[Style]) -> bool:
+    return line.line.style in text_styles or (abs(line.line.size - size) <= 0.05 * size and len(line.text) > _WORDS)
 
 
 def _after_front_matter(flow: Sequence[FlowLine], found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -140,6 +142,23 @@ def _after_front_matter(flow: Sequence[FlowLine], found: Sequence[tuple[int, int
     known = [at for at, (start, _) in enumerate(found) if is_top(flow[start].text) or depth(flow[start].text)]
     early = known and flow[found[known[0]][0]].page <= flow[0].page + _FRONT_PAGES
     return list(found[known[0] :] if early else found)
+
+
+def _without_entries(flow: Sequence[FlowLine], found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that are no part of a list of references: after its heading, only such as are set or named alike."""
+    chosen: list[tuple[int, int]] = []
+    references: FlowLine | None = None
+    for start, end in found:
+        line = flow[start]
+        alike = references is not None and _style(line.line) == _style(references.line)
+        if references is None or is_top(line.text) or (alike and not depth(line.text)) or _is_larger(line, references):
+            references = line if is_references(line.text) else None
+            chosen.append((start, end))
+    return chosen
+
+
+def _is_larger(line: FlowLine, other: FlowLine) -> bool:
+    return line.line.size > 1.02 * other.line.size and (line.line.bold or not other.line.bold)
 
 
 def _marked(
@@ -179,13 +198,14 @@ def _levels(lines: Sequence[PositionedLine], texts: Sequence[str], marked: dict[
 
 
 def _style(line: PositionedLine) -> Style:
-    return line.size, line.font + ("/italic" if line.italic else ""), line.bold
+    face = line.font + ("/italic" if line.italic else "") + ("/capitals" if line.text.isupper() else "")
+    return line.size, face, line.bold
 
 
 def _ranked(styles: Iterable[Style], known: dict[Style, int], main: set[Style]) -> dict[Style, int]:
     """Levels of the styles that nothing is known of: larger ones above, below that of the main sections."""
-    unknown = sorted((each for each in styles if each not in known), key=lambda each: (-each[0], not each[2]))
-    unknown.sort(key=lambda each: (-each[0], not each[2], "/italic" in each[1]))
+    unknown = [each for each in styles if each not in known]
+    unknown.sort(key=lambda each: (-each[0], "/capitals" not in each[1], not each[2], "/italic" in each[1]))
     base = max((known[each] for each in main if each in known), default=0)
     largest = max((each[0] for each in main), default=0.0)
     level, ranks = base, {}

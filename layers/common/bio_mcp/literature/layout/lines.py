@@ -10,7 +10,8 @@ class PositionedLine:
     """Text on one baseline without a wide gap in it. Points, from the upper left corner of the page as it is read.
 
     `y` is of the baseline, `size` the font's as printed. `bold` and `italic` hold for nine tenths of its letters.
-    `angle` is how many degrees it is turned against most of its page; its place is then that of a page so turned.
+    `mixed` where they do not share one font. `angle` is how many degrees it is turned against most of its page; its
+    place is then that of a page so turned.
     """
 
     text: str
@@ -21,6 +22,7 @@ class PositionedLine:
     font: str = ""
     bold: bool = False
     italic: bool = False
+    mixed: bool = False
     angle: int = 0
 
     @property

@@ -7,7 +7,9 @@ from itertools import groupby
 from bio_mcp.literature.layout.lines import FlowLine, PageLines, PositionedLine
 
 _STEP = 3.0  # points between places tried for the space between two columns
-_SIDE = 0.1  # share of the letters that the smaller of two columns has at least
+_SIDE = 0.03  # share of the letters that the smaller of two columns has at least: notes in a margin have few
+_LINES = 3  # that it has at least
+_LETTERS = 8  # that a line of it has, on an average; the number of an equation has fewer
 _WIDE = 0.5  # of a column's width: half of its letters are in lines as wide
 _LAST_LINES = 2  # short ones at the end of what spans both columns
 _DEPTH = 3  # how often columns may be parted again
@@ -38,6 +40,7 @@ def rows(lines: Lines) -> Iterator[PositionedLine]:
             x1=max(line.x1 for line in row),
             bold=all(line.bold for line in row),
             italic=all(line.italic for line in row),
+            mixed=any(line.mixed or line.font != longest.font for line in row),
         )
 
 
@@ -54,7 +57,7 @@ def grouped_by_row(lines: Lines) -> list[list[PositionedLine]]:
 
 def _blocks(lines: Lines, depth: int) -> Iterator[Lines]:
     """The columns and the blocks that span them, in reading order."""
-    gutter = _gutter(lines) if depth else None
+    gutter = gutter_of(lines) if depth else None
     if gutter is None:
         yield lines
         return
@@ -81,8 +84,8 @@ def _bands(lines: Lines, gutter: float) -> Iterator[tuple[bool, list[PositionedL
         yield spans, list(band)
 
 
-def _gutter(lines: Lines) -> float | None:
-    """The middle of the space between two columns of text; None where the lines stand in one."""
+def gutter_of(lines: Lines) -> float | None:
+    """Return the middle of the space between two columns of text; None where the lines stand in one."""
     if len(lines) < 4:
         return None
     start, end = min(line.x0 for line in lines), max(line.x1 for line in lines)
@@ -116,7 +119,7 @@ def _parts_columns(lines: Lines, gutter: float) -> bool:
 
 
 def _is_column(lines: Lines) -> bool:
-    if not lines:
+    if len(lines) < _LINES or sum(len(line.text) for line in lines) < _LETTERS * len(lines):
         return False
     width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
     wide = sum(len(line.text) for line in lines if line.x1 - line.x0 > _WIDE * width)

@@ -16,6 +16,7 @@ _PAGE_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"(doi:?\s*)?(https?://(dx\.)?doi\.org/|10\.\d{4,9}/)\S+", re.IGNORECASE)
+_AT_START, _AT_END = re.compile(r"^(\d{1,4})\s"), re.compile(r"\s(\d{1,4})$")
 _TURNED = 200  # letters of a table set on its side; a stamp or an axis has fewer
 
 
@@ -28,10 +29,10 @@ def without_running_lines(pages: Sequence[PageLines]) -> list[PageLines]:
     left = [replace(page, lines=_worth_reading(page.lines)) for page in pages]
     for _ in range(_ROWS):
         edges = [_edges(page) for page in left]
-        places = _places(edges)
         needed = 2 if len(left) <= 3 else 3
+        places, numbered = _places(edges), _numbered(left, edges, needed)
         gone = [
-            {line for line in edge if _is_running(line, page, places, needed)}
+            {line for line in edge if (page.number, line.text) in numbered or _is_running(line, page, places, needed)}
             for page, edge in zip(left, edges, strict=True)
         ]
         if not any(gone):
@@ -47,11 +48,30 @@ def _worth_reading(lines: Sequence[PositionedLine]) -> tuple[PositionedLine, ...
     return tuple(line for line in lines if line.text)
 
 
+def _numbered(
+    pages: Sequence[PageLines], edges: Sequence[Sequence[PositionedLine]], needed: int
+) -> set[tuple[int, str]]:
+    """Page and text of lines that begin or end with a number that grows with the pages, as in "56 Kopp et al."."""
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for page, edge in zip(pages, edges, strict=True):
+        for line in _outermost(edge):
+            for number in {*_AT_START.findall(line.text), *_AT_END.findall(line.text)}:
+                found[int(number) - page.number].append((page.number, line.text))
+    runs = [each for each in found.values() if len({page for page, _ in each}) >= needed]
+    return {line for run in runs for line in run}
+
+
 def _edges(page: PageLines) -> list[PositionedLine]:
     """The lines of the outermost rows, and all that are turned."""
     rows = sorted({round(line.y / 3) for line in page.lines if not line.angle})
     outer = {*rows[:_ROWS], *rows[-_ROWS:]}
     return [line for line in page.lines if line.angle or round(line.y / 3) in outer]
+
+
+def _outermost(edge: Sequence[PositionedLine]) -> list[PositionedLine]:
+    """The lines of the first row and of the last."""
+    ends = {pick((line.y for line in edge if not line.angle), default=0.0) for pick in (min, max)}
+    return [line for line in edge if not line.angle and any(abs(line.y - end) < 3 for end in ends)]
 
 
 def _key(line: PositionedLine) -> str:

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bio_mcp.literature.layout.headings import Heading
@@ -10,6 +10,7 @@ from bio_mcp.literature.layout.joining import Words
 from bio_mcp.literature.layout.lines import FlowLine
 from bio_mcp.literature.layout.paragraphs import text_of
 from bio_mcp.literature.layout.section_names import is_references
+from bio_mcp.literature.layout.tables import Table
 from bio_mcp.literature.parsed import ParsedSection, SectionKind
 
 Path = tuple[str, ...]
@@ -37,8 +38,9 @@ def sections_of(
     captions: Sequence[tuple[int, Sequence[FlowLine]]],
     footnotes: Sequence[Sequence[FlowLine]],
     words: Words,
+    tables: Mapping[str, Table],
 ) -> Iterator[ParsedSection]:
-    """Yield the sections in reading order, each caption after the one in which it stands.
+    """Yield the sections in reading order, each caption and table after the one in which it stands.
 
     Footnotes of the first page follow what comes before the first heading, all others come last.
     """
@@ -53,7 +55,9 @@ def sections_of(
             yield _section(main, span, words)
         if not at:
             yield from (_section_of(note, (), words) for note in footnotes if note[0].page == first_page)
-        yield from (_section_of(lines, span.path, words) for lines in captions_of[at])
+        for lines in captions_of[at]:
+            table = tables.get(lines[0].line.font)
+            yield _section_of(lines, span.path, words) if table is None else _table(table, lines[0].page, span.path)
     late = [line for note in footnotes if note[0].page != first_page for line in note]
     if late:
         yield _section_of(late, (FOOTNOTES,), words)
@@ -74,6 +78,10 @@ def _section(main: Sequence[FlowLine], span: Span, words: Words) -> ParsedSectio
     text, starts = text_of(lines, words, entries=span.kind is SectionKind.REFERENCES)
     heading = span.path[-1] if span.path else None
     return ParsedSection(text, heading, span.path, starts or ((0, main[span.begin].page),), span.kind)
+
+
+def _table(table: Table, page: int, path: Path) -> ParsedSection:
+    return ParsedSection(table.text, path[-1] if path else None, path, ((0, page),), SectionKind.TABLE)
 
 
 def _section_of(lines: Sequence[FlowLine], path: Path, words: Words) -> ParsedSection:

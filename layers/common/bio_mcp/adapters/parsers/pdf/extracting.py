@@ -26,6 +26,8 @@ _LINE_END = 0.15  # font sizes: where PDFium ends a line, though the same one go
 _THAI_SPACE = 0.3  # Thai words have no space between them, and letters are set apart to fill a line
 _THAI = re.compile("[ก-๛]")
 _THAI_MARK = re.compile("[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]")
+_LABEL = re.compile(r"[\[(]?(\d{1,3}|[a-z])[\].)]{1,2}|[•▪■●–-]|\d{1,2}(\.\d{1,2})*")
+_AFTER_LABEL = 3.0  # font sizes between the number of an item, or of a heading, and its text
 _WIDE = 1.0  # times the font's size: a gap that words of one column do not have
 
 
@@ -186,7 +188,8 @@ def _continues(line: list[Word], word: Word) -> bool:
     last = line[-1]
     size = max(last.style.size, word.style.size)
     gap = word.x0 - last.x1
-    if last.style.angle != word.style.angle or not -0.5 * size < gap < _WIDE * size:
+    widest = _AFTER_LABEL if len(line) == 1 and _LABEL.fullmatch(last.text) else _WIDE
+    if last.style.angle != word.style.angle or not -0.5 * size < gap < widest * size:
         return False
     if last.text.endswith("-") and last.ends:
         return False
@@ -203,6 +206,7 @@ def _line(words: list[Word]) -> PositionedLine:
         letters[word.style] += len(word.text)
     style = letters.most_common(1)[0][0]
     total = 0.9 * letters.total()
+    of_font = sum(count for each, count in letters.items() if each.font == style.font)
     return PositionedLine(
         text=readable("".join(parts)).strip(),
         x0=min(word.x0 for word in words),
@@ -212,5 +216,6 @@ def _line(words: list[Word]) -> PositionedLine:
         font=style.font,
         bold=sum(count for each, count in letters.items() if each.bold) >= total,
         italic=sum(count for each, count in letters.items() if each.italic) >= total,
+        mixed=of_font < total,
         angle=style.angle,
     )

@@ -1,0 +1,182 @@
+"""Tables with a caption: taken out of their page before its columns are found, since their cells look like columns."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bio_mcp.literature.layout.joining import Words, joined
+from bio_mcp.literature.layout.lines import PageLines, PositionedLine
+from bio_mcp.literature.layout.reading_order import grouped_by_row, gutter_of
+
+_CAPTION = re.compile(
+    r"(supplementary |extended data )?(table|tab\.|tabelle|tabla|tableau|ตารางที่)\s*[A-Z]?\d+", re.IGNORECASE
+)
+_OTHER = re.compile(r"(fig(ure|\.)|abb(ildung|\.)|table|tab\.|tabelle|scheme|box)\s*[A-Z]?\d+", re.IGNORECASE)
+_FARTHEST = 3.2  # font sizes between the baselines of two rows
+_CAPTION_ROWS = 6
+_PROSE = 0.7  # of the width of a column, that a line of the text beside a table has
+_MOST_PROSE = 0.2  # of a table's letters
+_WRAPPED = 1.5  # font sizes to the next row where it goes on with cells of the last, at most
+_FONT = "\ntable "  # no font's name: marks the line that holds a table's place
+
+Row = list[PositionedLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: its caption, and the cells of its rows, empty where a row has none."""
+
+    caption: str
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def text(self) -> str:
+        """The caption and the rows as lines, cells parted by tabs."""
+        return "\n".join([self.caption, *("\t".join(row).rstrip("\t") for row in self.rows)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Where a table may stand, from left to right."""
+
+    left: float
+    right: float
+
+    def holds(self, line: PositionedLine) -> bool:
+        return self.left - 1 <= line.x0 and line.x1 <= self.right + 1
+
+
+def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, Table]]:
+    """Return the page with one line in the place of each table, and the tables by that line's font.
+
+    `size` is that of the document's text.
+    """
+    tables: dict[str, Table] = {}
+    lines = [line for line in page.lines if not line.angle]
+    for caption in [line for line in lines if _CAPTION.match(line.text)]:
+        if caption not in lines:
+            continue
+        found = _table(lines, caption, size)
+        if found:
+            window, head, rows = found
+            font = f"{_FONT}{page.number}.{len(tables)}"
+            taken = {line for row in (*head, *rows) for line in row}
+            text = _caption(head)
+            tables[font] = Table(text, _cells(rows))
+            place = replace(caption, text=text, x0=window.left, x1=window.right, font=font, bold=True)
+            lines = [place if line is caption else line for line in lines if line is caption or line not in taken]
+    turned = [line for line in page.lines if line.angle]
+    return (replace(page, lines=(*lines, *turned)), tables) if tables else (page, tables)
+
+
+def _table(
+    lines: Sequence[PositionedLine], caption: PositionedLine, size: float
+) -> tuple[_Window, list[Row], list[Row]] | None:
+    """Where the table below `caption` stands, the rows of its caption and its own; None if there is none."""
+    for window, prose in _windows(lines, caption):
+        below = [line for line in lines if window.holds(line) and line.y >= caption.y - 0.5 * caption.size]
+        rows = grouped_by_row(below)
+        if caption is not rows[0][0]:
+            continue
+        head = _caption_rows(rows)
+        body = _body(rows[len(head) :], head[-1], window, size)
+        if sum(len(row) > 1 for row in body) >= 2 and _prose_share(body, prose, size) < _MOST_PROSE:
+            return window, head, body
+    return None
+
+
+def _prose_share(rows: Sequence[Row], width: float, size: float) -> float:
+    """The share of the letters that are in lines as wide and as large as the text's."""
+    lines = [line for row in rows for line in row]
+    prose = (len(line.text) for line in lines if line.x1 - line.x0 > width and line.size >= 0.97 * size)
+    return sum(prose) / sum(len(line.text) for line in lines)
+
+
+def _windows(lines: Sequence[PositionedLine], caption: PositionedLine) -> list[tuple[_Window, float]]:
+    """The page's width, and that of the caption's column; each with the width from which a line in it is prose."""
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    gutter = gutter_of(lines)
+    if gutter is None:
+        return [(_Window(left, right), _PROSE * (right - left))]
+    whole = (_Window(left, right), _PROSE * (right - left) / 2)
+    if caption.x1 > gutter > caption.x0:
+        return [whole]
+    column = _Window(left, gutter) if caption.x1 <= gutter else _Window(gutter, right)
+    return [whole, (column, _PROSE * (column.right - column.left))]
+
+
+def _caption_rows(rows: Sequence[Row]) -> list[Row]:
+    """The rows before the first of several cells: of one line each, set close; the first may have its number apart."""
+    end = 1
+    while end < min(len(rows), _CAPTION_ROWS) and len(rows[end]) == 1 and _distance(rows[end - 1], rows[end]) < 1.8:
+        if rows[end][0].size != rows[0][-1].size:
+            break
+        end += 1
+    return list(rows[:end])
+
+
+def _body(rows: Sequence[Row], before: Row, window: _Window, size: float) -> list[Row]:
+    """The rows up to a wide gap, another caption, or the text."""
+    found: list[Row] = []
+    for row in rows:
+        if _distance(before, row) > _FARTHEST or _OTHER.match(row[0].text) or _is_text(row, window, size, found):
+            break
+        found.append(row)
+        before = row
+    while found and len(found[-1]) == 1 and found[-1][0].size >= 0.97 * size:
+        found.pop()
+    return found
+
+
+def _is_text(row: Row, window: _Window, size: float, table: Sequence[Row]) -> bool:
+    """Whether a row is a line of the text: of its size where the table's is smaller, else one line as wide."""
+    if len(row) > 1:
+        return False
+    smaller = bool(table) and max(line.size for line in table[0]) < 0.95 * size
+    wide = row[0].x1 - row[0].x0 > _PROSE * (window.right - window.left)
+    return row[0].size >= 0.97 * size and (smaller or wide)
+
+
+def _distance(row: Row, below: Row) -> float:
+    return (below[0].y - row[0].y) / max(below[0].size, row[0].size)
+
+
+def _caption(rows: Sequence[Row]) -> str:
+    text = ""
+    for row in rows:
+        text = joined(text, " ".join(line.text for line in row), Words())
+    return text
+
+
+def _cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
+    """The rows with each line in its column; a row that only goes on with some cells is joined to the one above."""
+    columns = _columns(rows)
+    table: list[list[str]] = []
+    before: Row | None = None
+    for row in rows:
+        placed = [(max(range(len(columns)), key=lambda at: _overlap(line, columns[at])), line.text) for line in row]
+        wrapped = before is not None and _distance(before, row) < _WRAPPED and placed[0][0] > 0
+        if not wrapped or len(placed) > len(columns) / 2:
+            table.append([""] * len(columns))
+        for at, text in placed:
+            table[-1][at] = joined(table[-1][at], text, Words())
+        before = row
+    return tuple(map(tuple, table))
+
+
+def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Where the columns stand: what the cells of the fullest rows cover, taken together."""
+    most = max(len(row) for row in rows)
+    lines = sorted((line for row in rows if len(row) >= 0.6 * most for line in row), key=lambda line: line.x0)
+    columns = [(lines[0].x0, lines[0].x1)]
+    for line in lines:
+        start, end = columns[-1]
+        if line.x0 < end:
+            columns[-1] = (start, max(end, line.x1))
+        else:
+            columns.append((line.x0, line.x1))
+    return columns
+
+
+def _overlap(line: PositionedLine, column: tuple[float, float]) -> float:
+    return min(line.x1, column[1]) - max(line.x0, column[0])
