@@ -99,7 +99,7 @@ def _stands_apart(flow: Sequence[FlowLine], at: int) -> bool:
         return True
     before, line = flow[at - 1], flow[at]
     gap = before.gap_below(line)
-    if gap < 0 or gap > 1.6:
+    if gap < 0 or gap > 1.6 or abs(before.line.size - line.line.size) > 0.05 * line.line.size:
         return True
     return before.text.endswith((".", "!", "?", ":")) or (before.line.style != line.line.style and before.short)
 

@@ -95,17 +95,18 @@ def gutter_of(lines: Lines) -> float | None:
         ended[int((line.x1 - start) / _STEP) + 1] += len(line.text)
         begun[int((line.x0 - start) / _STEP)] += len(line.text)
     total = sum(begun)
-    least: list[int] = []
+    sides: list[tuple[int, int]] = []  # letters on the smaller side, and on both: the rest spans
     before, after = 0, total
     for at in range(bins):
         before += ended[at]
-        least.append(min(before, after))
+        sides.append((min(before, after), before + after))
         after -= begun[at]
-    most = max(least)
-    if most < _SIDE * total:
+    most = max(sides)
+    if most[0] < _SIDE * total:
         return None
-    plateau = [at for at, count in enumerate(least) if count == most]
-    gutter = start + _STEP * (plateau[0] + plateau[-1]) / 2
+    first = sides.index(most)
+    last = next((at for at in range(first, bins) if sides[at] != most), bins) - 1
+    gutter = start + _STEP * (first + last) / 2
     return gutter if _parts_columns(lines, gutter) else None
 
 

@@ -1,0 +1,159 @@
+"""Whole documents, from lines to sections."""
+
+from bio_mcp.literature.layout.document import lay_out
+from bio_mcp.literature.parsed import SectionKind
+from tests.literature.layout.pages import block, line, page, prose
+
+
+def heading(text, y, x=50.0, **kind):
+    return line(text, x, y, **{"size": 12, "bold": True, **kind})
+
+
+def outlined(document):
+    return [(each.path, each.kind.value) for each in document.sections]
+
+
+TITLE = line("A study of sleep in mice", y=60, size=18)
+
+
+def test_headings_nest_by_number():
+    parts = [heading("1. Introduction", 100), block(prose(6), y=120), heading("2. Methods", 220)]
+    parts += [
+        heading("2.1 Animals", 240, size=10),
+        block(prose(6), y=260),
+        heading("3. Results", 350),
+        block(prose(6), y=370),
+    ]
+    assert [path for path, _ in outlined(lay_out([page(TITLE, *parts)]))] == [
+        (),
+        ("1. Introduction",),
+        ("2. Methods",),
+        ("2. Methods", "2.1 Animals"),
+        ("3. Results",),
+    ]
+
+
+def test_headings_without_numbers_nest_by_their_type():
+    parts = [heading("Methods", 100), heading("Animals", 120, size=10), block(prose(6), y=140)]
+    parts += [heading("Housing of mice", 240, size=10, bold=False, italic=True, font="Italic"), block(prose(6), y=255)]
+    parts += [heading("Results", 350), block(prose(6), y=370)]
+    assert [path for path, _ in outlined(lay_out([page(*parts)]))] == [
+        ("Methods",),
+        ("Methods", "Animals"),
+        ("Methods", "Animals", "Housing of mice"),
+        ("Results",),
+    ]
+
+
+def test_a_bookmark_says_how_deep_a_heading_is():
+    parts = [heading("Of mice", 100), block(prose(6), y=120), heading("Of men", 220), block(prose(6), y=240)]
+    document = lay_out([page(*parts)], outline=[(1, "Of mice", 1), (1, "Of  men", 2)])
+    assert [path for path, _ in outlined(document)] == [("Of mice",), ("Of mice", "Of men")]
+
+
+def test_a_heading_of_two_lines_is_one():
+    lines = block("Effects of the treatment on\nthe sleep of mice", y=100, size=12, bold=True)
+    assert (
+        lay_out([page(lines, block(prose(6), y=140))]).sections[0].heading
+        == "Effects of the treatment on the sleep of mice"
+    )
+
+
+def test_bold_text_of_many_lines_is_no_heading():
+    bold = block(prose(6), y=60, bold=True, font="Serif-Bold")
+    assert all(not each.path for each in lay_out([page(bold, block(prose(8), y=160))]).sections)
+
+
+def test_the_title_is_the_largest_line_before_the_first_heading_and_begins_the_text():
+    document = lay_out([page(TITLE, line("Jane Doe", y=80), heading("Abstract", 100), block(prose(6), y=120))])
+    assert document.title == "A study of sleep in mice"
+    assert document.sections[0].text.startswith("A study of sleep in mice\n\nJane Doe")
+    assert document.sections[1].path == ("Abstract",)
+
+
+def test_a_title_that_only_the_files_metadata_say_is_not_believed():
+    metadata = {"Title": "Microsoft Word - template.doc"}
+    assert lay_out([page(block(prose(6)))], metadata=metadata).title is None
+    assert (
+        lay_out([page(block("Sleep in mice\n" + prose(6)))], metadata={"Title": "Sleep in Mice"}).title
+        == "Sleep in Mice"
+    )
+
+
+def test_references_are_apart_and_what_follows_them_is_text_again():
+    entries = block("1. Doe J. A first work on\nsleep. 2001.\n2. Roe R. A second. 2002.", y=240, size=8)
+    parts = [heading("Results", 100), block(prose(8), y=120), heading("References", 225), entries]
+    parts += [heading("Appendix A", 300), block(prose(6), y=320)]
+    document = lay_out([page(*parts)])
+    assert outlined(document) == [(("Results",), "body"), (("References",), "references"), (("Appendix A",), "body")]
+    assert document.sections[1].text == "1. Doe J. A first work on sleep. 2001.\n\n2. Roe R. A second. 2002."
+
+
+def test_a_caption_is_a_section_after_the_sentence_that_it_interrupts():
+    first = page(
+        heading("Results", 60), block(prose(6)[:-1], y=80), line("Figure 1. Mice asleep", y=300, size=8), number=1
+    )
+    second = page(block("goes on here.\n" + prose(5, "more"), y=60), number=2)
+    document = lay_out([first, second])
+    assert [each.text[:21] for each in document.sections] == ["word 00 of a text tha", "Figure 1. Mice asleep"]
+    assert "goes on here." in document.sections[0].text
+    assert document.sections[0].page_span == (1, 2)
+    assert document.sections[1].page_span == (1, 1)
+    assert document.sections[1].path == ("Results",)
+
+
+def test_a_footnote_stands_in_no_sentence():
+    note = line("* Correspondence: jane@example.org", y=750, size=7)
+    first = page(TITLE, heading("Introduction", 80), block(prose(8)[:-1], y=100), note, number=1)
+    later = page(block("goes on here.\n" + prose(8, "more"), y=60), line("† A later note", y=750, size=7), number=2)
+    document = lay_out([first, later])
+    assert [each.path for each in document.sections] == [(), (), ("Introduction",), ("Footnotes",)]
+    assert document.sections[1].text == "* Correspondence: jane@example.org"
+    assert document.sections[3].text == "† A later note"
+
+
+def test_where_a_page_begins_is_exact():
+    pages = [page(block(prose(4, f"p{'abc'[at]}"), y=100), number=at + 1) for at in range(3)]
+    (section,) = lay_out(pages).sections
+    assert [section.text[at : at + 5] for at, _ in section.page_starts] == ["pa 00", "pb 00", "pc 00"]
+    assert [number for _, number in section.page_starts] == [1, 2, 3]
+
+
+def test_a_paragraph_begins_after_a_gap_and_at_an_indent():
+    text = prose(3, "one") + "\n\n" + prose(3, "two")
+    indented = block(prose(3, "six"), y=100 + 7 * 12)
+    indented[0] = line(indented[0].text, x=62, y=indented[0].y)
+    assert [each[:6] for each in lay_out([page(block(text), indented)]).sections[0].text.split("\n\n")] == [
+        "one 00",
+        "two 00",
+        "six 00",
+    ]
+
+
+def test_the_doi_is_the_documents_own():
+    cited = block("1. Doe J. A work. doi:10.9999/cited.", y=300)
+    parts = [TITLE, heading("Introduction", 100), block(prose(6), y=120), heading("References", 280), cited]
+    assert lay_out([page(*parts)]).doi is None
+    assert lay_out([page(*parts, line("https://doi.org/10.1234/Own.5", y=30, size=8))]).doi == "10.1234/own.5"
+    cite = block("Citation: Doe J. A Study of Sleep in Mice. J Mice. 10.1234/own.5", y=240)
+    assert lay_out([page(*parts, cite)]).doi == "10.1234/own.5"
+
+
+def test_the_pmid_is_the_documents_own():
+    cited = block("1. Doe J. A work. PMID: 111.", y=300)
+    parts = [TITLE, heading("Introduction", 100), block(prose(6), y=120), heading("References", 280), cited]
+    assert lay_out([page(*parts)]).pmid is None
+    assert lay_out([page(*parts, line("PMID: 222", y=80, size=8))]).pmid == "222"
+
+
+def test_pages_without_lines_make_a_document_without_sections():
+    document = lay_out([page(number=1), page(number=2)])
+    assert (document.sections, document.title, document.doi) == ((), None, None)
+
+
+def test_a_heading_within_the_first_line_of_what_follows_the_text_is_one():
+    parts = [heading("Results", 100), block(prose(6), y=120), block("Funding: A grant of the state.", y=230)]
+    document = lay_out([page(*parts)])
+    assert document.sections[-1].path == ("Funding",)
+    assert document.sections[-1].text == "A grant of the state."
+    assert document.sections[-1].kind is SectionKind.BODY

@@ -1,0 +1,47 @@
+from bio_mcp.literature.layout.reading_order import in_reading_order
+from tests.literature.layout.pages import block, line, page, prose
+
+
+def read(*parts):
+    return [each.text for each in in_reading_order(page(*parts), 0)]
+
+
+def test_the_left_column_is_read_before_the_right_one():
+    left, right = block(prose(8, "left")), block(prose(8, "right"), x=320)
+    both = [each for pair in zip(left, right, strict=True) for each in pair]
+    assert read(both) == [each.text for each in (*left, *right)]
+
+
+def test_what_spans_both_columns_is_read_between_what_is_above_and_below_it():
+    above = block(prose(4, "left above")), block(prose(4, "right above"), x=320)
+    across = line("a caption that goes across both columns and " * 2, y=170)
+    below = block(prose(4, "left below"), y=200), block(prose(4, "right below"), x=320, y=200)
+    found = read(*above, across, *below)
+    assert found.index(across.text) == 8
+    assert found[:4] == [each.text for each in above[0]]
+    assert found[-4:] == [each.text for each in below[1]]
+
+
+def test_three_columns_are_read_one_after_the_other():
+    columns = [
+        block("\n".join(f"{name} {at:02} of the text of it" for at in range(8)), x=x)
+        for name, x in (("one", 40), ("two", 220), ("six", 400))
+    ]
+    assert [each[:3] for each in read(*columns)] == ["one"] * 8 + ["two"] * 8 + ["six"] * 8
+
+
+def test_a_note_in_the_margin_is_no_part_of_the_lines_beside_it():
+    margin = block("Academic editor\nSomebody Known\nPage count here", x=20, size=7)
+    text = block(prose(20), x=180)
+    assert read(*text, margin)[:3] == ["Academic editor", "Somebody Known", "Page count here"]
+    assert read(*text, margin)[3:] == [each.text for each in text]
+
+
+def test_lines_of_one_column_stay_whole_where_each_has_a_number_at_its_end():
+    found = read([line("x = a + b", x=200, y=100), line("(1)", x=500, y=100), *block(prose(6), y=130)])
+    assert found[0] == "x = a + b (1)"
+
+
+def test_turned_text_is_read_after_the_rest():
+    turned = block(prose(5, "turned"), angle=90)
+    assert read(turned, block(prose(5, "upright")))[0].startswith("upright")
