@@ -11,12 +11,15 @@ from pydantic import BaseModel
 from bio_mcp.call import call, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import NEVER
+from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.ports.ncbi import CitationMatch
+from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.tools.lookup.shapes import ConvertedId
 from tests.corpus import Corpus
 from tests.retracting import plain_papers, retract, term
+from tests.sample_project import put
 
 PAPER = {"pmid", "doc_id", "sourcePmid"}
 STANDING = {"retraction", "sourceRetraction"}
@@ -30,6 +33,7 @@ BOOK = """<PubmedArticleSet><PubmedBookArticle><BookDocument><PMID Version="1">{
 <Month>1</Month><Day>1</Day></PubMedPubDate></History><PublicationStatus>ppublish</PublicationStatus><ArticleIdList>
 <ArticleId IdType="pubmed">{pmid}</ArticleId></ArticleIdList></PubmedBookData></PubmedBookArticle></PubmedArticleSet>"""
 CHAPTER = "20301577"
+QUOTE = "What all of them say."
 
 
 def models(kind):
@@ -85,6 +89,8 @@ def corpus(tmp_path, ncbi):
             retract(ncbi, pmids[0])
         made.pmid, made.others = pmids[0], pmids[1:]
         made.lookup = NcbiLookup(pmids[0])
+        project = create_project("lab", Options(), made).project
+        put(made, project.collection, [ProjectChunk(pmid, Work(f"pmid:{pmid}", pmid=pmid), QUOTE) for pmid in pmids])
         yield made
 
 
@@ -107,6 +113,9 @@ def asked(corpus):
         ("matchCitations", {"citations": [known]}),
         ("getFullText", {"id": "PMC7"}),
         ("getBookRecord", {"id": CHAPTER}),
+        ("find_chunks", {"project": "lab", "query": QUOTE, "top_k": 20}),
+        ("query", {"project": "lab", "text": QUOTE, "top_k": 20}),
+        ("query_hybrid", {"project": "lab", "text": QUOTE, "top_k": 20}),
     ]
 
 
