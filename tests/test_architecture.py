@@ -43,6 +43,7 @@ ORDER = [
     "tools",
     "catalog",
     "call",
+    "setting_fields",
     "settings",
     "adapters",
     "wiring",
@@ -195,7 +196,14 @@ def retries_of_its_own(name: str, source: str) -> list[str]:
     return [each for each in names if each.lstrip("_") == "sleep"]
 
 
-CONFIGURATION = {"settings", "wiring", "adapters.http", "adapters.aws.clients", "adapters.aws.secrets"}
+CONFIGURATION = {
+    "setting_fields",
+    "settings",
+    "wiring",
+    "adapters.http",
+    "adapters.aws.clients",
+    "adapters.aws.secrets",
+}
 CONFIGURATION |= {f"doors.auth.{each}" for each in ("access", "bearer", "keys", "origin", "tokens")}
 
 

@@ -19,7 +19,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
 from bio_mcp.wiring.embedded import Embedded
-from bio_mcp.wiring.ncbi import ncbi_key
+from bio_mcp.wiring.secrets import secret_of
 from tests.aws_ports import NOBODY
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +31,7 @@ NAMED = {
     "event_bus": "bus",
     "opensearch_url": "http://127.0.0.1:9",
     "opensearch_service": "none",
+    "zotero_library_id": "475425",
 }
 PORTS = {
     "documents": "table_documents",
@@ -50,7 +51,7 @@ PORTS = {
     "lookup": "table_cache",
 }
 """Port -> a setting without which it cannot be made."""
-ANYWHERE = ("embeddings", "parser", "sources", "chunk_namespace")  # need no service of AWS
+ANYWHERE = ("embeddings", "parser", "sources", "zotero", "chunk_namespace")  # need no service of AWS
 
 
 @pytest.fixture(autouse=True)
@@ -140,15 +141,15 @@ def test_a_function_that_keeps_watermarks_loads_neither_model_nor_parser():
 
 
 def test_a_key_that_is_given_is_the_key_and_none_is_none():
-    assert ncbi_key(Settings()) is None
-    key = ncbi_key(Settings(ncbi_api_key="abc"))
+    assert secret_of("") is None
+    key = secret_of("abc")
     assert key is not None
     assert key() == "abc"
 
 
 @pytest.mark.parametrize("store", ["secretsmanager", "ssm"])
 def test_a_key_that_aws_keeps_is_read_when_it_is_used(store):
-    key = ncbi_key(Settings(ncbi_api_key=f"{store}:ncbi"))
+    key = secret_of(f"{store}:ncbi")
     assert key is not None
     with mock_aws():
         if store == "ssm":

@@ -3,15 +3,16 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Literal
 from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
 from bio_mcp.errors import Misconfigured
 from bio_mcp.literature.eutils import EUTILS_URL
 from bio_mcp.retrieval.passages import NAMESPACE
+from bio_mcp.setting_fields import setting, value_of
 
 CONVERTER_PATH = "/tools/idconv/api/v1/articles/"
 NCBI_CONVERTER = f"https://pmc.ncbi.nlm.nih.gov{CONVERTER_PATH}"
@@ -21,16 +22,6 @@ PROGRAMS_NEED = (
     "PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR",
 )  # fmt: skip
-
-
-def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode: str | None = None) -> Any:
-    """A field read from the variable `env`; `meaning` gives unit and effect and becomes docs/settings.md.
-
-    A `secret` is in no `repr`. A setting of one `mode` has no effect in the other. A field of a `Literal` type takes
-    its values and no others.
-    """
-    metadata = {"env": env, "meaning": meaning, "secret": secret, "mode": mode}
-    return field(default=default, metadata=metadata, repr=not secret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +67,33 @@ class Settings:
         "NCBI_REQUEST_DELAY_MS", 0, "least milliseconds between two requests; 0: 120 with a key, 370 without"
     )
     ncbi_max_retries: int = setting("NCBI_MAX_RETRIES", 5, "retries of a request that failed for the moment")
+
+    zotero_api_url: str = setting(
+        "ZOTERO_API_URL",
+        "",
+        "address of Zotero's API: empty for zotero.org, http://127.0.0.1:23119/api for a Zotero that runs here",
+    )
+    zotero_library_id: str = setting(
+        "ZOTERO_LIBRARY_ID", "", "number of the library at Zotero: the user's, or the group's"
+    )
+    zotero_library_type: Literal["user", "group"] = setting(
+        "ZOTERO_LIBRARY_TYPE", "user", "user or group: whose number ZOTERO_LIBRARY_ID is"
+    )
+    zotero_api_key: str = setting(
+        "ZOTERO_API_KEY",
+        "",
+        "key of zotero.org that may read the library; or its place on AWS: secretsmanager:NAME or ssm:NAME",
+        secret=True,
+    )
+    zotero_data_dir: str = setting(
+        "ZOTERO_DATA_DIR",
+        "",
+        "Zotero's data directory: its database is read where no address or key is given, its files also by a Zotero "
+        "that runs here",
+    )
+    zotero_linked_dir: str = setting(
+        "ZOTERO_LINKED_DIR", "", "folder below which files that are linked in Zotero are read; empty: no such file is"
+    )
 
     cache: Literal["on", "off"] = setting(
         "BIO_MCP_CACHE", "on", "on: NCBI's answers to the live tools are cached; off: NCBI is always asked"
@@ -237,7 +255,7 @@ class Settings:
 
         Raises `Misconfigured`, which names the variable, for a value that cannot be read.
         """
-        given = {each.name: _value(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
+        given = {each.name: value_of(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
         return cls(**given)
 
     @property
@@ -269,30 +287,3 @@ class Settings:
         if function := named.get(module):
             return function
         raise Misconfigured(f"BIO_MCP_FUNCTIONS names no function for {module}; it takes {module}=NAME among others")
-
-
-def _value(of: Field[Any], text: str) -> Any:
-    """The variable's text as the field's type. Raises `Misconfigured`, which names the variable but no secret."""
-    name = of.metadata["env"]
-    if get_origin(of.type) is Literal and text not in get_args(of.type):
-        raise Misconfigured(f"{name} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
-    kind: Any = Path if isinstance(of.default, Path) else type(of.default)
-    if kind is not Path and not _is_text(text):
-        raise Misconfigured(f"{name} is not UTF-8")
-    if kind is tuple:
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    if kind is int and not text.isdecimal():
-        raise Misconfigured(f"{name} must be a whole number, 0 or more")
-    try:
-        return kind(text)
-    except ValueError:
-        raise Misconfigured(f"{name} is not a valid {kind.__name__}") from None
-
-
-def _is_text(value: str) -> bool:
-    """Whether the variable was UTF-8; Python reads other bytes as unpaired surrogates."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

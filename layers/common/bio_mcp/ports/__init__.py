@@ -17,6 +17,7 @@ from bio_mcp.ports.pubmed import Entrez, Pubmed
 from bio_mcp.ports.sources import Sources
 from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
 from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
+from bio_mcp.ports.zotero import ZoteroLibrary
 
 
 class Backends(Protocol):
@@ -110,6 +111,11 @@ class Backends(Protocol):
     @property
     def sources(self) -> Sources:
         """Files that clients name."""
+        ...
+
+    @property
+    def zotero(self) -> ZoteroLibrary:
+        """The library of Zotero that the settings name."""
         ...
 
     @property

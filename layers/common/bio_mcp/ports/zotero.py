@@ -1,7 +1,8 @@
 """A library of Zotero: items with their files, notes and annotations, and what changed in it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, Protocol
 
 
@@ -42,7 +43,7 @@ class ZoteroNote:
 class ZoteroAttachment:
     """A file of an item. `link_mode` is imported_file, imported_url, linked_file, linked_url or embedded_image.
 
-    `md5` (hex) is of the file, None where Zotero has not noted it.
+    `md5` (hex) is of the file, None where Zotero has not noted it. `path` is of a linked file, as Zotero stores it.
     """
 
     key: str
@@ -50,6 +51,7 @@ class ZoteroAttachment:
     content_type: str = ""
     link_mode: str = "imported_file"
     md5: str | None = None
+    path: str | None = None
     annotations: tuple[ZoteroAnnotation, ...] = ()
 
 
@@ -57,14 +59,13 @@ class ZoteroAttachment:
 class ZoteroItem:
     """A top-level item with all that hangs on it; the trashed among these are left out.
 
-    `state` changes whenever anything of it does, a note or annotation too. `creators` are family names first ("Doe J"),
+    `creators` are family names first ("Doe J"),
     authors, or else editors. `pmid`, `pmcid` and `citekey` come from fields of those names or from lines of `extra`.
-    `collections` are the keys of those that it stands in itself. `objects` are the keys of it and of all its children.
+    `collections` are the keys of those that it stands in itself. `objects` are the keys of it and of those.
     A file, note or annotation that stands alone is an item as well, of its own type.
     """
 
     key: str
-    state: str
     item_type: str
     title: str | None = None
     creators: tuple[str, ...] = ()
@@ -83,6 +84,12 @@ class ZoteroItem:
     attachments: tuple[ZoteroAttachment, ...] = ()
     notes: tuple[ZoteroNote, ...] = ()
     objects: frozenset[str] = frozenset()
+
+    @property
+    def state(self) -> str:
+        """Changes whenever anything of the item does, a note or annotation too."""
+        plain = replace(self, collections=frozenset(), objects=frozenset())
+        return sha256(repr((plain, sorted(self.collections), sorted(self.objects))).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ class Aws(Shared):
             examine("queue", lambda: inspection.queue(self._sqs, named("queue_url"))),
             examine("bucket", lambda: inspection.bucket(self._s3, named("bucket"))),
             examine("event bus", lambda: inspection.bus(self._events, named("event_bus"))),
+            *self.zotero_checks(),
         ]
 
     def _tables(self, kinds: Iterable[str]) -> dict[str, str]:

@@ -112,6 +112,7 @@ class Embedded(Shared):
             examine("data directory", lambda: inspection.data_directory(self.settings.home.expanduser())),
             examine("database", lambda: inspection.database(self._integrity())),
             examine("queue", lambda: inspection.queue(self.continuations, self.jobs)),
+            *self.zotero_checks(),
         ]
 
     def _integrity(self) -> "Integrity":

@@ -4,9 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from bio_mcp.refreshing import RefreshingValue
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.secrets import STORED, stored_secret
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.entrez.client import Eutils
@@ -43,12 +41,3 @@ def _over(transport: "HttpTransport", pacer: "RateLimiter", settings: Settings, 
 
     opened.callback(transport.close)
     return Eutils(transport, pacer=pacer, parse=parse, backoff=Backoff(tries=settings.ncbi_max_retries + 1))
-
-
-def ncbi_key(settings: Settings) -> Callable[[], str] | None:
-    """A function that returns the NCBI API key, in its newest version if AWS stores it; None without a key."""
-    setting = settings.ncbi_api_key
-    if setting.startswith(STORED):
-        value = RefreshingValue(stored_secret(setting))
-        return lambda: value.get()[0]
-    return (lambda: setting) if setting else None

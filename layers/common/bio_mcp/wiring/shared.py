@@ -6,13 +6,16 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.literature.clock import EASTERN, utc_now
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
 from bio_mcp.wiring.embedding import EMBEDDINGS
-from bio_mcp.wiring.ncbi import eutils, lookup, ncbi_key
+from bio_mcp.wiring.ncbi import eutils, lookup
+from bio_mcp.wiring.secrets import secret_of
 from bio_mcp.wiring.sources import sources
+from bio_mcp.wiring.zotero import check, is_configured, zotero
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
@@ -24,13 +27,14 @@ if TYPE_CHECKING:
     from bio_mcp.ports.pubmed import Pubmed
     from bio_mcp.ports.sources import Sources
     from bio_mcp.ports.stores import Embeddings
+    from bio_mcp.ports.zotero import ZoteroLibrary
 
 
 QUIET_S = 300  # without a sign of progress, after which a file is given up
 
 
 class Shared:
-    """NCBI, the embedding model, the parser and the calendar.
+    """NCBI, Zotero, the embedding model, the parser and the calendar.
 
     A mode gives the functions that make its rate limiter, its cache and its event bus; each is called on first use.
     """
@@ -65,6 +69,10 @@ class Shared:
         return cached_lookup(asked, self._cache, self.settings) if self._caches else asked
 
     @lazily
+    def zotero(self) -> "ZoteroLibrary":
+        return zotero(self.settings, self._opened)
+
+    @lazily
     def announcements(self) -> "Announcements":
         bus = self._make_bus()
         return invalidating(bus, lambda: self._cached_pubmed) if self._caches else bus
@@ -84,6 +92,10 @@ class Shared:
     def sources(self) -> "Sources":
         return sources(self.settings, self._opened)
 
+    def zotero_checks(self) -> list[Finding]:
+        """Check the library of Zotero, where one is named."""
+        return [examine("Zotero", lambda: check(self.zotero))] if is_configured(self.settings) else []
+
     @property
     def chunk_namespace(self) -> UUID:
         return self.settings.chunk_namespace
@@ -101,7 +113,7 @@ class Shared:
     @lazily
     def ncbi_key(self) -> "Callable[[], str] | None":
         """Returns the NCBI API key each time it is called; None where there is no key."""
-        return ncbi_key(self.settings)
+        return secret_of(self.settings.ncbi_api_key)
 
     @property
     def _caches(self) -> bool:
