@@ -10,14 +10,21 @@ NEWBORNS = Work(
     doc_id="pmid:17727691",
     title="Perfusion index and critical left heart obstruction",
     citekey="granelli2007",
-    doi="10.1186/1471-2431-5-21",
+    doi="10.1111/j.1651-2227.2007.00439.x",
     pmid="17727691",
     year=2007,
     authors=("de-Wahl Granelli A", "Ostman-Smith I"),
     tags=("newborn", "screening"),
     source="granelli2007.pdf",
 )
-RETRACTED = Work("pmid:27602157", "miR-429 in lung cancer", "xu2016", pmid="27602157", year=2016, tags=("cancer",))
+RETRACTED = Work(  # known by its DOI alone; the corpus has its PMID
+    "doi:10.3892/ol.2016.4904",
+    title="miR-429 in lung cancer",
+    citekey="xu2016",
+    doi="10.3892/ol.2016.4904",
+    year=2016,
+    tags=("cancer",),
+)
 TEXTS = {
     "Methods": "The perfusion index of ten thousand healthy newborns was measured by pulse oximetry at the foot.",
     "Results": "A perfusion index below 0.70 was found in five of nine newborns with a critical heart obstruction.",

@@ -91,7 +91,7 @@ def test_a_hit_is_printed_with_what_cites_it(lab):
     assert ran.code == 0
     shown = words(ran)
     assert shown.startswith("1. Perfusion index and critical left heart obstruction granelli2007, Article > Results")
-    assert "pages 2-3, 2007, 10.1186/1471-2431-5-21" in shown
+    assert "pages 2-3, 2007, 10.1111/j.1651-2227.2007.00439.x" in shown
     assert "score 1" in shown
 
 
@@ -113,7 +113,15 @@ def test_without_words_a_project_is_searched_by_meaning(cli, lab):
 
 def test_a_retracted_paper_is_marked(lab):
     with lab.corpus() as corpus:
-        corpus.documents.put([Document(article("27602157", retraction=RetractionStatus.RETRACTED), "h", version=1)])
+        corpus.documents.put(
+            [
+                Document(
+                    article("27602157", doi="10.3892/ol.2016.4904", retraction=RetractionStatus.RETRACTED),
+                    "h",
+                    version=1,
+                )
+            ]
+        )
     ran = lab("projects", "search", "lab", "lung cancer", "--citekey", "xu2016")
     assert "[RETRACTED] miR-429 in lung cancer" in words(ran)
     assert "was retracted" in ran.err

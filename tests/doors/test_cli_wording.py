@@ -48,6 +48,7 @@ def commands(command=bio_mcp, path="bio-mcp"):
 
 ALONE = {  # fields that are given by `bio-mcp call` alone, and why
     ("sync", "job_id"): "the command follows its own job to the end",
+    ("projects search", "query"): "another document's name of TEXT",
 }
 ELSEWHERE = {"pubmed related": ["pubmed cite"]}  # commands that are the same tool's
 

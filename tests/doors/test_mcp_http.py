@@ -55,7 +55,6 @@ async def test_annotations_say_what_a_tool_may_do(url, era):
         echo, fail = (await client.list_tools()).tools[:2]
     assert echo.annotations.model_dump(exclude_none=True) == {
         "read_only_hint": True,
-        "destructive_hint": False,
         "open_world_hint": False,
     }
     assert fail.annotations.destructive_hint

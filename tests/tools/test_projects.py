@@ -61,7 +61,7 @@ def test_a_passage_comes_with_all_that_cites_it(backends, tool):
     assert best["render_text"] in TEXTS.values()
     assert {name: best[name] for name in ("citekey", "doi", "title", "year", "pmid", "doc_id", "kind")} == {
         "citekey": "granelli2007",
-        "doi": "10.1186/1471-2431-5-21",
+        "doi": "10.1111/j.1651-2227.2007.00439.x",
         "title": NEWBORNS.title,
         "year": 2007,
         "pmid": "17727691",
@@ -70,7 +70,7 @@ def test_a_passage_comes_with_all_that_cites_it(backends, tool):
     }
     assert best["section_path"] == ["Article", best["section"]]
     assert best["page_span"] == ([1, 2] if best["section"] == "Methods" else [2, 3])
-    assert best["url"] == "https://doi.org/10.1186/1471-2431-5-21"
+    assert best["url"] == "https://doi.org/10.1111/j.1651-2227.2007.00439.x"
     assert best["full_text"] is None
     assert "truncated" not in best
     assert "project" not in best
@@ -154,7 +154,7 @@ def test_a_question_without_a_word_is_refused(backends):
         ({"year_from": 2007, "year_to": 2007}, {"granelli2007-0", "granelli2007-1"}),
         ({"citekey": "xu2016"}, {"xu2016-0"}),
         ({"authors": ["Ostman-Smith", "nobody"]}, {"granelli2007-0", "granelli2007-1"}),
-        ({"doc_id": "pmid:27602157"}, {"xu2016-0"}),
+        ({"doc_id": "doi:10.3892/ol.2016.4904"}, {"xu2016-0"}),
         ({"project": "other", "project_id": "other"}, {"granelli2007-0", "granelli2007-1", "xu2016-0"}),
         ({"project": {"$ne": "lab"}, "citekey": "xu2016"}, {"xu2016-0"}),
     ],
@@ -327,15 +327,23 @@ def test_each_of_several_projects_must_exist_and_allow_what_is_asked(lab):
 
 
 @pytest.mark.parametrize("tool", SEARCHES)
-def test_a_retraction_in_the_corpus_reaches_the_hits_of_a_project_at_once(lab, tool):
-    assert "retraction" not in ask(tool, lab)["items"][0]
-    clear = article("27602157", retraction=RetractionStatus.CLEAR)
+def test_a_retraction_in_the_corpus_reaches_the_hits_of_a_project_at_once_by_pmid_or_doi(lab, tool):
+    assert not any("retraction" in each for each in ask(tool, lab)["items"])
+    newborns = article("17727691", retraction=RetractionStatus.CONCERN)
+    lab.documents.put([Document(newborns, "h", version=1)])
+    flagged = ask(tool, lab, filters={"citekey": "granelli2007"})
+    assert {each["retraction"] for each in flagged["items"]} == {"concern"}
+    assert flagged["warnings"] == [
+        "granelli2007 (PMID 17727691) has an expression of concern: say so where you cite it."
+    ]
+    clear = article("27602157", doi="10.3892/ol.2016.4904", retraction=RetractionStatus.CLEAR)
     lab.documents.put([Document(clear, "h", version=1)])
     before = ask(tool, lab, filters={"citekey": "xu2016"})
     assert before["items"][0]["retraction"] == "clear"
     assert before["warnings"] == []
     lab.documents.put([Document(replace(clear, retraction=RetractionStatus.RETRACTED), "h2", version=2)])
     after = ask(tool, lab, filters={"citekey": "xu2016"})
+    assert after["items"][0]["pmid"] == "27602157"
     assert after["items"][0]["retraction"] == "retracted"
     assert after["warnings"] == ["xu2016 (PMID 27602157) was retracted: say so where you cite it."]
 

@@ -239,7 +239,7 @@ class Settings:
         "MCP_HTTP_WORKERS", 0, "processes that `serve` answers with, some 300 MB each; 0: one per core, four at most"
     )
     max_request_kb: int = setting(
-        "MCP_MAX_REQUEST_KB", 256, "kilobytes of the largest HTTP request that is read; a longer one is answered 413"
+        "MCP_MAX_REQUEST_KB", 5_000, "kilobytes of the largest HTTP request that is read; a longer one is answered 413"
     )
     tool_names: Literal["portable", "contract"] = setting(
         "BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract"

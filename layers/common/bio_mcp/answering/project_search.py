@@ -43,7 +43,7 @@ class ProjectQuestion:
 class ProjectHit:
     """A passage that was found. `text` is the chunk's, without what a better hit of its document has of it.
 
-    `retraction` is None for a paper that the corpus does not have.
+    The corpus may know the `pmid` of a DOI. `retraction` is None for a paper that it does not have.
     """
 
     project: Project
@@ -52,6 +52,7 @@ class ProjectHit:
     text: str
     sim: float | None = None
     bm25: float | None = None
+    pmid: str | None = None
     retraction: RetractionStatus | None = None
 
 
@@ -172,15 +173,21 @@ def _with_pmids(hits: Sequence[ProjectHit], backends: Backends) -> list[ProjectH
 
 def _with_retractions(hits: Sequence[ProjectHit], backends: Backends) -> tuple[ProjectHit, ...]:
     """The hits with what the corpus knows of their papers now, not when they were ingested."""
-    pmids = sorted({each.chunk.work.pmid for each in hits if each.chunk.work.pmid})
-    documents = backends.documents.get_many(pmids) if pmids else {}
+    works = [each.chunk.work for each in hits]
+    dois = sorted({f"doi:{work.doi}" for work in works if work.doi and not work.pmid})
+    by_doi = backends.documents.resolve(dois) if dois else {}
+    pmids = [work.pmid or by_doi.get(f"doi:{work.doi}") for work in works]
+    known = sorted({pmid for pmid in pmids if pmid})
+    documents = backends.documents.get_many(known) if known else {}
     status = {pmid: document.article.retraction for pmid, document in documents.items()}
-    return tuple(replace(each, retraction=status.get(each.chunk.work.pmid or "")) for each in hits)
+    return tuple(
+        replace(each, pmid=pmid, retraction=status.get(pmid or "")) for each, pmid in zip(hits, pmids, strict=True)
+    )
 
 
 def _retracted(hits: Iterable[ProjectHit]) -> Iterator[str]:
     """A sentence for each paper among the hits that should not be relied on."""
-    papers = {each.chunk.work.pmid: each for each in hits if each.retraction in FLAGGED}
+    papers = {each.pmid: each for each in hits if each.retraction in FLAGGED}
     for pmid, each in papers.items():
         named = each.chunk.work.citekey or each.chunk.work.title or each.chunk.work.doc_id
         yield f"{named} (PMID {pmid}) {FLAGGED[RetractionStatus(each.retraction or '')]}: say so where you cite it."

@@ -32,7 +32,7 @@ from bio_mcp.doors.mcp.landing import Landing
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.settings import Settings
 
-MAX_BODY = 256 * 1024  # bytes, unless the settings say another number
+MAX_BODY = 5_000 * 1024  # bytes, unless the settings say another number: 500 chunks with vectors, and what Lambda takes
 REQUEST_HEADERS = (
     "accept",
     "authorization",

@@ -161,8 +161,8 @@ def _passage(hit: ProjectHit, request: ProjectSearch) -> Passage:
         "truncated": len(hit.text) > most,
         "title": work.title,
         "year": work.year,
-        "pmid": work.pmid,
-        "url": _url(work),
+        "pmid": hit.pmid,
+        "url": _url(work, hit.pmid),
         "retraction": hit.retraction,
         "bm25": rounded(hit.bm25),
         "project": hit.project.project_id if request.projects else None,
@@ -185,8 +185,8 @@ def _passage(hit: ProjectHit, request: ProjectSearch) -> Passage:
     )
 
 
-def _url(work: Work) -> str | None:
-    return work.url or (doi_page(work.doi) if work.doi else None) or (pubmed_page(work.pmid) if work.pmid else None)
+def _url(work: Work, pmid: str | None) -> str | None:
+    return work.url or (doi_page(work.doi) if work.doi else None) or (pubmed_page(pmid) if pmid else None)
 
 
 def _answer(answer: Passages) -> Passages:
