@@ -124,4 +124,4 @@ def _is_column(lines: Lines) -> bool:
         return False
     width = max(line.x1 for line in lines) - min(line.x0 for line in lines)
     wide = sum(len(line.text) for line in lines if line.x1 - line.x0 > _WIDE * width)
-    return wide >= 0.5 * sum(len(line.text) for line in lines)
+    return wide >= 0.5 * sum(len(line.text) for line in lines) or gutter_of(lines) is not None
