@@ -10,7 +10,7 @@ _HEAD = 1024  # bytes among which PDF's mark stands
 _TAIL = 2048
 _ENCRYPTED = "The PDF is encrypted; save it without its password, then give it again."
 _TRUNCATED = "The PDF is cut off before its end; download or copy it again."
-_DAMAGED = "The PDF is damaged: its structure cannot be read; save it anew from the program that made it."
+_DAMAGED = "The PDF is damaged or has no pages; save it anew from the program that made it."
 
 
 @contextmanager
@@ -34,14 +34,15 @@ def opened(content: bytes, most_pages: int) -> Iterator[Any]:
 def _reason(error: Any, content: bytes) -> str:
     from pypdfium2 import raw
 
-    if error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
+    # PDFium tells the last error of all files, not of this one.
+    if error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY) and b"/Encrypt" in content:
         return _ENCRYPTED
     return _DAMAGED if b"%%EOF" in content[-_TAIL:] else _TRUNCATED
 
 
 def _check(pages: int, most_pages: int) -> None:
     if not pages:
-        raise UnreadableDocument("The PDF has no pages.")
+        raise UnreadableDocument(_DAMAGED)
     if pages > most_pages:
         raise UnreadableDocument(
             f"The PDF has {pages:,} pages, more than the {most_pages:,} that are read; split it into parts."
