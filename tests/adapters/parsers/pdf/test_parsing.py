@@ -125,6 +125,13 @@ def test_bookmarks_say_how_deep_a_heading_is():
     assert [each.path for each in document.sections] == [("Of mice",), ("Of mice", "Of men")]
 
 
+def test_the_language_is_the_texts_and_else_the_one_that_the_file_states():
+    catalog = b"<< /Type /Catalog /Pages 2 0 R /Lang (de-AT) >>"
+    assert parse_pdf(pdf(paragraph(TEXT), catalog=catalog)).language == "en"
+    assert parse_pdf(pdf(show("Kurz"), catalog=catalog)).language == "de"
+    assert parse_pdf(pdf(show("Kurz"))).language is None
+
+
 ENCRYPT = b"/Encrypt << /Filter /Standard /V 1 /R 2 /O (%s) /U (%s) /P -4 >> /ID [(a) (a)]" % (b"o" * 32, b"u" * 32)
 EMPTY = b"<< /Type /Pages /Kids [] /Count 0 >>"
 

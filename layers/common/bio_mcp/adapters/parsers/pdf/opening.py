@@ -1,13 +1,16 @@
 """PDF files opened, or refused with the reason."""
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from bio_mcp.errors import UnreadableDocument
+from bio_mcp.literature.languages import two_letters
 
 _HEAD = 1024  # bytes among which PDF's mark stands
 _TAIL = 2048
+_LONGEST_TAG = 128  # bytes of a tag such as "en-GB"
 _ENCRYPTED = "The PDF is encrypted; save it without its password, then give it again."
 _TRUNCATED = "The PDF is cut off before its end; download or copy it again."
 _DAMAGED = "The PDF is damaged or has no pages; save it anew from the program that made it."
@@ -47,6 +50,15 @@ def _check(pages: int, most_pages: int) -> None:
         raise UnreadableDocument(
             f"The PDF has {pages:,} pages, more than the {most_pages:,} that are read; split it into parts."
         )
+
+
+def stated_language(document: Any) -> str | None:
+    """The ISO 639-1 code of the language that the file says it is in."""
+    from pypdfium2 import raw
+
+    stored = ctypes.create_string_buffer(_LONGEST_TAG)
+    size = raw.FPDFCatalog_GetLanguage(document, stored, _LONGEST_TAG)
+    return two_letters(stored.raw[: max(0, size - 2)].decode("utf-16-le", "replace")) if size <= _LONGEST_TAG else None
 
 
 def outline_of(document: Any, most: int = 5000) -> list[tuple[int, str, int]]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from bio_mcp.adapters.parsers.pdf.extracting import page_lines
 from bio_mcp.adapters.parsers.pdf.images import PageImage, RecognisedPage, image_of, image_share
-from bio_mcp.adapters.parsers.pdf.opening import opened, outline_of
+from bio_mcp.adapters.parsers.pdf.opening import opened, outline_of, stated_language
+from bio_mcp.literature.languages import language_of
 from bio_mcp.literature.layout.document import lay_out
 from bio_mcp.literature.layout.legibility import is_garbled, letters
 from bio_mcp.literature.layout.lines import PageLines
@@ -31,9 +32,11 @@ def parse_pdf(content: bytes, recognise: Recognise | None = None, most_pages: in
         reader = _Reader(document, recognise)
         pages = [reader.read(number) for number in range(1, len(document) + 1)]
         laid_out = lay_out(pages, outline_of(document), document.get_metadata_dict(skip_empty=True))
+        language = language_of(laid_out.text) or stated_language(document)
     return replace(
         laid_out,
         pages=len(pages),
+        language=language,
         ocr=bool(reader.confidences),
         confidence=mean(reader.confidences) if reader.confidences else None,
         warnings=_warnings(reader.unread),
