@@ -48,7 +48,8 @@ def test_an_answer_keeps_its_fields_and_the_outer_one_its_bounds():
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            "kind": {"type": "string", "enum": ["a"]},
+            "kind": {"type": "string", "enum": ["a"], "description": "of it"},
+            "description": {"type": "string"},
             "inner": inner,
             "more": {"additionalProperties": {"type": "string"}},
         },
@@ -58,6 +59,7 @@ def test_an_answer_keeps_its_fields_and_the_outer_one_its_bounds():
         "additionalProperties": False,
         "properties": {
             "kind": {"enum": ["a"]},
+            "description": {"type": "string"},
             "inner": {"type": "object", "properties": {"type": {"type": ["string", "null"]}}},
             "more": {"additionalProperties": {"type": "string"}},
         },

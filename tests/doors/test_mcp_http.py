@@ -58,7 +58,7 @@ async def test_annotations_say_what_a_tool_may_do(url, era):
         "open_world_hint": False,
     }
     assert fail.annotations.destructive_hint
-    assert fail.annotations.open_world_hint
+    assert fail.annotations.open_world_hint is None  # MCP's default is true
 
 
 async def test_the_query_of_the_endpoint_lists_contract_names(url, era):

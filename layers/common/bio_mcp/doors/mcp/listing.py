@@ -62,7 +62,7 @@ class Listing:
 def list_entry(tool: Tool, name: str) -> types.Tool:
     """`tool` as `tools/list` shows it under `name`, with the contract's name if that differs.
 
-    The hints of what a write may do are omitted of a read-only tool, where they mean nothing.
+    A hint is omitted where it has MCP's default, and where it means nothing: what a write may do, of a read-only tool.
     """
     renamed = name != tool.name
     return types.Tool(
@@ -75,7 +75,7 @@ def list_entry(tool: Tool, name: str) -> types.Tool:
             read_only_hint=tool.read_only,
             idempotent_hint=None if tool.read_only else tool.idempotent,
             destructive_hint=None if tool.read_only else tool.destructive,
-            open_world_hint=tool.open_world,
+            open_world_hint=None if tool.open_world else False,
         ),
         _meta={META + "name": tool.name} if renamed else None,
     )
@@ -110,11 +110,12 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def sparing(schema: dict[str, Any]) -> dict[str, Any]:
-    """An answer's schema without what tells a reader nothing: the type beside an enum, and `additionalProperties` of
-    inner objects, which a later version may extend."""
+    """An answer's schema without what clients do without: descriptions, which docs/tools.md has; the type beside an
+    enum; and `additionalProperties` of inner objects, which a later version may extend."""
 
     def reduced(part: dict[str, Any]) -> dict[str, Any]:
         bare = {key: value for key, value in part.items() if key != "type" or "enum" not in part}
+        bare = {key: value for key, value in bare.items() if key != "description" or not isinstance(value, str)}
         return {
             key: value for key, value in bare.items() if key != "additionalProperties" or not isinstance(value, bool)
         }

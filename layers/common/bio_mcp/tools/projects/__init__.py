@@ -69,7 +69,7 @@ def _fewer(total: int, rest: Sequence[Any]) -> dict[str, Any]:
     return {"count": total - len(rest), "left_out": len(rest)}
 
 
-@tool("inspect_collection", family=CITELOOM, command="projects inspect", timeout=5)
+@tool("inspect_collection", family=CITELOOM, command="projects inspect", timeout=5, output_listed=False)
 def inspect_collection(request: Inspection, backends: Backends, context: Context) -> CollectionState:
     """Inspect a project's index: size, models, fields, some passages."""
     project = backends.projects.get(request.project)
