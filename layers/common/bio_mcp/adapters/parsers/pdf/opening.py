@@ -10,7 +10,7 @@ from bio_mcp.literature.languages import two_letters
 
 _HEAD = 1024  # bytes among which PDF's mark stands
 _TAIL = 2048
-_LONGEST_TAG = 128  # bytes of a tag such as "en-GB"
+_LONGEST_TAG = 64  # letters of a tag such as "en-GB"
 _ENCRYPTED = "The PDF is encrypted; save it without its password, then give it again."
 _TRUNCATED = "The PDF is cut off before its end; download or copy it again."
 _DAMAGED = "The PDF is damaged or has no pages; save it anew from the program that made it."
@@ -56,9 +56,9 @@ def stated_language(document: Any) -> str | None:
     """The ISO 639-1 code of the language that the file says it is in."""
     from pypdfium2 import raw
 
-    stored = ctypes.create_string_buffer(_LONGEST_TAG)
-    size = raw.FPDFCatalog_GetLanguage(document, stored, _LONGEST_TAG)
-    return two_letters(stored.raw[: max(0, size - 2)].decode("utf-16-le", "replace")) if size <= _LONGEST_TAG else None
+    stored = (ctypes.c_ushort * _LONGEST_TAG)()
+    size = raw.FPDFCatalog_GetLanguage(document, stored, ctypes.sizeof(stored)) // ctypes.sizeof(ctypes.c_ushort)
+    return two_letters("".join(map(chr, stored[: size - 1]))) if 1 < size <= _LONGEST_TAG else None
 
 
 def outline_of(document: Any, most: int = 5000) -> list[tuple[int, str, int]]:
