@@ -33,6 +33,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "lookup match": '--journal "N Engl J Med" --year 2020 --page 2603 --author Polack',
         "lookup text": "PMC3531190 --section methods --max 20000",
         "lookup book": "NBK1247",
+        "ingest": "lab/heart-failure papers/ --references library.json",
         "projects create": "lab/heart-failure",
         "projects inspect": "lab/heart-failure --sample 2",
         "projects delete": "lab/heart-failure --yes",

@@ -29,6 +29,7 @@ from bio_mcp.wiring.embedded import Embedded
 from tests.sample_project import add_project
 
 RECORDS = 24
+ROOT = Path(__file__).parents[1]  # whose pages are documents to ingest
 BOOK = Article("20301577", title="A chapter", book=Book("GeneReviews", accession="NBK1347"))
 
 
@@ -100,7 +101,7 @@ class Corpus(Embedded):
     """The embedded mode over `home`, with `articles` for PubMed."""
 
     def __init__(self, home: Path, articles: Sequence[Article]) -> None:
-        super().__init__(Settings(home=home))
+        super().__init__(Settings(home=home, ingest_roots=(str(ROOT),)))
         self.articles = articles
 
     @property

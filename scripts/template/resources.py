@@ -31,6 +31,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
     "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
+    "BIO_MCP_INGEST_BUCKETS": "!Ref Bucket",
     "NCBI_ADMIN_EMAIL": "!Ref NcbiAdminEmail",
     "NCBI_API_KEY": '!If [HasNcbiKey, !Sub "${SecretStore}:${NcbiApiKeyName}", ""]',
 }

@@ -23,6 +23,7 @@ CONTRACT = json.loads((Path(__file__).parent / "tools.json").read_text())
 DONE = ["pubmed.sync_delta", "rag.search", "rag.get", "corpus.checkpoint.get", "corpus.checkpoint.set"]
 DONE += ["searchPubMedArticles", "fetchArticleDetails", "getArticleRelationships"]
 DONE += ["list_projects", "inspect_collection", "store_chunks", "find_chunks", "query", "query_hybrid"]
+DONE += ["ingest_from_source"]
 DONE_RESOURCES = ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}"]
 DONE_RESOURCES += ["pubmed-connect://info", "pubmed-connect://stats/pubmed"]
 
@@ -43,10 +44,11 @@ MORE_INPUTS = {
     ("find_chunks", "projects"): "several libraries at once",
     ("query", "projects"): "several libraries at once",
     ("query_hybrid", "projects"): "several libraries at once",
+    ("ingest_from_source", "job_id"): "follow one job, and never start another by asking for its result",
 }
 # Clients pay for each schema at every start.
 SAME_ANSWER = {"find_chunks", "query"}  # as query_hybrid's, which is listed
-UNLISTED = SAME_ANSWER | {"inspect_collection"}  # whose answer says what it holds: payload_keys
+UNLISTED = SAME_ANSWER | {"inspect_collection", "ingest_from_source"}  # whose answers say themselves what they hold
 
 
 BEYOND = [name for name, tool in TOOLS.items() if tool.beyond]

@@ -153,7 +153,7 @@ def test_the_mcp_functions_entry_point_answers_its_events():
 
 def run_with_corpus(*arguments):
     env = {"BIO_MCP_HOME": str(corpus().settings.home), "NCBI_BASE_URL": "http://127.0.0.1:9/", "NCBI_MAX_RETRIES": "0"}
-    env |= {"NCBI_REQUEST_DELAY_MS": "1"}
+    env |= {"NCBI_REQUEST_DELAY_MS": "1", "BIO_MCP_INGEST_ROOTS": str(ROOT)}
     env |= {"MCP_AUTH_SECRET_KEY": re.search(r"```text\n(.+)\n```", (ROOT / "events/README.md").read_text())[1]}
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=env)

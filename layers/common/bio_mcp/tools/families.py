@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bio_mcp import dialects
+from bio_mcp.retrieval.analysis import ANALYSIS_VERSION
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Family
 
@@ -15,3 +16,5 @@ BIO_MCP = Family("rag", dialects.BIO_MCP)
 PUBMED = Family("pubmed", dialects.PUBMED)
 CITELOOM = Family("projects", dialects.CITELOOM)
 TTM = Family("ttm", dialects.TTM, prefix="tool.", audited=True)
+
+SPARSE_MODEL = f"bio-mcp/bm25-{ANALYSIS_VERSION}"  # what a project searches words by

@@ -35,6 +35,7 @@ COMMANDS = {
     "get": ("reading", "Show papers of the corpus."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
     "lookup": ("lookup", "Look up headings, ids, references, full text and books at NCBI."),
+    "ingest": ("ingesting", "Read documents into a project."),
     "projects": ("projects", "Make, list, search and delete libraries of your own documents."),
     "parse": ("parsing", "Show how a file is read: its sections, headings and pages."),
     "queries": ("queries", "List the followed queries; stop or remove one."),

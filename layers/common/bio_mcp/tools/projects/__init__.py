@@ -9,13 +9,12 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.addresses import doi_page, pubmed_page
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
-from bio_mcp.retrieval.analysis import ANALYSIS_VERSION
 from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.retrieval.project_chunks import ChunkFilters, Work
 from bio_mcp.retrieval.ranking import rounded
 from bio_mcp.tool import Context, tool
 from bio_mcp.tools import budget
-from bio_mcp.tools.families import CITELOOM
+from bio_mcp.tools.families import CITELOOM, SPARSE_MODEL
 from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
 from bio_mcp.tools.projects.shapes import (
     ChunkQuestion,
@@ -36,7 +35,6 @@ from bio_mcp.tools.projects.shapes import (
     Storage,
 )
 
-SPARSE_MODEL = f"bio-mcp/bm25-{ANALYSIS_VERSION}"
 FUSION = "RRF"
 
 Passages = TypeVar("Passages", bound=FoundChunks)
