@@ -17,7 +17,8 @@ class Incoming:
 
     `place` names where it comes from, the same each time, and is never shown. `description` is what a library knows of
     the work, `notes` what its reader wrote, `language` the one that the library gives. A library that brings those
-    gives a `state` too, which changes whenever any of them does; it is stored as part of `origin`.
+    gives a `state` too, which changes whenever any of them does; it is stored as part of `origin`. With `same_text`
+    only the description may have changed since the document was last read, and there is no content.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Incoming:
     notes: tuple[ParsedSection, ...] = ()
     language: str | None = None
     state: str | None = None
+    same_text: bool = False
     identifiers: frozenset[str] = frozenset()
     origin: Mapping[str, Any] = field(default_factory=dict)
 
@@ -43,7 +45,8 @@ class Incoming:
     @property
     def own_identifiers(self) -> frozenset[str]:
         """What names the document before anybody has looked into it."""
-        return frozenset({f"sha256:{self.sha256}", self.place_id, *self.identifiers})
+        file = set() if self.same_text else {f"sha256:{self.sha256}"}
+        return frozenset({*file, self.place_id, *self.identifiers})
 
 
 def new_doc_id(*parts: str) -> str:

@@ -14,6 +14,7 @@ from bio_mcp.ingesting.describing import Authority, Described, describe, descrip
 from bio_mcp.ingesting.identity import is_certain, joined, same_work
 from bio_mcp.ingesting.incoming import Incoming, new_doc_id
 from bio_mcp.literature.csl_json import References
+from bio_mcp.literature.descriptions import Description
 from bio_mcp.literature.parsed import ParsedDocument
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
@@ -62,6 +63,8 @@ class Settling:
         What was embedded when the time ended is stored, so that the next try continues there.
         """
         known = self._find(incoming.own_identifiers)
+        if incoming.same_text and known:
+            return self._describe_again(known[0], incoming)
         if current := self._current(known, incoming):
             return self._move(current, incoming)
         parsed = self._parse(incoming)
@@ -147,6 +150,19 @@ class Settling:
         chunks = collections.document(collection, work.doc_id)
         collections.replace(collection, work.doc_id, [replace(each, work=work) for each in chunks], {})
 
+    def _describe_again(self, document: ProjectDocument, incoming: Incoming) -> Settled:
+        """Give a document whose text has not changed what its library knows of the work now. Nothing is embedded."""
+        if {**document.origin, **incoming.origin, "state": incoming.state} == document.origin:
+            return Settled(document.doc_id)
+        described = describe(incoming, ParsedDocument(()), self._references, self._backends.documents)
+        work = work_of(document.doc_id, _known(incoming, described, document), document.work.source)
+        if work != document.work:
+            self._reword(work)
+        identifiers = joined(incoming.own_identifiers | described.work.identifiers, [document])
+        origin = {**document.origin, **self._origin(incoming, described, [document])}
+        self._record(replace(document, work=work, identifiers=identifiers, origin=origin))
+        return Settled(document.doc_id, written=True)
+
     def _write(
         self, same: Sequence[ProjectDocument], incoming: Incoming, parsed: ParsedDocument, described: Described
     ) -> Settled:
@@ -156,7 +172,7 @@ class Settling:
             each for each in same if is_certain(each, own)
         ]  # or its place has another text now, and no more is known
         doc_id = same[0].doc_id if same else self._new_id(incoming)
-        known = described.with_older(older[0]) if older else described.work
+        known = _known(incoming, described, older[0]) if older else described.work
         chunks = self._chunks(parsed, work_of(doc_id, known, incoming.name))
         self._backends.collections.replace(self._project.collection, doc_id, chunks, self._embed(doc_id, chunks))
         self._drop(same, incoming)
@@ -226,6 +242,12 @@ class Settling:
             made = self._backends.embeddings.embed([each.embedded_text for each in some])
             vectors |= {each.chunk_id: vector for each, vector in zip(some, made, strict=True)}
         return vectors
+
+
+def _known(incoming: Incoming, described: Described, document: ProjectDocument) -> Description:
+    """What is known of a work that is there already. Tags and citekey that a library took away are gone."""
+    known, now = described.with_older(document), described.work
+    return known if incoming.state is None else replace(known, tags=now.tags, citekey=now.citekey)
 
 
 def _replaced(same: Sequence[ProjectDocument], incoming: Incoming) -> set[str]:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, ModelMismatch, NotFound
-from bio_mcp.ingesting.feeds import FileFeed
+from bio_mcp.ingesting.feeds import Feed, FileFeed
 from bio_mcp.ingesting.reports import IngestReport, no_job
 from bio_mcp.ingesting.run import Request, ingest, job_of
 from bio_mcp.ingesting.settling import Settling
+from bio_mcp.ingesting.zotero_feed import ZoteroFeed
+from bio_mcp.ingesting.zotero_source import is_zotero, parsed
 from bio_mcp.literature.csl_json import References, parse
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
@@ -52,14 +54,13 @@ class Ingesting:
         if job_id and job is None:
             return no_job(job_id, unattended=self._unattended)
         local = bool(job.request.get("local")) if job and self._unattended else self._local
-        request = Request(
-            project.project_id, backends.sources.locate(arguments["source"], local=local), local, arguments
-        )
+        location, feed = self._feed(arguments["source"], project, local, again=options.rebuild)
+        request = Request(project.project_id, location, local, arguments)
         if job and job.request["query_key"] != request.query_key:
             raise InvalidInput(f"job_id: {job_id!r} is the job of another project or source")
         return ingest(
             request,
-            FileFeed(backends.sources, request.location, local=local),
+            feed,
             lambda job: self._settling(job, project, options, local),
             backends,
             self._deadline,
@@ -67,6 +68,14 @@ class Ingesting:
             job_id=job_id,
             unattended=self._unattended,
         )
+
+    def _feed(self, source: str, project: Project, local: bool, *, again: bool) -> tuple[str, Feed]:
+        """The source in its one form, and its documents."""
+        if is_zotero(source):
+            zotero = ZoteroFeed(parsed(source), project, self._backends, self._deadline, again=again)
+            return zotero.location, zotero
+        location = self._backends.sources.locate(source, local=local)
+        return location, FileFeed(self._backends.sources, location, local=local)
 
     def _settling(self, job: Job, project: Project, options: Options, local: bool) -> Settling:
         bound = self._bound(project)

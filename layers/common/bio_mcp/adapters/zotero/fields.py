@@ -77,7 +77,7 @@ class _Text(HTMLParser):
         self.parts: list[str] = []
         self._hidden = 0
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002  the parser's form
+    def handle_starttag(self, tag: str, _attributes: list[tuple[str, str | None]]) -> None:
         self._hidden += tag in ("script", "style")
         if tag in _BLOCKS:
             self.parts.append("\n")
