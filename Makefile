@@ -26,7 +26,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed run test test-all check check-template bench docs build deploy deploy-local sam-local docker python313 demo-ncbi opensearch prove-hf lock clean
+.PHONY: help setup installed run test test-all check check-template bench docs build deploy deploy-local sam-local docker tesseract python313 demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -45,7 +45,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 3 --ignore=tests/all --ignore=tests/live
 
-test-all: setup $(VENV)/.dev $(NPM)/.installed $(STACK) docker ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, Lambda's Python
+test-all: setup $(VENV)/.dev $(NPM)/.installed $(STACK) docker tesseract ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, Lambda's Python
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
 
@@ -86,6 +86,11 @@ sam-local: setup $(VENV)/.dev $(STACK) docker ## run every function with each of
 docker:  # an engine, or what it takes to start one and to make the functions' image
 	@docker version >/dev/null 2>&1 || { command -v dockerd && command -v mmdebstrap; } >/dev/null || \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends docker.io mmdebstrap; } >/dev/null
+
+tesseract:  # what recognises text in scans, with the languages that its tests read
+	@{ tesseract --list-langs 2>/dev/null | grep -qx tha; } && { tesseract --list-langs | grep -qx deu; } || \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+	  tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu tesseract-ocr-tha; } >/dev/null
 
 python313:  # where the Python is that compiles the layers
 	@echo $(PYTHON313)

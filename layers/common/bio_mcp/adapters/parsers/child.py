@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from bio_mcp.adapters.parsers.frames import PROGRESS, document_to_json, line, read_line
-from bio_mcp.adapters.parsers.reading import Options, Read
+from bio_mcp.adapters.parsers.options import Options
+from bio_mcp.adapters.parsers.reading import Read
 from bio_mcp.errors import UnreadableDocument
 
 try:

@@ -46,7 +46,11 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**environment, "PYTHONPATH": os.pathsep.join(str(Path(each).absolute()) for each in sys.path)},
+            env={
+                **environment,
+                "OMP_THREAD_LIMIT": "1",
+                "PYTHONPATH": os.pathsep.join(str(Path(each).absolute()) for each in sys.path),
+            },
             start_new_session=True,  # it and the programs that it starts are killed together
         )
 

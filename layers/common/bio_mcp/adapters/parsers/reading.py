@@ -1,24 +1,15 @@
 """Reads one file in the child process: finds its kind, calls the reader of that kind, and cleans what it gives."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 from bio_mcp.adapters.parsers.cleaning import clean
 from bio_mcp.adapters.parsers.decoding import decode
 from bio_mcp.adapters.parsers.kinds import Kind, kind_of
+from bio_mcp.adapters.parsers.options import Options
 from bio_mcp.literature.parsed import ParsedDocument
 
-Read = Callable[[bytes, str, "Options"], ParsedDocument]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a file is read. `advance` is called at each sign of progress, such as a page that was recognised."""
-
-    languages: Sequence[str]
-    most_pages: int
-    tesseract: str
-    advance: Callable[[], None]
+Read = Callable[[bytes, str, Options], ParsedDocument]
 
 
 def read(content: bytes, name: str, options: Options) -> ParsedDocument:
@@ -28,9 +19,15 @@ def read(content: bytes, name: str, options: Options) -> ParsedDocument:
 
 
 def _pdf(content: bytes, _name: str, options: Options) -> ParsedDocument:
-    from bio_mcp.adapters.parsers.pdf import parse_pdf
+    from bio_mcp.adapters.parsers.scans import parse_pdf_with_scans
 
-    return parse_pdf(content, most_pages=options.most_pages)
+    return parse_pdf_with_scans(content, options)
+
+
+def _image(content: bytes, _name: str, options: Options) -> ParsedDocument:
+    from bio_mcp.adapters.parsers.scans import parse_image
+
+    return parse_image(content, options)
 
 
 def _docx(content: bytes, _name: str, _options: Options) -> ParsedDocument:
@@ -71,6 +68,7 @@ def _of_text(content: bytes, parse: Callable[[str], ParsedDocument]) -> ParsedDo
 
 READERS: dict[Kind, Read] = {
     Kind.PDF: _pdf,
+    Kind.IMAGE: _image,
     Kind.DOCX: _docx,
     Kind.JATS: _jats,
     Kind.HTML: _html,

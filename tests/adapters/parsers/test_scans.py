@@ -1,0 +1,130 @@
+"""Pages without text where tesseract is missing, lacks a language or fails; tests/all/test_ocr.py has what it reads."""
+
+import pytest
+
+from bio_mcp.adapters.parsers.tesseract import Tesseract
+from bio_mcp.errors import UnreadableDocument
+from tests.adapters.parsers.pages import drawn, pdf, scan, typeset
+from tests.adapters.parsers.reading import read
+
+WORDS = ["Curcumin for dyspepsia: a trial of five hundred milligrams a day", "in four hundred and twelve adults."]
+SCAN = scan(drawn(typeset(WORDS), dpi=50))
+IMAGE = b"\x89PNG\r\n\x1a\n...."
+
+
+def mixed():
+    """A page of text, then a scan."""
+    import io
+
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(typeset(WORDS))
+    document.import_pages(pypdfium2.PdfDocument(SCAN))
+    stream = io.BytesIO()
+    document.save(stream)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Makes a program that stands for tesseract with these packs, and then does this."""
+
+    def make(packs, then="exit 1"):
+        path = tmp_path / "tesseract"
+        listed = "\\n".join(["List of available languages (1):", *packs])
+        path.write_text(f'#!/bin/sh\nif [ "$1" = --list-langs ]; then printf "{listed}\\n"; exit 0; fi\n{then}\n')
+        path.chmod(0o700)
+        return str(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("languages", "packs"),
+    [
+        ((), "tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu"),
+        (("th-TH",), "tesseract-ocr tesseract-ocr-tha tesseract-ocr-eng"),
+        (("German", "zh"), "tesseract-ocr tesseract-ocr-deu tesseract-ocr-chi-sim tesseract-ocr-eng"),
+    ],
+)
+@pytest.mark.parametrize("file", [(SCAN, "scan.pdf"), (IMAGE, "page.png")], ids=["pdf", "image"])
+def test_without_tesseract_a_scan_is_refused_with_what_to_install(languages, packs, file):
+    with pytest.raises(UnreadableDocument, match="tesseract is not installed") as raised:
+        read(*file, languages=languages)
+    assert f"apt-get install {packs}`" in str(raised.value)
+
+
+def test_without_the_languages_a_scan_is_refused_with_what_to_install(program):
+    with pytest.raises(UnreadableDocument, match="tesseract lacks tha, eng: "):
+        read(SCAN, "scan.pdf", ("tha",), tesseract=program(["osd", "deu"]))
+
+
+def test_pages_with_text_are_read_without_tesseract_and_the_others_are_named():
+    document = read(mixed(), "mixed.pdf")
+    assert document.text.split() == " ".join(WORDS).split()
+    assert (document.ocr, document.confidence) == (False, None)
+    assert document.warnings[0] == "No text could be read on page 2."
+    assert "tesseract is not installed" in document.warnings[1]
+
+
+def test_a_document_with_text_never_asks_for_tesseract():
+    assert read(typeset(WORDS), "a.pdf").warnings == ()
+
+
+HOCR = """<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml"><body>
+<div class='ocr_page' title='image ""; bbox 0 0 400 600; ppageno 0; scan_res 50 50'>
+<span class='ocr_line' title='bbox 40 40 200 50; baseline 0 -2; x_size 9'>
+<span class='ocrx_word' title='bbox 40 40 90 50; x_wconf {sure}'>Curcumin</span>
+<span class='ocrx_word' title='bbox 95 40 140 50; x_wconf {sure}'>helps.</span></span></div></body></html>"""
+
+
+def test_what_is_recognised_without_one_of_the_languages_is_read_with_a_warning(program, tmp_path):
+    (tmp_path / "answer").write_text(HOCR.format(sure=90))
+    tesseract = program(["eng"], f'echo "$@" > {tmp_path}/called; cat > /dev/null; cat {tmp_path}/answer')
+    document = read(SCAN, "scan.pdf", tesseract=tesseract)
+    assert (document.text, document.ocr, document.confidence) == ("Curcumin helps.", True, 0.9)
+    assert document.warnings == (
+        "Text was recognised without deu: on Debian and Ubuntu `apt-get install tesseract-ocr tesseract-ocr-deu`, "
+        "on macOS `brew install tesseract-lang`.",
+    )
+    assert (tmp_path / "called").read_text() == "stdin stdout --dpi 300 -l eng hocr\n"
+
+
+def test_a_doubtful_text_is_read_with_a_warning(program, tmp_path):
+    (tmp_path / "answer").write_text(HOCR.format(sure=65))
+    document = read(SCAN, "scan.pdf", ("en",), tesseract=program(["eng"], f"cat > /dev/null; cat {tmp_path}/answer"))
+    assert document.warnings == (
+        "The text was recognised with a confidence of 0.65; name its languages if they are others.",
+    )
+
+
+@pytest.mark.parametrize("then", ["exit 1", "echo '<html'", "kill -9 $$", "true"])
+def test_a_page_on_which_tesseract_fails_is_named(program, then):
+    document = read(mixed(), "mixed.pdf", tesseract=program(["eng", "deu"], f"cat > /dev/null; {then}"))
+    assert document.warnings == ("No text could be read on page 2.",)
+    with pytest.raises(UnreadableDocument, match="The image cannot be read"):
+        read(IMAGE, "page.png", tesseract=program(["eng", "deu"], f"cat > /dev/null; {then}"))
+
+
+def test_thai_lines_are_taken_for_as_high_as_they_are(program, tmp_path):
+    (tmp_path / "answer").write_text(HOCR.format(sure=90))
+    program(["eng", "tha"], f'echo "$@" > {tmp_path}/called; cat > /dev/null; cat {tmp_path}/answer')
+    Tesseract(str(tmp_path / "tesseract"), ["th"]).recognise(drawn(typeset(WORDS), dpi=50))
+    assert "-l tha+eng -c textord_min_linesize=2.5" in (tmp_path / "called").read_text()
+
+
+def test_each_recognised_page_is_progress(program, tmp_path):
+    from bio_mcp.adapters.parsers.options import Options
+    from bio_mcp.adapters.parsers.scans import parse_pdf_with_scans
+
+    (tmp_path / "answer").write_text(HOCR.format(sure=90))
+    tesseract, steps = program(["eng"], f"cat > /dev/null; cat {tmp_path}/answer"), []
+    image = drawn(typeset(WORDS), dpi=50)
+    parse_pdf_with_scans(scan(image, image), Options(("en",), 10, tesseract, lambda: steps.append(1)))
+    assert len(steps) == 2
+
+
+def test_a_pdf_without_text_and_images_holds_no_text():
+    with pytest.raises(UnreadableDocument, match="holds no text"):
+        read(pdf([b"<</Type /Catalog /Pages 2 0 R>>", b"<</Type /Pages /Count 1 /Kids [3 0 R]>>",
+                  b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 99 99]>>"]), "a.pdf")  # fmt: skip
