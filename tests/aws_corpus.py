@@ -9,10 +9,12 @@ from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.errors import DeadlineExceeded
+from bio_mcp.health import OK, Finding
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.aws import Aws
 from tests.aws_ports import MotoPorts, client
 from tests.corpus import HashedWords
+from tests.reference_collections import ReferenceCollections
 from tests.reference_passages import ReferencePassages
 
 
@@ -58,6 +60,13 @@ class Tiring:
         return self.entrez.efetch(*args, **more)
 
 
+class Roomy(ReferenceCollections):
+    """Collections in a domain that has room for more."""
+
+    def inspect(self):
+        return Finding(OK, "0 projects")
+
+
 class AwsCorpus(Aws):
     """`wiring.Aws` over `made` and the NCBI at `base_url`, not held to its rate; `requests` fit into one invocation."""
 
@@ -78,6 +87,10 @@ class AwsCorpus(Aws):
     @property
     def passages(self):
         return self.index
+
+    @property
+    def collections(self):
+        return Roomy()
 
     @property
     def entrez(self):

@@ -74,6 +74,7 @@ def test_a_stack_that_is_whole_is_told_to_be(stack):
         "queue",
         "bucket",
         "event bus",
+        "projects",
         "embedding model",
         "corpus",
         "queries",

@@ -20,9 +20,10 @@ class FreshCollections(OpenSearchCollections):
     """Before each search, drops what was replaced or deleted from the index, whose words BM25 else still counts."""
 
     def search(self, collection: str, query: ChunkQuery) -> list[ChunkMatch]:
-        index = self._alias(collection).index()
+        alias = self.indices.alias(collection)
+        index = alias.index() if alias else None
         if index is not None:
-            drop_deleted(self._transport, index.name)
+            drop_deleted(self.indices.transport, index.name)
         return super().search(collection, query)
 
 

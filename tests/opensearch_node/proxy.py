@@ -85,7 +85,7 @@ def _handler(proxy: Proxy, node: httpx.Client) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 self.wfile.write(answer)
 
-        do_GET = do_POST = do_PUT = serve  # noqa: N815  http.server's names
+        do_GET = do_POST = do_PUT = do_DELETE = serve  # noqa: N815  http.server's names
 
         def log_message(self, *_: Any) -> None:
             """Be quiet."""

@@ -108,7 +108,7 @@ class Aws(Shared):
         return DynamoProjectDocuments(self._dynamodb, table, lambda: self.blobs)
 
     def checks(self) -> Sequence[Finding]:
-        """Check the tables, the queue, the bucket and the event bus."""
+        """Check the tables, the queue, the bucket, the event bus and the room for projects."""
         from bio_mcp.adapters.aws import inspection
 
         named = self.settings.needed
@@ -118,6 +118,7 @@ class Aws(Shared):
             examine("bucket", lambda: inspection.bucket(self._s3, named("bucket"))),
             examine("event bus", lambda: inspection.bus(self._events, named("event_bus"))),
             *self.zotero_checks(),
+            examine("projects", lambda: self.collections.inspect()),
         ]
 
     def _tables(self, kinds: Iterable[str]) -> dict[str, str]:

@@ -1,18 +1,23 @@
 """Rebuilding the index of a project for another model, beside the one that is searched (blue/green).
 
-The new index stands behind an alias of its own until one step gives it the alias of the old one and removes that. The
-content of every chunk is compared, so a rebuild that was stopped is continued, and a second pass finds what was written
-during the first. For this second pass the old index is blocked: a write then is a conflict, until the switch. A rebuild
-that is killed in that moment leaves the block, and the next one ends it.
+The new index stands behind an alias of its own until the last step gives it the collection's and removes the old one.
+The content of every chunk is compared, so a rebuild that was stopped is continued, and a second pass finds what was
+written during the first. For this second pass the old index is blocked: a write then is a conflict, until the switch. A
+rebuild that is killed in that moment leaves the block, and the next one ends it. Serverless knows no block: nobody may
+write to a collection while it is rebuilt there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from bio_mcp.adapters.collections import check_chunk_vectors
+from bio_mcp.adapters.collections import check_chunk_vectors, rebuild_overtaken, unknown_collection
 from bio_mcp.adapters.opensearch.chunk_documents import chunk_of, document_of
 from bio_mcp.adapters.opensearch.chunk_index import ChunkIndex
 from bio_mcp.adapters.opensearch.chunk_queries import CHUNK
+from bio_mcp.adapters.opensearch.collection_indices import CollectionIndices
+from bio_mcp.adapters.opensearch.index import Alias, Index
+from bio_mcp.errors import IndexUnavailable
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
@@ -21,6 +26,39 @@ Embed = Callable[[Sequence[str]], "Vectors"]
 
 EMBEDDED_AT_ONCE = 128  # chunks
 LISTED_AT_ONCE = 5_000  # ids
+
+
+def rebuild(indices: CollectionIndices, collection: str, fingerprint: str, dim: int, embed: Embed) -> None:
+    """Embed every chunk into another index, then search that one. Raises `NotFound`, and `Conflict` when overtaken."""
+    alias = indices.alias(collection)
+    old = alias.refresh() if alias else None
+    if alias is None or old is None:
+        raise unknown_collection(collection)
+    first = alias.index_name(fingerprint, dim) != old.name
+    following = indices.following(alias, generation=1 if first else 2)
+    begun = following.refresh()
+    if begun is not None and begun.name != following.index_name(fingerprint, dim):
+        indices.remove(following)
+    new = indices.make(collection, following, fingerprint, dim)
+    try:
+        _fill_and_switch(indices, alias, old, following, new, embed)
+    except IndexUnavailable:
+        if alias.refresh() != old:
+            raise rebuild_overtaken(collection) from None
+        raise
+
+
+def _fill_and_switch(
+    indices: CollectionIndices, alias: Alias, old: Index, following: Alias, new: Index, embed: Embed
+) -> None:
+    bring_up(indices.chunks(old), indices.chunks(new), embed)
+    with ExitStack() as undo:
+        if indices.layout.flavour.tunable:
+            undo.callback(alias.block, old, blocked=False)
+            alias.block(old)
+        bring_up(indices.chunks(old), indices.chunks(new), embed)
+        alias.hand_over(new, also_from=following)
+        undo.pop_all()
 
 
 def bring_up(live: ChunkIndex, following: ChunkIndex, embed: Embed) -> None:

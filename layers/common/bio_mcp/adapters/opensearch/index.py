@@ -102,15 +102,17 @@ class Alias:
         self._act(*moves)
         self.forget()
 
-    def hand_over(self, old: Index, new: Index, also_from: "Alias") -> None:
-        """Replace `old` by the younger `new`, and take the alias `also_from` off `new`; removes `old`.
+    def hand_over(self, new: Index, also_from: "Alias") -> None:
+        """Give the alias to `new`, take the alias `also_from` off it, and remove every other index behind this one.
 
-        Of two indices behind the alias `index` gives the older, so what is searched changes in one step: the last.
-        Every path begins with the name of an index, so that a policy can allow nothing else.
+        Of several indices behind the alias `index` gives the oldest, which goes last: what is searched changes in one
+        step. Every path begins with the name of an index, so that a policy can allow nothing else.
         """
         self._transport.ask("PUT", f"/{new.name}/_alias/{self.name}")
         self._transport.ask("DELETE", f"/{new.name}/_alias/{also_from.name}")
-        self._transport.ask("DELETE", f"/{old.name}")
+        for each in reversed(self._behind()):
+            if each != new:
+                self._transport.ask("DELETE", f"/{each.name}")
         self.forget()
 
     def block(self, index: Index, *, blocked: bool = True) -> None:
