@@ -35,7 +35,10 @@ KEYS |= {"variables", "image"}
 LONGEST_S = 29  # what the HTTP API waits for
 COLD_START_S = 5
 MODEL_MB, MB = 1769, 512
-NCBI_KEY = ("HasNcbiKey", "NcbiApiKeyName")
+SECRETS = {  # variable -> condition and parameter of the secret that it names
+    "NCBI_API_KEY": ("HasNcbiKey", "NcbiApiKeyName"),
+    "ZOTERO_API_KEY": ("HasZoteroKey", "ZoteroApiKeyName"),
+}
 NOTHING = Given()
 QUEUE = ("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes")
 
@@ -103,8 +106,8 @@ class Function:
     @property
     def secrets(self) -> list[tuple[str, str]]:
         """Condition and parameter of each secret that it reads."""
-        ncbi = [NCBI_KEY] if "NCBI_API_KEY" in self.ports.variables else []
-        return [*ncbi, *([tuple(self.declared["secret"])] if "secret" in self.declared else [])]
+        named = [each for variable, each in SECRETS.items() if variable in self.ports.variables]
+        return [*named, *([tuple(self.declared["secret"])] if "secret" in self.declared else [])]
 
     @property
     def properties(self) -> dict[str, Value]:

@@ -32,6 +32,9 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
     "BIO_MCP_INGEST_BUCKETS": "!Ref Bucket",
+    "ZOTERO_LIBRARY_ID": "!Ref ZoteroLibraryId",
+    "ZOTERO_LIBRARY_TYPE": "!Ref ZoteroLibraryType",
+    "ZOTERO_API_KEY": '!If [HasZoteroKey, !Sub "${SecretStore}:${ZoteroApiKeyName}", ""]',
     "NCBI_ADMIN_EMAIL": "!Ref NcbiAdminEmail",
     "NCBI_API_KEY": '!If [HasNcbiKey, !Sub "${SecretStore}:${NcbiApiKeyName}", ""]',
 }

@@ -62,11 +62,12 @@ class IngestResult(Response):
     also_uses=(
         *("collections.document", "collections.rebuild", "collections.upsert", "projects.put"),
         *("documents.get_many", "documents.resolve", "project_documents.delete"),
+        *("zotero.changes", "project_documents.all", "project_documents.cursor", "project_documents.put_cursor"),
         *("continuations.send", "jobs.get"),
     ),
 )
 def ingest_from_source(request: Ingest, backends: Backends, context: Context) -> IngestResult:
-    """Read documents (PDF, DOCX, HTML, Markdown, JATS, text) into a project.
+    """Read documents (PDF, DOCX, HTML, Markdown, JATS, text) or a library of Zotero into a project.
 
     Safe to repeat: what has not changed is skipped. A long ingest continues by itself: `state` is then "continues", and
     the same call again reports its progress or its result.
