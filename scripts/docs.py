@@ -56,7 +56,7 @@ def pages(readme: str) -> dict[str, str]:
         "docs/tools.md": tools_page(TOOLS.values(), RESOURCES.values()),
         "docs/cli.md": f"# The command line\n\n{GENERATED}\n\n{cli_page()}",
         "docs/settings.md": settings_page(),
-        "README.md": filled(readme, "tools", tools_table(TOOLS.values(), RESOURCES.values())),
+        "README.md": filled(readme, "tools", tools_table(TOOLS.values())),
     }
 
 
@@ -74,11 +74,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(each.replace('|', chr(92) + '|') for each in line)} |\n" for line in lines)
 
 
-def tools_table(tools: Iterable[Tool], resources: Iterable[Resource]) -> str:
-    """One row for each tool and resource."""
+def tools_table(tools: Iterable[Tool]) -> str:
+    """One row for each tool."""
     rows = [(f"`{each.portable_name}`", _summary(each), _command(each)) for each in tools]
-    more = [(f"`{each.uri}`", _summary(each), "") for each in resources]
-    return table(("tool or resource", "what it does", "on the command line"), rows + more)
+    return table(("tool", "what it does", "on the command line"), rows)
 
 
 def tools_page(tools: Iterable[Tool], resources: Iterable[Resource]) -> str:

@@ -1,4 +1,4 @@
-"""README.md and docs/laptop.md do what they say: their commands are run, here or, where it takes more, in tests/all.
+"""README.md, docs/laptop.md and docs/projects.md do what they say: their commands are run, here or, where it takes more, in tests/all.
 
 A `sh` block is run whole, in a data directory of its own and against the local NCBI. `make` commands are in tests/all.
 The sample is cut to two dozen records, since embedding all takes half a CPU-minute; tests/all imports it whole.
@@ -21,7 +21,9 @@ from scripts.docs import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LAPTOP = (ROOT / "docs/laptop.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README + LAPTOP, re.DOTALL)
+PROJECTS = (ROOT / "docs/projects.md").read_text(encoding="utf-8")
+PAGES = README + LAPTOP + PROJECTS
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGES, re.DOTALL)
 SCRIPTS = [text for language, text in BLOCKS if language == "sh" and not text.startswith("make ")]
 CONFIGURATIONS = [json.loads(text) for language, text in BLOCKS if language == "json"]
 SAMPLE = "layers/common/bio_mcp/samples/pubmed.xml.gz"
@@ -106,7 +108,7 @@ def test_the_second_sync_brings_nothing_twice(home, ncbi):
 
 
 def test_every_command_that_is_named_exists():
-    named = {words.split()[1] for words in re.findall(r"`(bio-mcp [a-z][^`]*)`", README + LAPTOP)}
+    named = {words.split()[1] for words in re.findall(r"`(bio-mcp [a-z][^`]*)`", PAGES)}
     assert len(named) > 8
     assert named <= set(COMMANDS)
 

@@ -92,7 +92,7 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
             deadline.check(f"searching {each.project_id}")
             found += _scored(each, backends.collections.search(each.collection, asked), question.hybrid)
     deadline.check("reading what became of the papers")
-    hits = _with_retractions(_with_pmids(_best(found, top_k), backends), backends)
+    hits = _with_retractions(_best(found, top_k), backends)
     warnings = [*_retracted(hits), *(() if hits else _empty(projects, question.filters, backends))]
     return ProjectHits(hits, model, tuple(warnings))
 
@@ -156,19 +156,6 @@ def _best(found: Iterable[_Match], top_k: int) -> list[ProjectHit]:
 
 def _order(each: _Match) -> tuple[float, float, str, str]:
     return -each.score, -(each.match.sim or 0.0), each.match.chunk.chunk_id, each.project.project_id
-
-
-def _with_pmids(hits: Sequence[ProjectHit], backends: Backends) -> list[ProjectHit]:
-    """The hits, each of a paper that the corpus knows by its DOI with its PMID."""
-    unnamed = {f"doi:{each.chunk.work.doi}" for each in hits if each.chunk.work.doi and not each.chunk.work.pmid}
-    pmids = backends.documents.resolve(sorted(unnamed)) if unnamed else {}
-
-    def named(hit: ProjectHit) -> ProjectHit:
-        work = hit.chunk.work
-        pmid = work.pmid or pmids.get(f"doi:{work.doi}")
-        return replace(hit, chunk=replace(hit.chunk, work=replace(work, pmid=pmid)))
-
-    return [named(each) for each in hits] if pmids else list(hits)
 
 
 def _with_retractions(hits: Sequence[ProjectHit], backends: Backends) -> tuple[ProjectHit, ...]:
