@@ -1,4 +1,6 @@
-"""README.md, docs/laptop.md and docs/projects.md do what they say: their commands are run, here or, where it takes more, in tests/all.
+"""README.md, docs/laptop.md and docs/projects.md do what they say.
+
+Their commands are run: here or, where it takes more, in tests/all.
 
 A `sh` block is run whole, in a data directory of its own and against the local NCBI. `make` commands are in tests/all.
 The sample is cut to two dozen records, since embedding all takes half a CPU-minute; tests/all imports it whole.
@@ -62,6 +64,8 @@ def home(tmp_path_factory):
     few = "<PubmedArticle>".join([start, *dict.fromkeys([*wanted, *records[:5]])])
     (made / "sample.xml").write_text(few + "</PubmedArticleSet>", encoding="utf-8")
     assert run_block(f".venv/bin/bio-mcp import --if-empty {SAMPLE}", made).returncode == 0
+    (made / "papers").mkdir()
+    (made / "papers/note.md").write_text("# Heart failure\n\n## Results\n\nExercise lowers mortality.\n")
     return made
 
 
@@ -78,6 +82,12 @@ def test_an_example_of_a_search_finds_what_it_asks_for(command, home):
     pmid = best["doc_id"].removeprefix("pmid:")
     assert re.search(FIT[pmid], command)
     assert re.search(FIT[pmid], f"{best['title']} {best['snippet']}", re.IGNORECASE)
+
+
+def test_the_example_of_a_project_finds_what_was_ingested(home):
+    commands = next(text for text in SCRIPTS if "projects create" in text)
+    assert len(commands.splitlines()) == 3
+    assert "Exercise lowers mortality." in run_block(commands, home).stdout
 
 
 def test_a_search_prints_the_reason_of_each_hit(home):

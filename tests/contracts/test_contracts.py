@@ -48,7 +48,7 @@ MORE_INPUTS = {
 }
 # Clients pay for each schema at every start.
 SAME_ANSWER = {"find_chunks", "query"}  # as query_hybrid's, which is listed
-UNLISTED = SAME_ANSWER | {"inspect_collection", "ingest_from_source"}  # whose answers say themselves what they hold
+UNLISTED = SAME_ANSWER | {"inspect_collection"}  # whose answer says what it holds: payload_keys
 
 
 BEYOND = [name for name, tool in TOOLS.items() if tool.beyond]

@@ -58,7 +58,6 @@ class IngestResult(Response):
     timeout=15,
     read_only=False,
     open_world=True,
-    output_listed=False,
     also_uses=(
         *("collections.document", "collections.rebuild", "collections.upsert", "projects.put"),
         *("documents.get_many", "documents.resolve", "project_documents.delete"),
