@@ -129,7 +129,7 @@ def test_a_missing_library_is_the_operators_mistake(parse):
 def test_a_child_is_given_nothing_that_is_secret(parse, monkeypatch):
     monkeypatch.setenv("NCBI_API_KEY", "secret")
     given = json.loads(parse("environment"))
-    assert set(given) - {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"} == {"PATH", "PYTHONPATH"}
+    assert set(given) - {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"} == {"PATH", "PYTHONPATH", "OMP_THREAD_LIMIT"}
 
 
 def test_a_child_is_told_how_to_read(make):
