@@ -27,6 +27,10 @@ def test_all_is_well_with_a_filled_corpus(cli):
     assert cli("doctor").out.rstrip().endswith("Everything is in order.")
 
 
+def test_it_says_whether_scans_are_read(cli):
+    assert "scanned pages are" in found(cli("doctor", "--json"))["text recognition"][1]
+
+
 def test_an_empty_corpus_is_a_warning_that_says_how_to_fill_it(cli):
     state, message = found(cli("doctor", "--json"))["corpus"]
     assert state == WARN

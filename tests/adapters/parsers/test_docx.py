@@ -66,6 +66,12 @@ def test_what_the_file_says_of_itself_is_read(document):
     assert (found.title, found.language) == ("A trial", "de")
 
 
+def test_the_language_of_the_text_counts_before_the_one_that_a_template_states(document):
+    document.core_properties.language = "en-US"
+    document.add_paragraph("Die Ergebnisse der Studie waren für das Mittel und nicht durch den Zufall zu erklären.")
+    assert read(saved(document), "a.docx").language == "de"
+
+
 def test_tracked_changes_links_and_content_controls_are_read_as_they_stand(document):
     body = document.element.body
     body.insert(0, parse_xml(

@@ -84,7 +84,7 @@ def test_what_is_recognised_without_one_of_the_languages_is_read_with_a_warning(
     document = read(SCAN, "scan.pdf", tesseract=tesseract)
     assert (document.text, document.ocr, document.confidence) == ("Curcumin helps.", True, 0.9)
     assert document.warnings == (
-        "Text was recognised without deu: on Debian and Ubuntu `apt-get install tesseract-ocr tesseract-ocr-deu`, "
+        "Text is recognised without deu: on Debian and Ubuntu `apt-get install tesseract-ocr tesseract-ocr-deu`, "
         "on macOS `brew install tesseract-lang`.",
     )
     assert (tmp_path / "called").read_text() == "stdin stdout --dpi 300 -l eng hocr\n"

@@ -105,14 +105,16 @@ class Embedded(Shared):
         return SqliteProjectDocuments(self.database)
 
     def checks(self) -> Sequence[Finding]:
-        """Check the data directory, the corpus file and the queue."""
+        """Check the data directory, the corpus file, the queue, Zotero, and what recognises text in scans."""
         from bio_mcp.adapters.embedded import inspection
+        from bio_mcp.adapters.parsers.inspection import text_recognition
 
         return [
             examine("data directory", lambda: inspection.data_directory(self.settings.home.expanduser())),
             examine("database", lambda: inspection.database(self._integrity())),
             examine("queue", lambda: inspection.queue(self.continuations, self.jobs)),
             *self.zotero_checks(),
+            examine("text recognition", lambda: text_recognition(self.settings.tesseract)),
         ]
 
     def _integrity(self) -> "Integrity":

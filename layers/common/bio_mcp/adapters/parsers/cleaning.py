@@ -38,7 +38,7 @@ def clean(document: ParsedDocument) -> ParsedDocument:
     return replace(
         document,
         sections=sections,
-        language=two_letters(document.language or "") or language_of("\n".join(each.text for each in sections)),
+        language=language_of("\n".join(each.text for each in sections)) or two_letters(document.language or ""),
         title=_line(document.title or "") or None,
         doi=_identifier(identifiers.doi, document.doi),
         pmid=_identifier(identifiers.parse_pmid, document.pmid),

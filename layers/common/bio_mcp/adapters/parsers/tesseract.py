@@ -51,7 +51,7 @@ class Tesseract:
     @cached_property
     def problem(self) -> str | None:
         """Why nothing can be recognised."""
-        if self._installed is None:
+        if not self.installed:
             return f"Text {_PROBLEM} tesseract is not installed: {_advice(self._wanted)}."
         if not self._used:
             return f"Text {_PROBLEM} tesseract lacks {', '.join(self._wanted)}: {_advice(self._wanted)}."
@@ -63,19 +63,20 @@ class Tesseract:
         missing = [each for each in self._wanted if each not in self._used]
         if self.problem or not missing:
             return ()
-        return (f"Text was recognised without {', '.join(missing)}: {_advice(missing)}.",)
+        return (f"Text is recognised without {', '.join(missing)}: {_advice(missing)}.",)
 
     @cached_property
-    def _installed(self) -> frozenset[str] | None:
+    def installed(self) -> frozenset[str]:
+        """The packs that tesseract has; none if there is no tesseract."""
         try:
             listed = subprocess.run([self._program, "--list-langs"], capture_output=True, timeout=30)
         except (OSError, subprocess.TimeoutExpired):
-            return None
-        return frozenset(listed.stdout.decode("utf-8", "replace").split("\n")[1:])
+            return frozenset()
+        return frozenset(listed.stdout.decode("utf-8", "replace").split("\n")[1:]) - {""}
 
     @cached_property
     def _used(self) -> tuple[str, ...]:
-        return tuple(each for each in self._wanted if each in (self._installed or ()))
+        return tuple(each for each in self._wanted if each in self.installed)
 
     def _run(self, image: bytes, options: Sequence[str]) -> list[HocrPage]:
         """The pages that tesseract finds in an image; none if it fails or takes too long."""
