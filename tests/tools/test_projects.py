@@ -230,11 +230,20 @@ def test_another_model_than_the_projects_is_named_with_what_to_do(backends, tool
 
 
 @pytest.mark.parametrize("tool", SEARCHES)
-def test_a_project_without_passages_or_index_is_an_empty_answer_that_says_so(lab, tool):
-    lab.projects.put(Project("lost", "proj-lost", "hashed-words"))
-    body = ask(tool, lab, project="lost")
+def test_a_project_without_passages_is_an_empty_answer_that_says_so(lab, tool):
+    lab.collections.create("proj-new", "hashed-words", lab.embeddings.dim)
+    lab.projects.put(Project("new", "proj-new", "hashed-words"))
+    body = ask(tool, lab, project="new")
     assert (body["items"], body["count"]) == ([], 0)
     assert "holds no passages yet" in body["warnings"][0]
+
+
+@pytest.mark.parametrize("tool", SEARCHES)
+def test_a_project_that_lost_its_index_is_an_error_and_not_an_empty_answer(lab, tool):
+    lab.projects.put(Project("lost", "proj-lost", "hashed-words"))
+    error = ask(tool, lab, project="lost")["error"]
+    assert error["code"] == "INDEX_UNAVAILABLE"
+    assert "bio-mcp projects create lost" in error["message"]
 
 
 class Down:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from bio_mcp.answering.retrieving import readable
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch
+from bio_mcp.errors import HybridUnavailable, IndexUnavailable, InvalidInput, ModelMismatch
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
@@ -76,21 +76,21 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     """Find the passages of the projects that fit the question.
 
     Raises `NotFound` for an unknown project, `HybridUnavailable` and `InvalidInput` where one does not allow what is
-    asked, `ModelMismatch` for one of another model. A project without an index is empty.
+    asked, `ModelMismatch` for one of another model, `IndexUnavailable` for one that lost its index.
     """
     text = readable(question.text)
     projects = [backends.projects.get(each) for each in dict.fromkeys(question.project_ids)]
     top_k = min(_allowed(question, each) for each in projects)
     model = backends.embeddings.fingerprint
-    searched = [each for each in projects if _has_index(each, model, backends)]
+    for each in projects:
+        _check_index(each, model, backends)
     found: list[_Match] = []
-    if searched:
-        deadline.check("embedding the question")
-        terms = query_terms(text) if question.hybrid else ()
-        asked = ChunkQuery(terms, backends.embeddings.embed([text])[0], question.filters)
-        for each in searched:
-            deadline.check(f"searching {each.project_id}")
-            found += _scored(each, backends.collections.search(each.collection, asked), question.hybrid)
+    deadline.check("embedding the question")
+    terms = query_terms(text) if question.hybrid else ()
+    asked = ChunkQuery(terms, backends.embeddings.embed([text])[0], question.filters)
+    for each in projects:
+        deadline.check(f"searching {each.project_id}")
+        found += _scored(each, backends.collections.search(each.collection, asked), question.hybrid)
     deadline.check("reading what became of the papers")
     hits = _with_retractions(_best(found, top_k), backends)
     warnings = [*_retracted(hits), *(() if hits else _empty(projects, question.filters, backends))]
@@ -113,10 +113,17 @@ def _allowed(question: ProjectQuestion, project: Project) -> int:
     return min(question.top_k or TOP_K, project.top_k)
 
 
-def _has_index(project: Project, model: str, backends: Backends) -> bool:
-    """Whether the project has an index. Raises `ModelMismatch` where it is another model's."""
+def _check_index(project: Project, model: str, backends: Backends) -> None:
+    """Raise `ModelMismatch` for an index of another model, `IndexUnavailable` for one that is lost."""
     held = backends.collections.model(project.collection)
-    if held and held[0] != model:
+    if held is None:  # a project is made after its index, so an empty answer would hide a loss
+        raise IndexUnavailable(
+            f"Project {project.project_id!r} has lost its index; `bio-mcp projects create {project.project_id}` makes "
+            "it anew, then ingest its documents again",
+            retryable=False,
+            project_id=project.project_id,
+        )
+    if held[0] != model:
         raise ModelMismatch(
             f"Project {project.project_id!r} holds vectors of {held[0]}, and the configured model is {model}: "
             "configure that model again, or ingest with force_rebuild to embed its passages anew",
@@ -124,7 +131,6 @@ def _has_index(project: Project, model: str, backends: Backends) -> bool:
             collection_model=held[0],
             configured_model=model,
         )
-    return held is not None
 
 
 def _scored(project: Project, matches: Sequence[ChunkMatch], hybrid: bool) -> list[_Match]:

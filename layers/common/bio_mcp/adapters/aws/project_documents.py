@@ -75,7 +75,7 @@ class DynamoProjectDocuments:
             for item in self._items(project_id):
                 if "doc_id" in item:
                     owners[item["item"]["S"]] = item["doc_id"]["S"]
-                elif item["item"]["S"].startswith(f"{DOCUMENT} "):
+                elif item["item"]["S"].startswith(DOCUMENT):
                     body = self._body(item)
                     stored[body["row"]["work"]["doc_id"]] = body["row"], body["identifiers"]
         named = {each: _name(IDENTIFIER, each) for _, listed in stored.values() for each in listed}

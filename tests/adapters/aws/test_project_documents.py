@@ -1,0 +1,127 @@
+"""Writes to the documents of projects that were killed are healed by repetition; what is long or throttled is whole."""
+
+from dataclasses import replace
+
+import pytest
+
+from bio_mcp.adapters.aws.batch_writes import batch_write
+from bio_mcp.adapters.aws.dynamodb import BACKOFF
+from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
+from bio_mcp.errors import StoreFailed
+from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.retrieval.project_chunks import Work
+from tests.adapters.aws.test_large_values import LONG, stored
+
+P = "lab/heart"
+
+
+class Killed(Exception):
+    """The process ends here."""
+
+
+class Dying:
+    """A client whose process ends before its call number `after` of these methods."""
+
+    def __init__(self, client, after, *methods):
+        self._client, self._left, self._methods = client, after, methods
+
+    def __getattr__(self, name):
+        method = getattr(self._client, name)
+        if name not in self._methods:
+            return method
+
+        def call(**arguments):
+            if not self._left:
+                raise Killed
+            self._left -= 1
+            return method(**arguments)
+
+        return call
+
+
+def document(doc_id, *identifiers, **fields):
+    return ProjectDocument(Work(doc_id), frozenset(identifiers), **fields)
+
+
+WRITES = ("put_item", "batch_write_item", "delete_item")
+MANY = tuple(f"citekey:{n}" for n in range(30))  # in two batches
+
+
+def dying(ports, after):
+    table = ports.project_documents._table
+    return DynamoProjectDocuments(Dying(ports.dynamodb, after, *WRITES), table, lambda: ports.blobs)
+
+
+@pytest.mark.parametrize("after", range(3))
+def test_a_put_that_was_killed_anywhere_is_whole_after_the_next(ports, after):
+    documents = ports.project_documents
+    documents.put(P, document("a", "pmid:1", "sha256:old"))
+    documents.put(P, document("b", "citekey:0"))
+    new = document("a", "pmid:1", *MANY, sha256="new")
+    with pytest.raises(Killed):
+        dying(ports, after).put(P, new)
+    assert {each.doc_id for each in documents.find(P, ["pmid:1", "citekey:0"])} >= {"a"}
+    documents.put(P, new)
+    assert documents.all(P) == [new, document("b")]
+    assert documents.find(P, ["citekey:29"]) == [new]
+    assert documents.find(P, ["sha256:old"]) == []
+
+
+@pytest.mark.parametrize("after", [0, 7, 31])
+def test_a_deletion_that_was_killed_anywhere_is_whole_after_the_next(ports, after):
+    documents = ports.project_documents
+    documents.put(P, document("a", "pmid:1", *MANY))
+    documents.put(P, document("b", "pmid:2"))
+    with pytest.raises(Killed):
+        dying(ports, after).delete(P, ["a"])
+    documents.delete(P, ["a"])
+    assert documents.all(P) == [document("b", "pmid:2")]
+    items = ports.dynamodb.scan(TableName=documents._table)["Items"]
+    assert [each["item"]["S"] for each in items] == ["document b", "identifier pmid:2"]
+
+
+def test_a_document_and_a_cursor_of_any_length_come_back_equal(ports):
+    whole = document("a", "pmid:1", origin={"notes": LONG})
+    ports.project_documents.put(P, whole)
+    ports.project_documents.put_cursor(P, "users/1", {"versions": LONG})
+    assert ports.project_documents.all(P) == [whole]
+    assert ports.project_documents.cursor(P, "users/1") == {"versions": LONG}
+    assert all(key.startswith("project-documents/") for key in stored(ports))
+
+
+def test_names_longer_than_a_key_are_names_all_the_same(ports):
+    long = [f"citekey:{'ü' * 2_000}{n}" for n in range(2)]
+    for n, name in enumerate(long):
+        ports.project_documents.put(P, document(f"{'d' * 2_000}{n}", name))
+        ports.project_documents.put_cursor(P, name, {"n": n})
+    assert [each.identifiers for each in ports.project_documents.find(P, long[:1])] == [{long[0]}]
+    assert [ports.project_documents.cursor(P, name) for name in long] == [{"n": 0}, {"n": 1}]
+    assert len(ports.project_documents.all(P)) == 2
+
+
+class Sparing:
+    """A DynamoDB that makes `most` requests of a batch, and leaves the others undone."""
+
+    def __init__(self, most):
+        self.most, self.made = most, []
+
+    def batch_write_item(self, RequestItems):  # noqa: N803  # boto3's name
+        [(table, requests)] = RequestItems.items()
+        self.made += requests[: self.most]
+        undone = requests[self.most :]
+        return {"UnprocessedItems": {table: undone} if undone else {}}
+
+
+REQUESTS = [{"DeleteRequest": {"Key": {"item": {"S": str(n)}}}} for n in range(60)]
+
+
+def test_requests_that_were_left_undone_are_made_until_none_is_left():
+    sparing, slept = Sparing(10), []
+    batch_write(sparing, "t", REQUESTS, replace(BACKOFF, sleep=slept.append))
+    assert sparing.made == REQUESTS
+    assert slept == []  # each answer did some
+
+
+def test_requests_that_stay_undone_are_a_failure():
+    with pytest.raises(StoreFailed, match="busy at the moment"):
+        batch_write(Sparing(0), "t", REQUESTS, replace(BACKOFF, sleep=lambda _: None))
