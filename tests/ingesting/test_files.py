@@ -54,8 +54,8 @@ def test_one_bad_file_is_one_warning_with_its_reason_and_the_rest_goes_on(librar
     library.write("z.md", "Livers are large.")
     report = library.ingest()
     assert (report.cursor.written, report.cursor.failed, report.state) == (2, 2, "complete")
-    assert "bad/broken.pdf: it is damaged: it is no text" in report.warnings
-    assert "empty.txt: there is no text in it" in report.warnings
+    assert "'bad/broken.pdf': it is damaged: it is no text" in report.warnings
+    assert "'empty.txt': there is no text in it" in report.warnings
     assert not any(str(library.files) in each for each in report.warnings)
     assert library.texts == ["Hearts beat.", "Livers are large."]
 

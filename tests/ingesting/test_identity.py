@@ -44,7 +44,7 @@ def test_two_files_with_one_doi_are_one_document_whose_first_text_stays(library)
     report = library.ingest()
     assert library.texts == ["The publisher's text."]
     assert report.warnings == (
-        "b.md: this paper is in the project already; the text of the file that was read first stays",
+        "'b.md': this paper is in the project already; the text of the file that was read first stays",
     )
     again = library.ingest()
     assert (again.cursor.unchanged, again.cursor.written, again.warnings) == (2, 0, ())

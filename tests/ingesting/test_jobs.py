@@ -168,7 +168,7 @@ def test_a_document_that_takes_longer_than_a_queued_call_is_given_up_the_second_
     assert (first.state, first.cursor.written) == ("continues", 1)
     again = [library.ingest(deadline=Deadline(60), unattended=True, job=first.job_id) for _ in range(2)]
     assert [each.state for each in again] == ["continues", "complete"]
-    assert f"z.md: {TOO_LONG}" in again[1].warnings
+    assert f"'z.md': {TOO_LONG}" in again[1].warnings
     assert library.texts == ["Hearts beat."]
 
 

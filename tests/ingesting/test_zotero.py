@@ -164,7 +164,7 @@ def test_one_bad_file_is_a_warning_and_is_tried_again(followed):
     pdf = followed.zotero.attach(bad, "bad.pdf", b"\xff\xfe", md5="1")
     report = followed.ingest()
     assert (report.cursor.failed, followed.titles) == (1, ["Good"])
-    assert "bad.pdf: it is damaged: it is no text" in report.warnings
+    assert "'bad.pdf': it is damaged: it is no text" in report.warnings
     assert followed.ingest().cursor.failed == 1
     followed.zotero.files[pdf] = b"Mended."
     followed.zotero.edit(pdf, md5="2")

@@ -64,7 +64,7 @@ def _failed(queue: WorkQueue, receipt: str, event: Mapping[str, Any], backends: 
         return
     log.error("a queued call failed and was given up: %s", reason, extra=fields)
     if fields["job_id"]:
-        stall(fields["query_key"], fields["job_id"], reason, backends)
+        stall(fields["job_id"], reason, backends)
 
 
 class QueueWorker:

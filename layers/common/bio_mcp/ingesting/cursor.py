@@ -66,7 +66,7 @@ class Cursor:
     def failure(self, entry: Entry, reason: str) -> None:
         """Count a document that cannot be read, with a warning, and move past it."""
         self.failed += 1
-        self.warn(f"{entry.name}: {reason}")
+        self.warn(f"{entry.name!r}: {reason}")
         self._pass(entry)
 
     def ran_out(self) -> bool:

@@ -140,7 +140,7 @@ class Settling:
         self._drop(same, incoming)
         self._record(replace(document, work=work, identifiers=joined(identifiers, same)))
         sentence = (
-            f"{incoming.name}: this paper is in the project already; the text of the file that was read first stays"
+            f"{incoming.name!r}: this paper is in the project already; the text of the file that was read first stays"
         )
         return Settled(document.doc_id, warnings=(sentence,))
 
@@ -257,4 +257,4 @@ def _replaced(same: Sequence[ProjectDocument], incoming: Incoming) -> set[str]:
 
 def _warnings(incoming: Incoming, parsed: ParsedDocument, described: Described) -> tuple[str, ...]:
     unknown = [f"Metadata not found for document {incoming.name!r}"] if described.authority is Authority.NAME else []
-    return (*unknown, *(f"{incoming.name}: {each}" for each in parsed.warnings))
+    return (*unknown, *(f"{incoming.name!r}: {each}" for each in parsed.warnings))

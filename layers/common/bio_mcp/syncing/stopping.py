@@ -1,24 +1,29 @@
-"""Stop syncs before their end: stalled by the queue, cancelled or removed by an operator."""
+"""Stop work before its end: jobs stalled by the queue, syncs cancelled or removed by an operator."""
 
 from uuid import uuid4
 
-from bio_mcp.errors import Conflict
+from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Checkpoint, Job
 from bio_mcp.syncing.delta import LEASE_S, lease_name
 from bio_mcp.syncing.planning import KIND
 
 
-def stall(query_key: str, job_id: str, reason: str, backends: Backends) -> None:
-    """Mark the job as stalled: nothing continues it by itself. A job that another run works on is left alone."""
-    lease, holder = lease_name(query_key), uuid4().hex
+def stall(job_id: str, reason: str, backends: Backends) -> None:
+    """Mark a job of any kind as stalled: nothing continues it by itself. One that another run works on is left alone,
+    and so is one that does not exist."""
+    holder = uuid4().hex
+    try:
+        lease = backends.jobs.get(job_id).lease
+    except NotFound:
+        return
     if not backends.leases.acquire(lease, holder, LEASE_S):
         return
     try:
-        for job in jobs_of(query_key, backends):
-            if job.job_id == job_id and job.unfinished:
-                job.state, job.progress = "stalled", {**job.progress, "error": reason}
-                backends.jobs.put(job)
+        job = backends.jobs.get(job_id)
+        if job.unfinished:
+            job.state, job.progress = "stalled", {**job.progress, "error": reason}
+            backends.jobs.put(job)
     finally:
         backends.leases.release(lease, holder)
 

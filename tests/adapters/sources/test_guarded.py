@@ -1,0 +1,66 @@
+"""A source is read from the place that its scheme names, or refused."""
+
+import pytest
+
+from bio_mcp.adapters.sources.folders import Folders
+from bio_mcp.adapters.sources.guarded import FILES, GuardedSources
+from bio_mcp.errors import InvalidInput
+from bio_mcp.lazy import Lazy
+from bio_mcp.settings import Settings
+from bio_mcp.wiring.embedded import Embedded
+
+
+class Place:
+    def __init__(self, name):
+        self.name = name
+
+    def locate(self, source, *, local):  # noqa: ARG002  a port's form
+        return f"{self.name} {source}"
+
+
+@pytest.fixture
+def sources():
+    return GuardedSources({name: (lambda name=name: Place(name)) for name in (FILES, "s3", "https")})
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("/papers/a.pdf", FILES),
+        ("papers/a.pdf", FILES),
+        ("a: b.pdf", FILES),
+        ("file:///papers/a.pdf", FILES),
+        ("FILE:/papers/a.pdf", FILES),
+        ("s3://bucket/a.pdf", "s3"),
+        ("S3://bucket/a.pdf", "s3"),
+        ("https://host/a.pdf", "https"),
+    ],
+)
+def test_a_source_goes_to_its_place(sources, source, place):
+    assert sources.locate(source, local=True) == f"{place} {source}"
+
+
+@pytest.mark.parametrize("source", ["ftp://host/a", "gopher://host", "data://x", "dict://host:11211/", "smb://host/a"])
+def test_other_schemes_are_refused_with_the_forms_that_are_read(sources, source):
+    with pytest.raises(InvalidInput, match="a source is a path, s3://bucket/key, https:"):
+        sources.locate(source, local=True)
+
+
+def test_http_is_refused_with_its_reason(sources):
+    with pytest.raises(InvalidInput, match="use https"):
+        sources.locate("http://host/a.pdf", local=True)
+
+
+def test_a_lambda_function_reads_none_of_its_own_files():
+    with_files, without = Embedded(Settings()), Embedded(Settings(initialization="on-demand"))
+    assert with_files.sources.locate("/", local=True) == "/"
+    with pytest.raises(InvalidInput, match="file addresses are not read"):
+        without.sources.locate("/etc/passwd", local=True)
+
+
+def test_a_place_is_made_when_it_is_first_asked_for():
+    def broken():
+        raise AssertionError("nobody asked")
+
+    sources = GuardedSources({FILES: Lazy(lambda: Folders([])), "s3": broken})
+    assert sources.locate("/", local=True) == "/"

@@ -1,0 +1,147 @@
+"""ingest_from_source, called as every door calls it."""
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.deadline import Deadline
+from bio_mcp.doors.mcp.server import in_process
+from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.tool import Context
+from bio_mcp.tools.ingest import ingest_from_source
+from tests.corpus import HashedWords
+from tests.ingesting.library import PROJECT, opened
+
+TOOLS = {ingest_from_source.name: ingest_from_source}
+
+
+@pytest.fixture
+def library(tmp_path):
+    with opened(tmp_path) as library:
+        yield library
+
+
+def ingest(library, source=None, *, local=True, deadline=None, **options):
+    arguments = {
+        "project": PROJECT,
+        "source": str(source or library.files),
+        **({"options": options} if options else {}),
+    }
+    return call(ingest_from_source, arguments, library, local=local, deadline=deadline).body
+
+
+def test_the_answer_has_the_contracts_fields_and_how_many_documents_there_were(library):
+    library.write("a.md", "Hearts beat.")
+    library.write("b.md", b"\xff")
+    body = ingest(library)
+    assert body.pop("duration_seconds") >= 0
+    assert body.pop("job_id").startswith("ingest_")
+    assert body == {
+        "chunks_written": 1,
+        "documents_processed": 1,
+        "project": PROJECT,
+        "dense_model": "hashed-words",
+        "sparse_model": "bio-mcp/bm25-1",
+        "warnings": ["Metadata not found for document 'a.md'", "'b.md': it is damaged: it is no text"],
+        "state": "complete",
+        "documents_expected": 2,
+        "documents_unchanged": 0,
+        "failed": 1,
+    }
+
+
+def test_a_project_without_the_lexical_leg_has_no_sparse_model(library):
+    library.add_project(PROJECT, hybrid_enabled=False)
+    library.write("a.md", "Hearts beat.")
+    assert ingest(library)["sparse_model"] is None
+
+
+def test_a_client_over_http_may_not_name_files_and_the_users_own_may(library):
+    library.write("a.md", "Hearts beat.")
+    arguments = {"project": PROJECT, "source": str(library.files)}
+    context = Context("id", Deadline(15))
+    refused = in_process(library)(ingest_from_source, arguments, context).body
+    assert refused["error"]["code"] == "INVALID_ARG"
+    assert "BIO_MCP_INGEST_ROOTS" in refused["error"]["message"]
+    assert str(library.files) not in str(refused)
+    assert in_process(library, local=True)(ingest_from_source, arguments, context).body["chunks_written"] == 1
+
+
+def test_references_go_through_the_same_guard(library, tmp_path):
+    library.write("a.md", "Hearts beat.")
+    arguments = {"project": PROJECT, "source": "s3://private/a.pdf"}
+    assert "BIO_MCP_INGEST_BUCKETS" in call(ingest_from_source, arguments, library, local=True).body["error"]["message"]
+    body = ingest(library, references_path="https://evil.example/library.json")
+    assert "BIO_MCP_INGEST_HOSTS" in body["error"]["message"]
+    body = ingest(library, references_path=str(library.files / "a.md"))
+    assert (body["error"]["code"], library.texts) == ("INVALID_ARG", [])
+    assert "not CSL-JSON" in body["error"]["message"]
+
+
+def test_the_worker_of_the_queue_goes_on_with_what_the_user_began(library):
+    for n in range(3):
+        library.write(f"{n}.md", f"Text {n}.")
+    first = ingest(library, deadline=Deadline(5))  # less than a first document may take
+    assert (first["state"], first["chunks_written"]) == ("continues", 0)
+    assert work_once(library.continuations, TOOLS, library)
+    body = ingest(library)
+    assert (body["state"], body["chunks_written"], body["job_id"]) == ("complete", 3, first["job_id"])
+    assert body["ended"]
+
+
+def test_a_job_that_the_queue_gives_up_is_stalled_and_the_next_call_goes_on(library):
+    library.write("a.md", "Hearts beat.")
+    first = ingest(library, deadline=Deadline(5))
+    library.projects.delete(PROJECT)
+    work_once(library.continuations, TOOLS, library)
+    assert library.jobs.get(first["job_id"]).state == "stalled"
+    library.add_project(PROJECT)
+    assert ingest(library, deadline=Deadline(60))["job_id"] == first["job_id"]
+
+
+class OtherModel(HashedWords):
+    fingerprint = "other-words"
+
+
+def test_a_project_of_another_model_is_refused_until_it_is_rebuilt(library):
+    library.write("a.md", "Hearts beat.")
+    library.write("b.md", "Livers are large.")
+    ingest(library, library.files / "a.md")
+    ingest(library, library.files / "b.md")
+    library.model = OtherModel()
+    refused = ingest(library, library.files / "a.md")
+    assert refused["error"]["code"] == "EMBEDDING_MISMATCH"
+    assert "force_rebuild" in refused["error"]["message"]
+    body = ingest(library, library.files / "a.md", force_rebuild=True)
+    assert (body["dense_model"], body["chunks_written"]) == ("other-words", 1)
+    assert library.projects.get(PROJECT).embed_model == "other-words"
+    assert library.collections.model("proj-lab-heart-failure") == ("other-words", 384)
+    assert library.texts == ["Hearts beat.", "Livers are large."]
+
+
+def test_a_rebuild_reads_every_document_once_even_when_it_is_stopped(library):
+    for n in range(4):
+        library.write(f"{n}.md", f"Text {n}.")
+    ingest(library)
+    read = len(library.plain.read)
+    assert ingest(library, force_rebuild=True)["chunks_written"] == 4
+    assert len(library.plain.read) == read + 4
+
+
+def test_a_project_that_lost_its_index_says_how_to_make_it_again(library):
+    library.write("a.md", "Hearts beat.")
+    library.collections.drop("proj-lab-heart-failure")
+    body = ingest(library)
+    assert body["error"]["code"] == "INVALID_PROJECT"
+    assert f"bio-mcp projects create {PROJECT}" in body["error"]["message"]
+
+
+def test_the_embedded_mode_reads_real_files_by_its_own_parser(library):
+    class Real:
+        def __getattr__(self, name):
+            return getattr(super(type(library), library), name) if name == "parser" else getattr(library, name)
+
+    library.write("a.md", "# On hearts\n\n## Methods\n\nWe measured hearts.\n")
+    arguments = {"project": PROJECT, "source": str(library.files / "a.md")}
+    assert call(ingest_from_source, arguments, Real(), local=True).body["chunks_written"] == 1
+    [chunk] = library.chunks
+    assert (chunk.section_path[-1], chunk.text) == ("Methods", "We measured hearts.")
