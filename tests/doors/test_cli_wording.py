@@ -6,7 +6,7 @@ import pytest
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.cli.options import leaves
 from bio_mcp.doors.cli.program import COMMANDS, bio_mcp
-from bio_mcp.doors.cli.wording import ARGUMENTS, in_commands, option
+from bio_mcp.doors.cli.wording import ARGUMENTS, for_commands, in_commands, option
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,13 @@ def test_tools_and_arguments_are_named_as_commands_and_options(message, worded):
     assert in_commands(message) == worded
 
 
+def test_a_warning_may_begin_with_the_name_of_a_file():
+    body = {"warnings": ["paper.pdf: raise top_k", "notes.text: cut"], "error": {"message": "query: x"}}
+    worded = for_commands(body)
+    assert worded["warnings"] == ["paper.pdf: raise --top-k", "notes.text: cut"]
+    assert worded["error"]["message"] == "QUERY: x"
+
+
 def test_no_tool_keeps_its_name():
     for each in TOOLS.values():
         if each.command:
@@ -49,6 +56,7 @@ def commands(command=bio_mcp, path="bio-mcp"):
 ALONE = {  # fields that are given by `bio-mcp call` alone, and why
     ("sync", "job_id"): "the command follows its own job to the end",
     ("projects search", "query"): "another document's name of TEXT",
+    ("ingest", "job_id"): "the command follows its own job to the end",
 }
 ELSEWHERE = {"pubmed related": ["pubmed cite"]}  # commands that are the same tool's
 

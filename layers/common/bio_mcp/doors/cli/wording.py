@@ -12,6 +12,8 @@ ARGUMENTS = {
     "query": "QUERY",
     "text": "TEXT",
     "project": "ID",
+    "source": "SOURCE",
+    "references_path": "--references",
     "term": "TERM",
     "queryTerm": "TERM",
     "query_key": "QUERY_KEY",
@@ -60,9 +62,12 @@ def _commands() -> tuple[Mapping[str, str], re.Pattern[str]]:
 
 
 def for_commands(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer with its error, reasons and warnings reworded for the command line; the rest as it is."""
+    """The answer with its error, reasons and warnings reworded for the command line; the rest as it is.
+
+    Only an error names the path of an argument: a warning may begin with the name of a file.
+    """
     worded: dict[str, Any] = {
-        name: [in_commands(sentence) for sentence in body[name]] for name in ("reasons", "warnings") if name in body
+        name: [_in_commands(sentence) for sentence in body[name]] for name in ("reasons", "warnings") if name in body
     }
     if "error" in body:
         worded["error"] = {**body["error"], "message": in_commands(body["error"]["message"])}
@@ -70,11 +75,14 @@ def for_commands(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_commands(sentence: str) -> str:
-    """The message with tools named as commands, and their arguments as options."""
+    """The message of an error with tools named as commands, and their arguments as options."""
+    return _in_commands(_PATH.sub(lambda match: _argument(match[1]), sentence))
+
+
+def _in_commands(sentence: str) -> str:
     commands, tool = _commands()
     named = tool.sub(lambda match: f"`{commands[match[1]]}`", sentence)
-    reworded = _PATH.sub(lambda match: _argument(match[1]), named)
-    return _ARGUMENT.sub(lambda match: ARGUMENTS[match[1]], reworded)
+    return _ARGUMENT.sub(lambda match: ARGUMENTS[match[1]], named)
 
 
 def option(name: str) -> str:
