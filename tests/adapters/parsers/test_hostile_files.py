@@ -151,3 +151,15 @@ def test_every_paper_of_the_tests_is_read(parser):
         "demarchis2016.pdf": 9, "micropub001725.pdf": 6, "thai_turmeric.pdf": 1,
     }  # fmt: skip
     assert not any(each.ocr for each in papers.values())
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [b"1 0 0 1 1e30 700 Tm", b"1 0 0 1 9999999 700 Tm", b"1e38 0 0 1e38 60 700 Tm", b"0 0 0 0 60 700 Tm",
+     b"1 0 0 1 60 -8e7 Tm", b"1e-30 0 0 1e-30 60 700 Tm"],
+)  # fmt: skip
+def test_text_that_is_placed_or_sized_without_measure_takes_no_memory(make, moved):
+    lines = b" ".join(b"1 0 0 1 60 %d Tm (line %d of the trial) Tj" % (600 - 20 * n, n) for n in range(9))
+    content = stream(b"BT /F1 12 Tf %s (far) Tj (away) Tj %s ET" % (moved, lines))
+    document = make(memory=200 << 20).parse(pdf([CATALOGUE, ONE_PAGE, PAGE % FONT, content]), "a.pdf")
+    assert "line 8 of the trial" in document.text

@@ -77,7 +77,7 @@ def _answer(
     except UnreadableDocument as refused:
         return {"refused": str(refused)}
     except ImportError as missing:
-        return {"missing": missing.name, "ends": True}
+        return {"missing": missing.name or "a library", "ends": True}
     except MemoryError:
         return {"memory": True, "ends": True}
     except Exception as error:  # noqa: BLE001  whatever a library raises on a damaged file, and a bug of ours

@@ -28,6 +28,7 @@ _THAI = re.compile("[ก-๛]")
 _THAI_MARK = re.compile("[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]")
 _LABEL = re.compile(r"[\[(]?(\d{1,3}|[a-z])[\].)]{1,2}|[•▪■●–-]|\d{1,2}(\.\d{1,2})*")
 _AFTER_LABEL = 3.0  # font sizes between the number of an item, or of a heading, and its text
+_LARGEST = 2_000.0  # points of a font; more than a poster has
 _WIDE = 1.0  # times the font's size: a gap that words of one column do not have
 
 
@@ -75,6 +76,12 @@ class Frame:
             return self.top - high[1], self.top - low[1]
         return low[0] - self.left, high[0] - self.left
 
+    def reaches(self, word: Word) -> bool:
+        """Whether the word is on the page or no further from it than another page is large: damaged files place some
+        at any number."""
+        most = 2 * max(self.right - self.left, self.top - self.bottom)
+        return all(-most < each < most for each in (word.x0, word.x1, word.y))
+
     def down(self, angle: int, x: float, y: float) -> float:
         """How far down a page is that has text at `angle` upright."""
         return {0: self.top - y, 90: x - self.left, 180: y - self.bottom, 270: self.right - x}[angle]
@@ -85,7 +92,7 @@ def page_lines(page: Any, number: int) -> PageLines:
     frame = Frame(*page.get_bbox())
     text_page = page.get_textpage()
     try:
-        words = list(_words(functions(), text_page, frame))
+        words = [word for word in _words(functions(), text_page, frame) if frame.reaches(word)]
     finally:
         text_page.close()
     upright = _angle_of_most(words) if words else (-page.get_rotation()) % 360
@@ -162,9 +169,10 @@ def _place(
 
 
 def _style(pdfium: Functions, handle: int, at: int) -> Style:
-    a, b, c, d = pdfium.matrix(handle, at)
+    a, b, c, d = (part if math.isfinite(part) else 0.0 for part in pdfium.matrix(handle, at))
     name, weight, slanted = pdfium.font(handle, at)
-    size = round(pdfium.size(handle, at) * math.hypot(c, d), 1) or 1.0
+    drawn = pdfium.size(handle, at) * math.hypot(c, d)
+    size = round(drawn, 1) or 1.0 if drawn < _LARGEST else 1.0
     angle = round(math.degrees(math.atan2(b, a)) / 90) * 90 % 360
     family = name.partition("+")[2] or name
     return Style(
