@@ -26,7 +26,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed run test test-all check check-template bench docs build deploy deploy-local sam-local docker tesseract python313 demo-ncbi opensearch prove-hf lock clean
+.PHONY: help setup installed run test test-all check check-template bench docs build ingest-image deploy deploy-local sam-local docker tesseract python313 demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -72,6 +72,9 @@ bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.
 build: $(MODEL) $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86_64 for that in place of arm64
 	$(NO_ACCOUNT) ARCH=$(ARCH) PYTHON313="$(PYTHON313)" $(SAM)/bin/sam build
 	@sed -i '/^  Arch:$$/,/^  [A-Z]/{s/^    Default: .*/    Default: $(ARCH)/;/^    - /{/ $(ARCH)$$/!d}}' .aws-sam/build/template.yaml
+
+ingest-image: build ## build the image of the function that ingests, which reads scans too; TAG=NAME for that in place of bio-mcp-ingest
+	$(BIN)/python -m scripts.ingest_image --arch $(ARCH) --tag $(or $(TAG),bio-mcp-ingest)
 
 deploy: build ## deploy it; the first time it asks what to sync and who may call, and keeps that in samconfig.toml
 	$(BIN)/python scripts/configure_stack.py $(CONFIG)
@@ -182,4 +185,6 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK_LAYER) pyproject.toml layers/inference/requirements.in --extra aws --extra hf --extra model -c requirements/hf.txt \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/hf/requirements.txt
 	$(LOCK_LAYER) layers/mcp/requirements.in -o layers/mcp/requirements.txt \
+	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)
+	$(LOCK_LAYER) layers/parsing/requirements.in -o layers/parsing/requirements.txt \
 	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)

@@ -12,7 +12,7 @@ Grant = tuple[str, str]
 DOMAIN = "${OpenSearchArn}"
 INDEX = tuple(f"{DOMAIN}/${{OpenSearchIndex}}{rest}" for rest in ("", "/*", "-*"))  # the corpus's: alias and indices
 COLLECTIONS = (f"{DOMAIN}/${{OpenSearchIndex}}.*",)  # those of projects: no name of one fits the other
-CONTINUATIONS = "WorkQueue.Arn"  # unless a function works through another queue
+CONTINUATIONS = "WorkQueue"  # unless a function works through another queue
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
@@ -72,7 +72,7 @@ VARIABLES = {
     "passages": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
     "parser": (),
     "zotero": ("ZOTERO_LIBRARY_ID", "ZOTERO_LIBRARY_TYPE", "ZOTERO_API_KEY"),
-    "sources": ("BIO_MCP_INGEST_BUCKETS",),
+    "sources": ("BIO_MCP_INGEST_BUCKETS", "BIO_MCP_INGEST_HOSTS"),
     "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),
@@ -126,6 +126,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "parser.*": frozenset(),
     "zotero.*": secret("ZoteroApiKeyName"),
     "sources.*": files("inbox", "GetObject"),
+    "sources.files": files("inbox", "GetObject") | {("s3:ListBucket", "Bucket.Arn")},
     "entrez.*": ASKING,
     "pubmed.*": CACHING,
     "lookup.*": CACHING,
@@ -141,14 +142,17 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "jobs.remove": table("Jobs", "DeleteItem"),
     "leases.acquire": table("Leases", "PutItem"),
     "leases.release": table("Leases", "DeleteItem"),
-    "continuations.send": frozenset({("sqs:SendMessage", CONTINUATIONS)}),
+    "continuations.send": frozenset({("sqs:SendMessage", f"{CONTINUATIONS}.Arn")}),
     "audit.record": table("Audit", "PutItem"),
     "announcements.publish": frozenset({("events:PutEvents", "EventBus.Arn")}) | table("Cache", "BatchWriteItem"),
 }
 
 
-def given_for(methods: Iterable[str]) -> Given:
-    """What methods of ports, as `documents.get`, take. Raises `LookupError` for one that has no row here."""
+def given_for(methods: Iterable[str], queue: str = CONTINUATIONS) -> Given:
+    """What methods of ports, as `documents.get`, take; `queue` is where continuations go.
+
+    Raises `LookupError` for a method that has no row here.
+    """
     whole = Given()
     for method in methods:
         port = method.partition(".")[0]
@@ -156,7 +160,11 @@ def given_for(methods: Iterable[str]) -> Given:
             raise LookupError(f"scripts/port_grants.py does not say what {method} takes on AWS: add it to GRANTS")
         variables = (*VARIABLES[port], *MORE_VARIABLES.get(method, ()))
         whole |= Given(frozenset(variables), grants)
-    return whole
+    return Given(whole.variables, frozenset((action, _sent_to(queue, on)) for action, on in whole.grants))
+
+
+def _sent_to(queue: str, resource: str) -> str:
+    return f"{queue}.Arn" if resource == f"{CONTINUATIONS}.Arn" else resource
 
 
 def _grants(method: str) -> frozenset[Grant]:

@@ -30,6 +30,7 @@ def directory(function: dict[str, Any]) -> str:
 
 
 FUNCTIONS = {directory(each): (name, each) for name, each in of(FUNCTION).items()}
+IMAGES = of("AWS::Lambda::Function")  # logical id -> properties of what may stand in place of a function of layers
 
 
 def text(value: Any) -> str:

@@ -39,10 +39,14 @@ def examples_of(tools: Iterable[Tool]) -> dict[str, dict[str, Any]]:
 
 
 def events_of(function: str) -> Iterator[dict[str, Any]]:
-    """Every event of a function that is a call or reads a resource, those of a queue by their bodies."""
+    """Every event of a function that is a call or reads a resource, those of a queue by their bodies.
+
+    What another service says in a queue, as S3 of a file, is left out: it is no call before a door has read it.
+    """
     for path in sorted((EVENTS / function).glob("*.json")):
         event = json.loads(path.read_text(encoding="utf-8"))
-        yield from (json.loads(each["body"]) for each in event["Records"]) if "Records" in event else [event]
+        bodies = [json.loads(each["body"]) for each in event["Records"]] if "Records" in event else [event]
+        yield from (each for each in bodies if each.keys() & {"tool", "resource"})
 
 
 EXAMPLES = examples_of(TOOLS.values())

@@ -15,6 +15,7 @@ import pytest
 from benchmarks.code import patches
 from bio_mcp.catalog import MODULES, TOOLS
 from bio_mcp.doors.aws.events import Event
+from bio_mcp.doors.aws.inbox import call_for
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers/common/bio_mcp"
@@ -511,7 +512,7 @@ def does_not_fit(function: str, event: dict) -> str | None:
     if records := event.get("Records"):
         return next(filter(None, (does_not_fit(function, json.loads(each["body"])) for each in records)), None)
     try:
-        parsed = Event.model_validate(event)
+        parsed = Event.model_validate(call_for(event))
         if parsed.resource is None:
             tool = TOOLS[parsed.tool or ""]
             tool.input.model_validate(parsed.arguments)

@@ -9,9 +9,21 @@ import pytest
 
 from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
 from bio_mcp.doors.aws.events import MARGIN_S, Event
+from bio_mcp.doors.aws.inbox import INBOX
 from bio_mcp.settings import Settings
 from bio_mcp.syncing import retractions
-from tests.aws_template import FUNCTIONS, TEMPLATE, branches, documents_of, of, rendered, text, timeout_ms, variables
+from tests.aws_template import (
+    FUNCTIONS,
+    IMAGES,
+    TEMPLATE,
+    branches,
+    documents_of,
+    of,
+    rendered,
+    text,
+    timeout_ms,
+    variables,
+)
 from tests.aws_template import RESOURCES as MADE
 
 ROOT = Path(__file__).parents[1]
@@ -28,10 +40,17 @@ def test_every_directory_of_functions_is_a_function_and_the_other_way_round():
     assert set(FUNCTIONS) == {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
 
 
+def served_by(**given):
+    """Module -> function, as the endpoint is told."""
+    names = {name: name for name in MADE}
+    told = rendered(variables("mcp_http")["BIO_MCP_FUNCTIONS"], {"IngestImageUri": "", **names, **given})
+    pairs = [each.split("=") for each in told.split(",")]
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
 def test_every_tool_is_served_by_exactly_one_function_which_the_endpoint_knows():
-    pairs = [each.split("=") for each in text(variables("mcp_http")["BIO_MCP_FUNCTIONS"]).split(",")]
-    served = {module: logical.strip("${}") for module, logical in pairs}
-    assert len(served) == len(pairs)
+    served = served_by()
     assert served == {name: FUNCTIONS[name][0] for name in FUNCTIONS if name != "mcp_http"}
     assert {each.lambda_module for each in OFFERED} == set(served) == {each.__name__.split(".")[-1] for each in MODULES}
 
@@ -39,6 +58,12 @@ def test_every_tool_is_served_by_exactly_one_function_which_the_endpoint_knows()
 @pytest.mark.parametrize("offered", OFFERED, ids=lambda each: each.name)
 def test_a_function_has_time_for_its_tools_and_their_answer(offered):
     assert timeout_ms(offered.lambda_module) >= (offered.timeout + MARGIN_S) * 1000
+
+
+def test_where_an_image_is_given_it_ingests_and_reads_scans():
+    by_image = served_by(IngestImageUri="123456789012.dkr.ecr.eu-central-1.amazonaws.com/bio-mcp-ingest:1")
+    assert by_image == {**served_by(), "ingest": "IngestImageFunction"}
+    assert list(IMAGES) == ["IngestImageFunction"]
 
 
 def test_the_endpoint_outlasts_every_tool_and_the_api_outlasts_the_endpoint():
@@ -255,18 +280,50 @@ def test_a_schedule_sends_to_the_work_queue_and_what_cannot_be_sent_is_kept(name
     assert schedule["Target"]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": "DeadLetters.Arn"}}
 
 
-def test_the_queue_waits_for_a_sync_to_end_before_it_sends_its_message_again():
-    queue, [work] = MADE["WorkQueue"]["Properties"], FUNCTIONS["sync_delta"][1]["Events"].values()
-    assert queue["VisibilityTimeout"] * 1000 >= 6 * timeout_ms("sync_delta")
+@pytest.mark.parametrize(("name", "function"), [("WorkQueue", "sync_delta"), ("IngestQueue", "ingest")])
+def test_a_queue_waits_for_its_function_to_end_before_it_sends_its_message_again(name, function):
+    queue, [work] = MADE[name]["Properties"], FUNCTIONS[function][1]["Events"].values()
+    assert queue["VisibilityTimeout"] * 1000 >= 6 * timeout_ms(function)
     assert queue["RedrivePolicy"] == {"deadLetterTargetArn": {"Fn::GetAtt": "DeadLetters.Arn"}, "maxReceiveCount": 5}
-    assert work["Properties"]["Queue"] == {"Fn::GetAtt": "WorkQueue.Arn"}
+    assert work["Properties"]["Queue"] == {"Fn::GetAtt": f"{name}.Arn"}
     assert work["Properties"]["BatchSize"] == 1
     assert work["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_nothing_but_the_queue_calls_a_function_without_waiting_for_its_answer():
+def test_nothing_but_the_queues_calls_a_function_without_waiting_for_its_answer():
     sources = [each["Type"] for _, own in FUNCTIONS.values() for each in own.get("Events", {}).values()]
-    assert sources == ["SQS"]
+    assert sources == ["SQS", "SQS"]
+    assert set(of("AWS::Lambda::EventSourceMapping")) == {"IngestImageFunctionWork"}
+
+
+def test_a_file_in_the_inbox_of_the_stacks_own_bucket_reaches_the_queue_of_the_function_that_ingests():
+    [pattern], [[target]] = (each.values() for each in rule_and_targets())
+    assert pattern["source"] == ["aws.s3"]
+    assert pattern["detail"] == {"bucket": {"name": [{"Ref": "Bucket"}]}, "object": {"key": [{"prefix": INBOX}]}}
+    assert target["Arn"] == {"Fn::GetAtt": "IngestQueue.Arn"}
+    assert "Input" not in target
+    assert "InputTransformer" not in target  # the queue's door reads the event whole
+    assert MADE["Bucket"]["Properties"]["NotificationConfiguration"]["EventBridgeConfiguration"]["EventBridgeEnabled"]
+
+
+def rule_and_targets():
+    rules = of("AWS::Events::Rule")
+    return ({name: each[part] for name, each in rules.items()} for part in ("EventPattern", "Targets"))
+
+
+def test_what_eventbridge_cannot_send_is_kept_and_it_may_send_nothing_else_and_for_no_other_rule():
+    [rule] = of("AWS::Events::Rule").values()
+    assert rule["Targets"][0]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": "DeadLetters.Arn"}}
+    [policy] = of("AWS::SQS::QueuePolicy").values()
+    assert {each["Ref"] for each in policy["Queues"]} == {"WorkQueue", "IngestQueue", "DeadLetters"}
+    [sends, tls_only] = policy["PolicyDocument"]["Statement"]
+    assert sends["Principal"] == {"Service": "events.amazonaws.com"}
+    assert (sends["Effect"], sends["Action"]) == ("Allow", "sqs:SendMessage")
+    assert [text(each) for each in sends["Resource"]] == ["IngestQueue.Arn", "DeadLetters.Arn"]
+    assert sends["Condition"] == {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": "InboxRule.Arn"}}}
+    denied = tls_only["Fn::If"][1]
+    assert denied["Effect"] == "Deny"
+    assert {text(each) for each in denied["Resource"]} == {"WorkQueue.Arn", "IngestQueue.Arn", "DeadLetters.Arn"}
 
 
 def test_dead_letters_are_kept_longest():

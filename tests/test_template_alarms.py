@@ -39,11 +39,13 @@ def dimension(metric):
 
 
 LOGICAL = [name for name, _ in FUNCTIONS.values()]
+FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction"}
 MUST = {
     *(("AWS/Lambda", metric, name) for metric in ("Errors", "Throttles") for name in LOGICAL),
-    *(("AWS/Lambda", "Duration", name) for name in LOGICAL if name != "SyncDeltaFunction"),  # it fills its time
+    *(("AWS/Lambda", "Duration", name) for name in LOGICAL if name not in FILL_THEIR_TIME),
     ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "DeadLetters.QueueName"),
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "WorkQueue.QueueName"),
+    ("AWS/SQS", "ApproximateAgeOfOldestMessage", "IngestQueue.QueueName"),
     ("AWS/ApiGateway", "4xx", "Api"),
     ("AWS/ApiGateway", "5xx", "Api"),
     *(
@@ -74,7 +76,7 @@ def test_an_alarm_says_what_is_wrong_and_tells_whoever_is_named(name):
     assert alarm["AlarmActions"] == {"Fn::If": ["HasTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
 
 
-@pytest.mark.parametrize("function", [each for each in FUNCTIONS if each != "sync_delta"])
+@pytest.mark.parametrize("function", [name for name, (id, _) in FUNCTIONS.items() if id not in FILL_THEIR_TIME])
 def test_an_alarm_rings_before_a_function_times_out_but_not_while_it_may_still_work(function):
     [alarm] = [each for each in ALARMS.values() if each.get("MetricName") == "Duration" and uses(each, function)]
     longest = max([each.timeout for each in OFFERED if each.lambda_module == function] or [25]) * 1000

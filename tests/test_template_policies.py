@@ -10,6 +10,7 @@ import pytest
 from scripts.port_grants import secret
 from tests.aws_template import (
     FUNCTIONS,
+    IMAGES,
     RESOURCES,
     ROLE,
     TEMPLATE,
@@ -19,6 +20,7 @@ from tests.aws_template import (
     of,
     rendered,
     statements,
+    text,
     variables,
 )
 from tests.aws_template import (
@@ -44,15 +46,16 @@ def logs(function):
 
 def receiving(function):
     """What Lambda itself does at the queue that brings a function its events."""
-    fed = any(each["Type"] == "SQS" for each in FUNCTIONS[function][1].get("Events", {}).values())
-    actions = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes", "ChangeMessageVisibility") if fed else ()
-    return {(f"sqs:{action}", "WorkQueue.Arn") for action in actions}
+    events = FUNCTIONS[function][1].get("Events", {}).values()
+    actions = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes", "ChangeMessageVisibility")
+    queues = [text(each["Properties"]["Queue"]) for each in events if each["Type"] == "SQS"]
+    return {(f"sqs:{action}", queue) for action in actions for queue in queues}
 
 
 def expected(function):
     """What a role may do: what the ports take that its function's tools touch; the endpoint only calls functions."""
     if function == "mcp_http":
-        called = {name for directory, (name, _) in FUNCTIONS.items() if directory != function}
+        called = {name for directory, (name, _) in FUNCTIONS.items() if directory != function} | IMAGES.keys()
         return {("lambda:InvokeFunction", f"{name}.Arn") for name in called} | secret("AuthSecretName")
     return needed(function).grants | receiving(function)
 
@@ -165,6 +168,18 @@ NOBODYS_PATHS = ["/_aliases", "/_search", "/_all/_search", "/*/_search", "/_bulk
 def test_who_searches_the_corpus_reads_it_and_no_index_of_a_project():
     assert all(reaches("search", path) == {"Get"} for path in CORPUS_PATHS)
     assert all(reaches("search", path) == set() for path in PROJECT_PATHS)
+
+
+def test_who_answers_from_projects_reads_their_indices_and_writes_nothing():
+    assert all(reaches("projects", path) == {"Get"} for path in PROJECT_PATHS)
+    assert all(reaches("projects", path) == set() for path in CORPUS_PATHS)
+    verbs = {action.partition(":")[2] for action, _ in allowed("projects") if not action.startswith("logs:")}
+    assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
+
+
+def test_who_stores_chunks_writes_to_indices_of_projects_and_deletes_none():
+    assert all(reaches("chunks", path) == {"Get", "Post"} for path in PROJECT_PATHS)
+    assert all(reaches("chunks", path) == set() for path in CORPUS_PATHS)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -79,7 +79,7 @@ def test_the_endpoint_calls_a_new_function_and_the_dashboard_shows_it(grown):
 READER = Function(
     "reader",
     (TOOLS["rag.get"],),
-    given_for(["documents.get", "continuations.send"]),
+    given_for(["documents.get", "continuations.send"], "ReaderQueue"),
     {
         "queue": "ReaderQueue",
         "image": "ReaderImageUri",
@@ -130,9 +130,9 @@ def test_a_function_sends_its_continuations_to_its_own_queue(either):
 
 
 def test_the_endpoint_calls_whichever_of_the_two_there_is_and_the_alarms_watch_it(either):
-    chosen = {"Fn::If": ["WithReaderImageUri", {"Ref": "ReaderImageFunction"}, {"Ref": "ReaderFunction"}]}
+    chosen = {"Fn::If": ["WithoutReaderImageUri", {"Ref": "ReaderFunction"}, {"Ref": "ReaderImageFunction"}]}
     served, more = either["McpHttpFunction"]["Properties"]["Environment"]["Variables"]["BIO_MCP_FUNCTIONS"]["Fn::Sub"]
-    assert (served.partition(",")[0], more) == ("reader=${Reader}", {"Reader": chosen})
+    assert (served.partition(",")[0], more["Reader"]) == ("reader=${Reader}", chosen)
     called = str(either["McpHttpRole"]["Properties"]["Policies"])
     assert "ReaderImageFunction.Arn" in called
     [dimension] = either["ReaderErrorsAlarm"]["Properties"]["Dimensions"]

@@ -12,7 +12,8 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.tool import Resource, Tool
-from scripts.port_grants import Given, given_for
+from scripts.port_grants import CONTINUATIONS, Given, given_for
+from scripts.template.functions import declared
 from tests.aws_template import allowed, variables
 from tests.corpus import HashedWords
 from tests.examples import events_of
@@ -106,7 +107,13 @@ def needed(function: str) -> Given:
     """What a function is given for its tools and resources."""
     offered = [each for each in (*TOOLS.values(), *RESOURCES.values()) if each.lambda_module == function]
     found = reached(function)
-    return given_for(method for each in offered for method in used(each, found.get(each.name, ())))
+    methods = (method for each in offered for method in used(each, found.get(each.name, ())))
+    return given_for(methods, queue_of(function))
+
+
+def queue_of(function: str) -> str:
+    """The queue that the continuations of a function go to."""
+    return str(declared(function).get("queue", CONTINUATIONS))
 
 
 def ungranted(what: Tool | Resource, methods: Iterable[str]) -> list[str]:
@@ -114,7 +121,7 @@ def ungranted(what: Tool | Resource, methods: Iterable[str]) -> list[str]:
     has = Given(frozenset(variables(what.lambda_module)), frozenset(allowed(what.lambda_module)))
     sentences = []
     for method in sorted(methods):
-        missing = given_for([method]).without(has)
+        missing = given_for([method], queue_of(what.lambda_module)).without(has)
         if missing != Given():
             lacks = [*sorted(missing.variables), *(f"{action} on {on}" for action, on in sorted(missing.grants))]
             sentences.append(

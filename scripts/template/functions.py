@@ -25,7 +25,7 @@ from typing import Any
 
 from bio_mcp.catalog import MODULES
 from bio_mcp.tool import Resource, Tool, resources_in, tools_in
-from scripts.port_grants import CONTINUATIONS, Given, Grant
+from scripts.port_grants import Given, Grant
 from scripts.template.blocks import Value
 
 ROOT = Path(__file__).parents[2]
@@ -64,11 +64,8 @@ class Function:
     @property
     def grants(self) -> frozenset[Grant]:
         """What it may do to stores and services."""
-        if not self.queue:
-            return self.ports.grants
-        arn = f"{self.queue}.Arn"
-        given = {(action, arn if resource == CONTINUATIONS else resource) for action, resource in self.ports.grants}
-        return frozenset(given | {(f"sqs:{each}", arn) for each in QUEUE})
+        queue = {(f"sqs:{each}", f"{self.queue}.Arn") for each in QUEUE if self.queue}
+        return self.ports.grants | queue
 
     @property
     def queue(self) -> str | None:
@@ -97,7 +94,7 @@ class Function:
 
     def _either(self, of: str) -> str:
         code, image = of % f"{self.id}Function", of % f"{self.id}ImageFunction"
-        return f"!If [With{self.image}, {image}, {code}]" if self.image else code
+        return f"!If [Without{self.image}, {code}, {image}]" if self.image else code
 
     @property
     def embeds(self) -> bool:

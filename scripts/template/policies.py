@@ -43,7 +43,12 @@ def allowed(grants: Iterable[Grant], services: Sequence[str]) -> list[Value]:
     for service in services:
         for action, resource in sorted(each for each in grants if each[0].startswith(f"{service}:")):
             by_resource.setdefault(resource, []).append(action)
-    return [allow(actions, spelt(resource)) for resource, actions in by_resource.items()]
+    return [allow(actions, spelt(resource)) | _only_where(actions) for resource, actions in by_resource.items()]
+
+
+def _only_where(actions: Sequence[str]) -> dict[str, Value]:
+    """Listing shows what is in the inbox and nothing else of the bucket."""
+    return {"Condition": "{ StringLike: { s3:prefix: inbox/* } }"} if "s3:ListBucket" in actions else {}
 
 
 def on_index(grants: Iterable[Grant], service: str, spell: Callable[[str], Value] | None = None) -> list[Value]:

@@ -72,6 +72,7 @@ def test_a_stack_that_is_whole_is_told_to_be(stack):
         "settings",
         "tables",
         "queue",
+        "ingest queue",
         "bucket",
         "event bus",
         "projects",

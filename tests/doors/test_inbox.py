@@ -1,11 +1,15 @@
 """What S3 says of a file in the inbox, as the call that ingests it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.aws.inbox import call_for, is_folder
 from bio_mcp.errors import InvalidInput
+
+ROOT = Path(__file__).parents[2]
 
 
 def put(key, bucket="papers"):
@@ -44,6 +48,13 @@ def test_the_folder_is_the_project_and_the_key_stays_as_it_is(key, project):
     arguments = {"project": project, "source": f"s3://papers/{key}"}
     assert not is_folder(put(key))
     assert call_for(put(key)) == {"tool": "ingest_from_source", "arguments": arguments}
+
+
+def test_the_event_of_the_repository_is_a_call_that_its_tool_takes():
+    [record] = json.loads((ROOT / "events/ingest/inbox.json").read_text())["Records"]
+    call = call_for(json.loads(record["body"]))
+    request = TOOLS[call["tool"]].input.model_validate(call["arguments"])
+    assert (request.project, request.source[-27:]) == ("lab/heart-failure", "Statins in adults (2024).pdf"[-27:])
 
 
 @pytest.mark.parametrize("key", ["inbox/", "inbox/lab/", "inbox/lab/heart-failure/"])

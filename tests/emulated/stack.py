@@ -1,10 +1,15 @@
 """A deployed stack, as a person with its credentials sees it."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import jwt
@@ -50,6 +55,16 @@ class Stack:
         body = json.load(answer["Payload"])
         assert "FunctionError" not in answer, body
         return body
+
+    def command(self, *arguments: str) -> Any:
+        """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it failed."""
+        named = dict(re.findall(r"(\w+)=(\S*)", self.outputs["Environment"]))
+        known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+        program = Path(sys.executable).with_name("bio-mcp")
+        env = {**os.environ, **named, **known}
+        done = subprocess.run([program, *arguments, "--json"], env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
 
     def send(self, message: Mapping[str, Any] | str) -> None:
         """Put a message on the work queue."""

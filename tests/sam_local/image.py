@@ -63,7 +63,7 @@ def _build(env: Mapping[str, str]) -> None:
         system, runtime = Path(scratch) / "system.tar", Path(scratch) / "runtime"
         options = [f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT]
         included = f"--include={','.join(PACKAGES)}"
-        run(env, "mmdebstrap", "--quiet", "--variant=extract", included, *options, SUITE, system, _mirror(env))
+        run(env, "mmdebstrap", "--quiet", "--variant=extract", included, *options, SUITE, system, mirror(env))
         wheels = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--python-version", PYTHON]
         run(env, UV, "pip", "install", "--quiet", *wheels, "--target", runtime, "-r", REQUIREMENTS)
         _add(system, runtime)
@@ -71,7 +71,7 @@ def _build(env: Mapping[str, str]) -> None:
         run(env, "docker", "import", *changes, system, NAME)
 
 
-def _mirror(env: Mapping[str, str]) -> str:
+def mirror(env: Mapping[str, str]) -> str:
     """Debian's archive as this machine's apt knows it."""
     targets = run(env, "apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN) $(SUITE)", "Created-By: Packages")
     for uri, origin, suite in (line.split()[:3] for line in targets.splitlines() if len(line.split()) >= 3):

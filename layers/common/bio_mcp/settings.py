@@ -154,8 +154,17 @@ class Settings:
         "BIO_MCP_TABLE_PROJECT_DOCUMENTS", "", "DynamoDB table of the documents of projects", mode="aws"
     )
     queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
+    ingest_queue_url: str = setting(
+        "BIO_MCP_INGEST_QUEUE_URL",
+        "",
+        "URL of the SQS queue of files in the inbox and of the rest of long ingests; empty: there is one queue for all",
+        mode="aws",
+    )
     bucket: str = setting(
-        "BIO_MCP_BUCKET", "", "S3 bucket of papers and jobs that are too large for a table", mode="aws"
+        "BIO_MCP_BUCKET",
+        "",
+        "S3 bucket of what is too large for a table, and of the inbox",
+        mode="aws",
     )
     event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that receives changes of the corpus", mode="aws")
     opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "", "https address of the OpenSearch endpoint", mode="aws")

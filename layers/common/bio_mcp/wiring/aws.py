@@ -72,7 +72,14 @@ class Aws(Shared):
     def continuations(self) -> "SqsContinuations":
         from bio_mcp.adapters.aws.queue import SqsContinuations
 
-        return SqsContinuations(self._sqs, self.settings.needed("queue_url"))
+        return SqsContinuations(self._sqs, self.settings.needed("queue_url"), self._queues_of_tools())
+
+    def _queues_of_tools(self) -> dict[str, str]:
+        if not (url := self.settings.ingest_queue_url):
+            return {}
+        from bio_mcp.ingesting.run import TOOL
+
+        return {TOOL: url}
 
     @lazily
     def audit(self) -> "Audit":
@@ -108,13 +115,15 @@ class Aws(Shared):
         return DynamoProjectDocuments(self._dynamodb, table, lambda: self.blobs)
 
     def checks(self) -> Sequence[Finding]:
-        """Check the tables, the queue, the bucket, the event bus and the room for projects."""
+        """Check the tables, the queues, the bucket, the event bus and the room for projects."""
         from bio_mcp.adapters.aws import inspection
 
         named = self.settings.needed
+        ingests = self.settings.ingest_queue_url
         return [
             examine("tables", lambda: inspection.tables(self._dynamodb, self._tables(inspection.KEYS))),
             examine("queue", lambda: inspection.queue(self._sqs, named("queue_url"))),
+            *([examine("ingest queue", lambda: inspection.queue(self._sqs, ingests))] if ingests else []),
             examine("bucket", lambda: inspection.bucket(self._s3, named("bucket"))),
             examine("event bus", lambda: inspection.bus(self._events, named("event_bus"))),
             *self.zotero_checks(),

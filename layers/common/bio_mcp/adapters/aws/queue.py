@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import ceil
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -22,6 +23,7 @@ LONGEST_DELAY_S = 900  # SQS's
 LONGEST_LEASE_S = 43_200  # SQS's
 DUE = "due"  # the message attribute with the due time, in seconds since 1970, of a call delayed beyond SQS's maximum
 BACKOFF_S = 2.0
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 TOO_LATE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"}  # errors about an expired lease
 
 
@@ -30,14 +32,21 @@ class SqsContinuations:
 
     A message's body is the event itself, in the form that a schedule sends. SQS delivers at least once and does not
     deduplicate. After the number of receipts in the queue's redrive policy it moves the event to the dead-letter queue;
-    until then a failed event waits 2, 4, 8, ... seconds. `clock` returns seconds since 1970.
+    until then a failed event waits 2, 4, 8, ... seconds. `elsewhere` has the queues of tools whose events are sent to
+    one of their own. `clock` returns seconds since 1970.
     """
 
     def __init__(
-        self, client: "SQSClient", url: str, clock: Callable[[], float] = time.time, backoff_s: float = BACKOFF_S
+        self,
+        client: "SQSClient",
+        url: str,
+        elsewhere: Mapping[str, str] = NOWHERE,
+        clock: Callable[[], float] = time.time,
+        backoff_s: float = BACKOFF_S,
     ) -> None:
         self._client = client
         self._url = url
+        self._elsewhere = elsewhere
         self._clock = clock
         self._backoff_s = backoff_s
 
@@ -47,7 +56,7 @@ class SqsContinuations:
         due: dict[str, Any] = {DUE: {"DataType": "Number", "StringValue": str(ceil(self._clock() + delay_s))}}
         with reaching(WHAT):
             self._client.send_message(
-                QueueUrl=self._url,
+                QueueUrl=self._elsewhere.get(event.get("tool", ""), self._url),
                 MessageBody=json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=False),
                 DelaySeconds=min(LONGEST_DELAY_S, max(0, ceil(delay_s))),
                 MessageAttributes=due if delay_s > LONGEST_DELAY_S else {},

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from bio_mcp.errors import InvalidInput
+from bio_mcp.ingesting.run import TOOL
 
 INBOX = "inbox/"
-TOOL = "ingest_from_source"
 
 
 class _Bucket(BaseModel):

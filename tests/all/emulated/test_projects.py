@@ -1,0 +1,125 @@
+"""Projects of the deployed stack: made by its operator, filled through the inbox, asked over MCP."""
+
+import json
+from itertools import count
+
+import numpy as np
+import pytest
+
+from tests.all.emulated.test_front_door import ERAS, asked, called
+from tests.emulated.build import ROOT
+from tests.emulated.stack import until
+
+pytestmark = pytest.mark.timeout(300)
+PAPER = ROOT / "tests/data/pdf/micropub001725.pdf"
+QUESTION = "cell populations of the Drosophila ovary in the Fly Cell Atlas"
+IDS = (f"lab/project-{number}" for number in count(1))
+INGESTED_S = 120
+
+
+class Project:
+    """A project of the stack, and its folder in the inbox."""
+
+    def __init__(self, stack):
+        self.stack, self.id = stack, next(IDS)
+        made = stack.command("projects", "create", self.id)
+        assert made["created"], made
+
+    def put(self, name, content):
+        """Put a file into the folder; gives its address."""
+        return put(self.stack, f"{self.id}/{name}", content)
+
+    def size(self):
+        return called(self.stack, ERAS[0], "inspect_collection", project=self.id)["size"]
+
+    def found(self, tool="query_hybrid", **arguments):
+        return called(self.stack, ERAS[0], tool, project=self.id, top_k=3, **arguments)["items"]
+
+    def ingests(self):
+        """What became of each of its files, as the log has it."""
+        return [line for line in self.stack.log("ingest") if line.get("message") == "ingested" and self.is_in(line)]
+
+    def is_in(self, line):
+        return line.get("project") == self.id
+
+
+def put(stack, path, content):
+    bucket, key = stack.outputs["Bucket"], f"inbox/{path}"
+    stack.client("s3").put_object(Bucket=bucket, Key=key, Body=content)
+    return f"s3://{bucket}/{key}"
+
+
+@pytest.fixture
+def project(up):
+    return Project(up.stack)
+
+
+def test_a_paper_that_is_put_into_the_inbox_is_found_over_mcp_with_its_pages(project):
+    project.put("Mendoza 2025 (fly ovary).pdf", PAPER.read_bytes())
+    hits = until(lambda: project.found(text=QUESTION), INGESTED_S, "passage of the paper")
+    assert "ovar" in hits[0]["render_text"].lower()
+    assert hits[0]["page_span"][0] >= 1
+    assert project.found("find_chunks", query=QUESTION)
+
+
+def test_a_paper_that_is_put_there_twice_is_there_once(project):
+    for name in ("paper.pdf", "paper.pdf", "the same paper.pdf"):
+        project.put(name, PAPER.read_bytes())
+    until(lambda: len(project.ingests()) >= 3, INGESTED_S, "third ingest")
+    until(lambda: not project.stack.waiting("IngestQueueUrl"), INGESTED_S, "empty queue")
+    alone = Project(project.stack)
+    alone.put("paper.pdf", PAPER.read_bytes())
+    until(alone.ingests, INGESTED_S, "ingest")
+    assert project.size() == until(alone.size, INGESTED_S, "passages")
+
+
+def test_a_file_that_cannot_be_read_is_a_warning_and_the_next_one_is_read(project):
+    before = len(project.stack.dead())
+    project.put("broken.pdf", b"%PDF-1.7 and no more")
+    project.put("notes.md", b"# Statins\n\nStatins lower cholesterol in adults.")
+    assert until(lambda: project.found(text="statins"), INGESTED_S, "passage of the notes")
+    until(lambda: not project.stack.waiting("IngestQueueUrl"), INGESTED_S, "empty queue")
+    [warned] = [line for line in project.ingests() if line["failed"]]
+    assert warned["state"] == "complete"
+    assert len(project.stack.dead()) == before
+
+
+def test_a_file_for_a_project_that_there_is_not_becomes_a_dead_letter_that_names_it(up):
+    source = put(up.stack, "lab/nobodys/paper.md", b"# A paper\n\nOf nobody.")
+    dead = until(lambda: [each for each in up.stack.dead() if "lab/nobodys" in each], INGESTED_S, "dead letter")
+    assert json.loads(dead[0])["detail"]["object"]["key"] == source.partition("inbox/")[1] + "lab/nobodys/paper.md"
+    failed = [line for line in up.stack.errors("ingest") if line.get("code") == "INVALID_PROJECT"]
+    assert "lab/nobodys" in failed[0]["reason"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_a_client_embedded_itself_is_stored_and_found(project, era):
+    noise = np.random.default_rng(7).standard_normal((100, 384))
+    items = [
+        {"id": f"c{place}", "text": f"Passage {place} of a paper.", "embedding": vector.tolist(), "metadata": {}}
+        for place, vector in enumerate(noise)
+    ]
+    stored = called(project.stack, era, "store_chunks", project=project.id, items=items)
+    assert stored["chunks_written"] == 100
+    assert len(called(project.stack, era, "find_chunks", project=project.id, query="a paper", top_k=5)["items"]) == 5
+
+
+def test_a_call_that_ingests_goes_on_through_the_queue_of_its_own(project):
+    project.stack.client("s3").put_object(
+        Bucket=project.stack.outputs["Bucket"], Key=f"inbox/{project.id}/a.md", Body=b"# One\n\nOf two."
+    )
+    until(lambda: project.found(text="one"), INGESTED_S, "passage")
+    source = f"s3://{project.stack.outputs['Bucket']}/inbox/{project.id}/"
+    report = called(project.stack, ERAS[0], "ingest_from_source", project=project.id, source=source)
+    assert report["state"] in ("complete", "continues", "running"), report
+
+
+def test_who_asks_for_a_project_that_there_is_not_is_told_which_there_are(project):
+    result = asked(
+        project.stack,
+        ERAS[0],
+        lambda client: client.call_tool("query_hybrid", {"project": "lab/none", "text": QUESTION}),
+    )
+    error = result.structured_content["error"]
+    assert error["code"] == "INVALID_PROJECT"
+    assert project.id in error["message"]
