@@ -156,8 +156,8 @@ def test_a_preflight_of_another_origin_is_refused(url):
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", MODERN])
-def test_a_body_over_256_KiB_is_refused(url, version):  # noqa: N802  a unit
-    params = {"name": "sample_echo", "arguments": {"text": "x" * 262_144}}
+def test_a_body_over_the_limit_is_refused(url, version):
+    params = {"name": "sample_echo", "arguments": {"text": "x" * mcp_http.MAX_BODY}}
     assert post(url, "tools/call", params, version).status_code == 413
 
 

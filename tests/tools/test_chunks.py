@@ -174,7 +174,7 @@ def test_nothing_is_stored_after_the_time(lab):
 def test_an_index_that_was_lost_is_not_made_behind_the_users_back(lab):
     lab.collections.drop("proj-lab")
     error = store(lab, item())["error"]
-    assert error["code"] == "INVALID_PROJECT"
+    assert (error["code"], error["details"]["retryable"]) == ("INDEX_UNAVAILABLE", False)
     assert "bio-mcp projects create lab" in error["message"]
 
 

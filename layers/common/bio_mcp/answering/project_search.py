@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from bio_mcp.answering.retrieving import readable
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import HybridUnavailable, IndexUnavailable, InvalidInput, ModelMismatch
+from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch
+from bio_mcp.ingesting.projects import lost_index
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
@@ -117,12 +118,7 @@ def _check_index(project: Project, model: str, backends: Backends) -> None:
     """Raise `ModelMismatch` for an index of another model, `IndexUnavailable` for one that is lost."""
     held = backends.collections.model(project.collection)
     if held is None:  # a project is made after its index, so an empty answer would hide a loss
-        raise IndexUnavailable(
-            f"Project {project.project_id!r} has lost its index; `bio-mcp projects create {project.project_id}` makes "
-            "it anew, then ingest its documents again",
-            retryable=False,
-            project_id=project.project_id,
-        )
+        raise lost_index(project)
     if held[0] != model:
         raise ModelMismatch(
             f"Project {project.project_id!r} holds vectors of {held[0]}, and the configured model is {model}: "

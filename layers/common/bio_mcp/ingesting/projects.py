@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
 from bio_mcp.retrieval.project_names import collection_name
@@ -65,6 +65,16 @@ def _bind(project: Project, backends: Backends) -> None:
     """Make the project's index before the project, so that a project has one."""
     backends.collections.create(project.collection, project.embed_model, backends.embeddings.dim)
     backends.projects.put(project)
+
+
+def lost_index(project: Project) -> IndexUnavailable:
+    """The failure for a project without an index, which says how it gets one."""
+    return IndexUnavailable(
+        f"Project {project.project_id!r} has lost its index; `bio-mcp projects create {project.project_id}` makes it "
+        "anew, then ingest its documents again",
+        retryable=False,
+        project_id=project.project_id,
+    )
 
 
 def _find(project_id: str, backends: Backends) -> Project | None:

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from bio_mcp.errors import InvalidInput, ModelMismatch, NotFound
+from bio_mcp.errors import InvalidInput, ModelMismatch
+from bio_mcp.ingesting.projects import lost_index
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.unit_vectors import unit_vector
 from bio_mcp.schemas import unpublished
@@ -50,9 +51,7 @@ def store_chunks(request: ChunksToStore, backends: Backends, context: Context) -
     project = backends.projects.get(request.project)
     held = backends.collections.model(project.collection)
     if held is None:
-        raise NotFound(
-            f"Project {request.project!r} has lost its index; `bio-mcp projects create {request.project}` makes it anew"
-        )
+        raise lost_index(project)
     model, dim = held
     items = request.items
     _check(items, model)
