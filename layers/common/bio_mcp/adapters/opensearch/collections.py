@@ -90,8 +90,8 @@ class OpenSearchCollections:
         def write(index: ChunkIndex) -> None:
             index.refresh()  # what a killed call wrote is listed too
             stored = [hit["_id"] for hit in index.listed(doc_id)]
-            lacking = any(each.chunk_id not in vectors for each in chunks)
-            new = _documents(chunks, vectors, index.vectors(doc_id) if lacking else {})
+            missing = any(each.chunk_id not in vectors for each in chunks)
+            new = _documents(chunks, vectors, index.vectors(doc_id) if missing else {})
             index.put(new)
             index.delete([key for key in stored if key not in new])
 
