@@ -38,6 +38,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "projects inspect": "lab/heart-failure --sample 2",
         "projects delete": "lab/heart-failure --yes",
         "projects search": "lab/heart-failure what lowers mortality? --tags review --top-k 3",
+        "locate": "ten thousand healthy newborns were measured --project lab/heart-failure",
         "parse": "paper.pdf --ocr-languages deu,eng",
         "queries list": "osteoarthritis",
         "queries stop": "osteoarthritis",

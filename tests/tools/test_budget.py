@@ -41,6 +41,7 @@ MUCH = {
     "find_chunks": [{"project": "lab", "query": "statins", "top_k": 20, "include_full_text": True}],
     "query": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
     "query_hybrid": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
+    "locateQuote": [{"project": "lab", "quote": LONG[:990]}],
 }
 
 
@@ -78,6 +79,9 @@ class LongCollections:
     def search(self, _collection, _query):
         chunks = [ProjectChunk(f"c{n}", Work(f"d{n}"), f"{n}. {LONG}") for n in range(50)]
         return [ChunkMatch(each, bm25=1.0, sim=0.5) for each in chunks]
+
+    def document(self, _collection, doc_id):
+        return [ProjectChunk(f"c{n}", Work(doc_id), LONG, n) for n in range(50) if f"d{n}" == doc_id]
 
 
 class Backends(Searched):

@@ -19,6 +19,9 @@ from bio_mcp.literature.records import Article
 SCHEME = 1
 _LEVEL = 3  # over 15,000 real records: 2,186 bytes each, against 2,098 at level 6
 
+_DAMAGED = "A stored article is damaged; import or sync it again."
+_ARTICLE_FIELDS = [each.name for each in fields(Article)]
+
 Restore = Callable[[Any], Any]
 
 
@@ -29,15 +32,33 @@ def dumps(article: Article) -> bytes:
 
 def loads(blob: bytes) -> Article:
     """Restore an article that `dumps` wrote. Raises `StoreFailed`, not retryable, for any other bytes."""
+    try:
+        article: Article = _article(_stored(blob))
+    except (TypeError, IndexError) as error:
+        raise StoreFailed(_DAMAGED, retryable=False) from error
+    return article
+
+
+def fields_of(blob: bytes, *names: str) -> list[Any]:
+    """The values of fields of a stored article that are plain text or numbers, in a fraction of the time of `loads`.
+
+    None for a default. Raises as `loads` does.
+    """
+    row = _stored(blob)
+    places = map(_ARTICLE_FIELDS.index, names)
+    return [row[place] if place < len(row) else None for place in places]
+
+
+def _stored(blob: bytes) -> list[Any]:
     if blob[:1] != bytes((SCHEME,)):
         raise StoreFailed(
             "A stored article is in another format than this version reads; import it again.", retryable=False
         )
     try:
-        article: Article = _article(json.loads(zlib.decompress(memoryview(blob)[1:])))
-    except (zlib.error, ValueError, TypeError, IndexError) as error:
-        raise StoreFailed("A stored article is damaged; import or sync it again.", retryable=False) from error
-    return article
+        row: list[Any] = json.loads(zlib.decompress(memoryview(blob)[1:]))
+    except (zlib.error, ValueError) as error:
+        raise StoreFailed(_DAMAGED, retryable=False) from error
+    return row
 
 
 def _row(record: Any) -> Any:

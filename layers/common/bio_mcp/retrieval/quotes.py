@@ -20,9 +20,9 @@ _LETTER = r"[^\W\d_]"
 _HYPHENATION = re.compile(rf"(?<={_LETTER})\s*[{_DASHES}]\s*(?={_LETTER})")
 _BROKEN_WORD = re.compile(rf"(?<={_LETTER})(?:[-\u2010]\s+|\u00ad\s*)(?={_LETTER})")
 _ALIKE = str.maketrans(
-    {each: "-" for each in _DASHES} | dict.fromkeys("“”„‟«»″＂", '"') | dict.fromkeys("‘’‚‛′`´‹›", "'")  # noqa: RUF001
+    {each: "-" for each in _DASHES} | dict.fromkeys("“”„‟«»″＂", '"') | dict.fromkeys("‘’‚‛′`´‹›", "'")
 )
-_EDGES = " \t\n\r\"'“”„«»‘’‚‹›.,;:…()[]"  # noqa: RUF001
+_EDGES = " \t\n\r\"'“”„«»‘’‚‹›.,;:…()[]"
 _GRAM = 6  # characters that vote for where the quote stands
 _BLOCK = 4  # characters of a match that count towards the ends of the passage
 _VOTES = 50  # places of a gram that are counted
@@ -68,9 +68,9 @@ def joined_words(quote: str) -> str:
 def comparable(text: str) -> Comparable:
     """Prepare a text, or a quote, for comparison."""
     dropped = {at for broken in _HYPHENATION.finditer(text) for at in range(*broken.span())}
-    characters = [(plain, at) for at, each in enumerate(text) if at not in dropped for plain in _plain(each)]
-    kept = "".join(plain for plain, _ in characters)
-    return Comparable(text, kept, "".join(map(_lower, kept)), tuple(at for _, at in characters))
+    counted = [(plain, at) for at, each in enumerate(text) if at not in dropped for plain in _plain(each)]
+    characters = "".join(plain for plain, _ in counted)
+    return Comparable(text, characters, "".join(map(_lower, characters)), tuple(at for _, at in counted))
 
 
 @lru_cache(maxsize=4096)
@@ -85,15 +85,22 @@ def _lower(character: str) -> str:
     return lower if len(lower) == 1 else character
 
 
-def spans(quote: Comparable, text: Comparable) -> list[Span]:
-    """Where the quote stands in the text: every place that is equal but for typesetting and case, else the most
-    similar one, if it is similar enough."""
-    found = [_span(quote, text, at, at + len(quote.folded)) for at in _places(text.folded, quote.folded)]
-    if found or len(quote.folded) < 2 * _GRAM:
-        return found
-    around = _window(quote.folded, text.folded)
-    nearest = around and _aligned(quote, text, *around)
-    return [nearest] if nearest and nearest.similarity >= NEARLY else []
+def equal_spans(quote: Comparable, text: Comparable) -> list[Span]:
+    """Every place in the text that is equal to the quote but for typesetting and case."""
+    return [_span(quote, text, at, at + len(quote.folded)) for at in _places(text.folded, quote.folded)]
+
+
+def shared(quote: Comparable, text: Comparable) -> float:
+    """The share of the quote's runs of characters that stand near each other in the text; at once, where `nearest_span`
+    takes time."""
+    return _window(quote.folded, text.folded)[0]
+
+
+def nearest_span(quote: Comparable, text: Comparable) -> Span | None:
+    """The passage that is most similar to the quote; None if none is similar enough."""
+    votes, start, end = _window(quote.folded, text.folded)
+    nearest = _aligned(quote, text, start, end) if votes else None
+    return nearest if nearest and nearest.similarity >= NEARLY else None
 
 
 def differences(quote: str, passage: str) -> list[Difference]:
@@ -122,23 +129,29 @@ def _matcher(one: str, other: str) -> "SequenceMatcher[str]":
 
 
 def _span(quote: Comparable, text: Comparable, start: int, end: int) -> Span:
-    """The passage of these characters of the text."""
-    characters = text.characters[start:end]
-    similarity = 1.0 if characters == quote.characters else _matcher(quote.characters, characters).ratio()
+    """The passage of these characters of the text. A difference of case counts half."""
+    characters, folded = text.characters[start:end], text.folded[start:end]
+    similarity = 1.0
+    if characters != quote.characters:
+        ratios = (_matcher(quote.characters, characters).ratio(), _matcher(quote.folded, folded).ratio())
+        similarity = sum(ratios) / len(ratios)
     return Span(text.places[start], text.places[end - 1] + 1, similarity)
 
 
-def _window(quote: str, text: str) -> tuple[int, int] | None:
-    """The part of the text that shares the most of the quote's runs of characters, at like distances."""
+def _window(quote: str, text: str) -> tuple[float, int, int]:
+    """The part of the text that shares the most of the quote's runs of characters, at like distances, and what share
+    of them."""
     width = max(24, len(quote) // 5)
+    grams = len(quote) - _GRAM + 1
     votes: Counter[int] = Counter()
-    for at in range(len(quote) - _GRAM + 1):
+    for at in range(grams):
         for place, _ in zip(_places(text, quote[at : at + _GRAM]), range(_VOTES), strict=False):
             votes[(place - at) // width] += 1
     if not votes:
-        return None
+        return 0.0, 0, 0
     best = max(votes, key=lambda each: (votes[each] + votes[each + 1], -each))
-    return max(0, (best - 1) * width), min(len(text), (best + 3) * width + len(quote))
+    share = min(1.0, (votes[best] + votes[best + 1]) / grams)
+    return share, max(0, (best - 1) * width), min(len(text), (best + 3) * width + len(quote))
 
 
 def _aligned(quote: Comparable, text: Comparable, start: int, end: int) -> Span | None:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
-from bio_mcp.literature.paper_identifiers import paper_identifiers
+from bio_mcp.literature.paper_identifiers import normal_identifiers, paper_identifiers
 from bio_mcp.literature.records import Article
 
 
 def listed_identifiers(blob: bytes) -> str:
     """The identifiers of a stored article as a JSON list, for SQL; none of one that is damaged."""
     try:
-        return json.dumps(paper_identifiers(serial.loads(blob)))
+        return json.dumps(normal_identifiers(*serial.fields_of(blob, "doi", "pmcid")))
     except StoreFailed:
         return "[]"
 

@@ -37,6 +37,7 @@ COMMANDS = {
     "lookup": ("lookup", "Look up headings, ids, references, full text and books at NCBI."),
     "ingest": ("ingesting", "Read documents into a project."),
     "projects": ("projects", "Make, list, search and delete libraries of your own documents."),
+    "locate": ("locating", "Find where a quoted sentence is from."),
     "parse": ("parsing", "Show how a file is read: its sections, headings and pages."),
     "queries": ("queries", "List the followed queries; stop or remove one."),
     "checkpoint": ("checkpoint", "Show or set how far a query has been synced."),

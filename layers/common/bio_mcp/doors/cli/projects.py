@@ -119,7 +119,7 @@ def render_inspection(body: Mapping[str, Any]) -> None:
     ]
     console.show(console.pairs((name, Text(value)) for name, value in facts))
     for each in body["sample_payloads"]:
-        where = ", ".join(_place(each["citekey"], each["section_path"], each["page_start"], each["page_end"]))
+        where = ", ".join(place_in(each["citekey"], each["section_path"], each["page_start"], each["page_end"]))
         console.show("", Text(each["title"] or "(no title)", "bold"), Text(where, "italic"), Text(each["chunk_text"]))
     for warning in body["warnings"]:
         console.warn(warning)
@@ -171,14 +171,14 @@ def render_passages(body: Mapping[str, Any], text: str) -> None:
 def _passage(rank: int, hit: Mapping[str, Any], text: str) -> RenderableType:
     first, last = hit["page_span"] or (None, None)
     of = [str(hit[name]) for name in ("project", "year", "doi") if hit.get(name)]
-    where = ", ".join([*_place(hit["citekey"], hit["section_path"] or [hit["section"] or ""], first, last), *of])
+    where = ", ".join([*place_in(hit["citekey"], hit["section_path"] or [hit["section"] or ""], first, last), *of])
     title = Text.assemble(f"{rank}. ", *flag(hit.get("retraction", "")), (hit.get("title") or hit["doc_id"], "bold"))
     shown = marked(hit.get("full_text") or hit["render_text"], text)
     lines = [Text(where, "italic"), shown, Text(f"score {console.number(hit['score'], 3)}", "dim")]
     return Group(title, *(Padding(line, (0, 0, 0, 3), expand=False) for line in lines if line), "")
 
 
-def _place(citekey: str | None, path: list[str], first: int | None, last: int | None) -> Iterator[str]:
+def place_in(citekey: str | None, path: list[str], first: int | None, last: int | None) -> Iterator[str]:
     """Yield what cites a passage: citekey, headings, pages."""
     yield from filter(None, (citekey, " > ".join(path)))
     if first:

@@ -10,6 +10,7 @@ ARGUMENTS = {
     "sourcePmid": "PMID",
     "pmids": "PMIDS",
     "query": "QUERY",
+    "quote": "QUOTE",
     "text": "TEXT",
     "project": "ID",
     "source": "SOURCE",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from bio_mcp.answering.locating import locate
 from bio_mcp.answering.project_search import ProjectHit, ProjectHits, ProjectQuestion, search_projects
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.addresses import doi_page, pubmed_page
@@ -16,6 +17,7 @@ from bio_mcp.tool import Context, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import CITELOOM, SPARSE_MODEL
 from bio_mcp.tools.payloads import FULLTEXT, KEYWORDS, PAYLOAD_KEYS, flat_payload, full_text, further, nested_payload
+from bio_mcp.tools.projects.locating import LONGEST_ANSWER, LocatedQuote, Quote, place_of
 from bio_mcp.tools.projects.shapes import (
     ChunkQuestion,
     CollectionState,
@@ -35,6 +37,10 @@ from bio_mcp.tools.projects.shapes import (
     Storage,
 )
 
+NOT_FOUND = (
+    "No text looks like the quote. It may be a paraphrase, which query_hybrid and rag_search find by its meaning, or "
+    "of a document that is not here."
+)
 FUSION = "RRF"
 
 Passages = TypeVar("Passages", bound=FoundChunks)
@@ -113,6 +119,29 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
     found = _search(request, request.text or request.query, backends, context, hybrid=True)
     names = {"hybrid_enabled": True, "dense_model": found.model, "sparse_model": SPARSE_MODEL, "fusion": FUSION}
     return _answer(HybridPassages(**_fields(found, request) | names))
+
+
+@tool(
+    "locateQuote",
+    family=CITELOOM,
+    command="locate",
+    timeout=15,
+    output_listed=False,
+    longest=LONGEST_ANSWER,
+    beyond="whether a quotation is true to its source, and where it stands there",
+)
+def locate_quote(request: Quote, backends: Backends, context: Context) -> LocatedQuote:
+    """Find where a quoted sentence is from, and whether it is quoted exactly.
+
+    Answers with document, section, pages and offsets, and every word that differs; "not found" is an answer.
+    """
+    places = locate(request.quote, backends, context.deadline, request.project, request.doc_id)
+    answer = LocatedQuote(
+        found="not found" if not places else "exactly" if places[0].similarity == 1 else "nearly",
+        places=[place_of(each) for each in places],
+        warnings=[] if places else [NOT_FOUND],
+    )
+    return budget.within(answer, "places", LONGEST_ANSWER, lambda rest: {"left_out": len(rest)})
 
 
 def _search(
