@@ -9,6 +9,7 @@ from bio_mcp.literature.layout.characters import readable
         ("e\ufb03cient \ufb01nding", "efficient finding"),
         ("T¨ubingen", "Tübingen"),
         ("caf´e", "café"),
+        ("Franc¸ois", "François"),
         ("5´ end", "5´ end"),
         ("a\u00a0b\u2009c", "a b c"),
         ("a\u200bb\ufeff", "ab"),

@@ -102,6 +102,48 @@ def test_a_caption_is_a_section_after_the_sentence_that_it_interrupts():
     assert document.sections[1].path == ("Results",)
 
 
+def test_a_caption_that_goes_on_overleaf_is_whole():
+    caption = block(
+        "Figure 1. Mice asleep in the laboratory, which are\nshown in the colours that they had before the given", y=700
+    )
+    first = page(heading("Results", 60), block(prose(8), y=80), caption, number=1)
+    document = lay_out([first, page(block("gene was taken out.\n", y=60), block(prose(8, "more"), y=100), number=2)])
+    assert document.sections[1].text.endswith("before the given gene was taken out.")
+    assert document.sections[1].page_span == (1, 2)
+    assert "gene" not in document.sections[0].text
+
+
+ABSTRACT = "\n".join(f"We saw in {at} mice what sleep does. It was good for them in all ways." for at in "abcdefgh")
+
+
+def test_an_abstract_without_a_heading_is_found_by_its_prose():
+    parts = [
+        TITLE,
+        line("Jane Doe", y=80),
+        block(ABSTRACT, y=110),
+        heading("1. Introduction", 250),
+        block(prose(6), y=270),
+    ]
+    document = lay_out([page(*parts)])
+    assert [each.path for each in document.sections] == [(), ("Abstract",), ("1. Introduction",)]
+    assert document.sections[1].text.startswith("We saw in a mice")
+
+
+def test_references_without_a_heading_are_found_by_their_numbers():
+    entries = "\n".join(f"[{at}] J. Doe, Sleep of mice, volume {at}, 20{at:02}." for at in range(1, 9))
+    steps = "\n".join(f"{at}. Do this with the mice" for at in range(1, 9))
+    parts = [
+        heading("Methods", 60),
+        block(steps, y=80),
+        heading("Results", 200),
+        block(prose(6), y=220),
+        block(entries, y=310, size=8),
+    ]
+    document = lay_out([page(*parts)])
+    assert outlined(document) == [(("Methods",), "body"), (("Results",), "body"), (("References",), "references")]
+    assert document.sections[2].text.count("\n\n") == 7
+
+
 def test_a_footnote_stands_in_no_sentence():
     note = line("* Correspondence: jane@example.org", y=750, size=7)
     first = page(TITLE, heading("Introduction", 80), block(prose(8)[:-1], y=100), note, number=1)

@@ -42,6 +42,16 @@ def test_lines_of_one_column_stay_whole_where_each_has_a_number_at_its_end():
     assert found[0] == "x = a + b (1)"
 
 
+def test_a_wide_block_that_the_right_column_is_set_around_is_of_the_left_one():
+    wide = block("\n".join(f"abstract {at} of a text that is wider than its column is" for at in range(5)), x=50)
+    left, around = (
+        block(prose(8, "left"), y=180),
+        block("\n".join("around it as it is" for _ in range(5)), x=410, y=104),
+    )
+    right = block(prose(8, "right"), x=320, y=180)
+    assert read(*wide, *left, *around, *right) == [each.text for each in (*wide, *left, *around, *right)]
+
+
 def test_turned_text_is_read_after_the_rest():
     turned = block(prose(5, "turned"), angle=90)
     assert read(turned, block(prose(5, "upright")))[0].startswith("upright")

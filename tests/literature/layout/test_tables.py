@@ -41,6 +41,13 @@ def test_a_table_in_one_column_leaves_the_text_beside_it():
     assert {each.text for each in beside} <= set(left)
 
 
+def test_a_table_across_two_columns_ends_where_their_text_begins():
+    columns = [*block(prose(12, "left"), y=160), *block(prose(12, "right"), x=320, y=160)]
+    left, tables = found(CAPTION, table(step=200), columns)
+    assert tables[0].endswith("Placebo\t\t118")
+    assert {each.text for each in columns} <= set(left)
+
+
 def test_a_line_of_text_that_begins_with_a_tables_name_is_text():
     text = block("Table 1 shows the doses that were given\n" + prose(6))
     assert found(text) == ([each.text for each in text], [])

@@ -14,6 +14,7 @@ _UNUSUAL = re.compile("[^\x20-\x7e–—‘’“”]")
 
 _ACCENTS = {"¨": "\u0308", "´": "\u0301", "ˆ": "\u0302", "˜": "\u0303", "ˇ": "\u030c"}
 _ACCENTED = re.compile(r"(?<![\d\s]) ?([¨´ˆ˜ˇ]) ?([aeiouAEIOUnNcCsSzZ\u0131])|^([¨´ˆ˜ˇ]) ?([aeiouAEIOU])")
+_CEDILLA = re.compile("([cCsS]) ?¸")
 
 _SARA_AM = re.compile("([ก-ฮ])([\u0e48-\u0e4b]?) ?(?:\u0e4d|[^\\W\\d_\u0e00-\u0e7f]) ?([\u0e48-\u0e4b]?)า")
 _BEFORE_MARK = re.compile("(?<=[ก-๎]) +(?=[\u0e30-\u0e3a\u0e47-\u0e4e])|(?<=[เ-ไ]) +(?=[ก-ฮ])")
@@ -24,7 +25,7 @@ def readable(text: str) -> str:
     if not _UNUSUAL.search(text):
         return text
     text = unicodedata.normalize("NFC", text.translate(_TABLE))
-    text = _ACCENTED.sub(_accented, text)
+    text = _CEDILLA.sub(lambda found: unicodedata.normalize("NFC", found[1] + "\u0327"), _ACCENTED.sub(_accented, text))
     return _thai(text) if re.search("[ก-๛]", text) else text
 
 

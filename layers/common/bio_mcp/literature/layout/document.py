@@ -15,6 +15,7 @@ from bio_mcp.literature.layout.run_in import parted_headings
 from bio_mcp.literature.layout.running_lines import without_running_lines
 from bio_mcp.literature.layout.sections import sections_of
 from bio_mcp.literature.layout.tables import without_tables
+from bio_mcp.literature.layout.unnamed import with_unnamed
 from bio_mcp.literature.parsed import ParsedDocument
 
 Outline = Sequence[tuple[int, str, int]]
@@ -25,7 +26,8 @@ def lay_out(
 ) -> ParsedDocument:
     """Read the pages' lines as one document: its sections, title, DOI and PMID.
 
-    Text before the first heading has no heading; it begins with the title. `outline` has page, title and level of the
+    Text before the first heading has no heading; it begins with the title. An abstract or references without a heading
+    are found by what they are. `outline` has page, title and level of the
     file's bookmarks, `metadata` what it says of itself. A caption is a section of its own, after the text of the
     section in which it stands, so that it interrupts no sentence. So are footnotes: those of the first page after the
     text before the first heading, all others at the end.
@@ -37,7 +39,7 @@ def lay_out(
     flow = _flow([page for page, _ in parts])
     words = words_of(line.text for line in flow)
     text = parted(flow, size, tables.keys())
-    found = headings(text.main, size, outline)
+    found = with_unnamed(text.main, headings(text.main, size, outline))
     title = text_of(title_lines(text.main, found[0].start if found else len(text.main), size), words)[0]
     sections = tuple(sections_of(text.main, found, text.captions, text.footnotes, words, tables))
     stated = dict(metadata or {})

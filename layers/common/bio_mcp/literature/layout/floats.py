@@ -38,7 +38,7 @@ def parted(flow: Sequence[FlowLine], size: float, tables: Collection[str] = ()) 
     footnotes: list[list[FlowLine]] = []
     at = 0
     while at < len(flow):
-        end = at + 1 if flow[at].line.font in tables else _caption_end(flow, at, size) or at
+        end = at + 1 if flow[at].line.font in tables else _caption_end(flow, at, size, main) or at
         if end > at:
             captions.append((len(main), list(flow[at:end])))
         elif (end := _footnote_end(flow, at, size) or at) > at:
@@ -49,12 +49,13 @@ def parted(flow: Sequence[FlowLine], size: float, tables: Collection[str] = ()) 
     return Parted(main, captions, footnotes)
 
 
-def _caption_end(flow: Sequence[FlowLine], at: int, size: float) -> int | None:
+def _caption_end(flow: Sequence[FlowLine], at: int, size: float, main: Sequence[FlowLine]) -> int | None:
     """Where the caption that begins at `at` ends; None if none does."""
     if not _CAPTION.match(flow[at].text) or not _begins_block(flow, at, size):
         return None
     end = at + 1
-    while end < len(flow) and _same_block(flow[end - 1], flow[end]):
+    text_ended = not main or main[-1].text.endswith(".")
+    while end < len(flow) and (_same_block(flow[end - 1], flow[end]) or (text_ended and _goes_on_overleaf(flow, end))):
         end += 1
     return end
 
@@ -65,6 +66,13 @@ def _begins_block(flow: Sequence[FlowLine], at: int, size: float) -> bool:
     if before is None or line.line.bold or abs(line.line.size - size) > 0.05 * size:
         return True
     return not 0 <= before.gap_below(line) < _NEXT and (before.short or before.text.endswith((".", ":")))
+
+
+def _goes_on_overleaf(flow: Sequence[FlowLine], at: int) -> bool:
+    """Whether a caption that a page ends within a sentence of goes on at the top of the next."""
+    line, below = flow[at - 1], flow[at]
+    new_page = below.page == line.page + 1 and abs(line.line.size - below.line.size) <= 0.05 * line.line.size
+    return new_page and not line.short and not line.text.endswith(".") and below.text[:1].islower()
 
 
 def _same_block(line: FlowLine, below: FlowLine) -> bool:

@@ -21,7 +21,7 @@ def text_of(lines: Sequence[FlowLine], words: Words, *, entries: bool = False) -
 
     `entries`: the lines are a list of references, each of which is a paragraph.
     """
-    begins = _entry_begins(lines) if entries else _paragraph_begins(lines)
+    begins = _entry_begins(lines) if entries else paragraph_begins(lines)
     text = ""
     done: list[str] = []
     length = 0
@@ -42,7 +42,8 @@ def _start(before: str, after: str, line: str) -> int:
     return len(after) - len(line) if before else 0
 
 
-def _paragraph_begins(lines: Sequence[FlowLine]) -> list[bool]:
+def paragraph_begins(lines: Sequence[FlowLine]) -> list[bool]:
+    """Return whether each line is the first of a paragraph."""
     usual = _usual_gap(lines)
     pairs = zip([None, *lines], lines, strict=False)
     return [before is None or _begins(before, line, usual) for before, line in pairs]
@@ -75,4 +76,4 @@ def _entry_begins(lines: Sequence[FlowLine]) -> list[bool]:
     hanging = [line.line.x0 > edges[line.column] + 0.5 * line.line.size for line in lines]
     if sum(hanging) >= 0.25 * len(lines):
         return [not each or not at for at, each in enumerate(hanging)]
-    return _paragraph_begins(lines)
+    return paragraph_begins(lines)

@@ -62,9 +62,10 @@ def _blocks(lines: Lines, depth: int) -> Iterator[Lines]:
         yield lines
         return
     across: list[PositionedLine] = []
-    for spans, band in _bands(lines, gutter):
-        left = [line for line in band if line.x1 <= gutter]
-        right = [line for line in band if line.x0 >= gutter]
+    sides = _sides(lines, gutter)
+    for spans, band in _bands(lines, sides):
+        left = [line for line in band if sides[line] < 0]
+        right = [line for line in band if sides[line] > 0]
         if spans or (across and not right and len(left) <= _LAST_LINES):
             across += band
             continue
@@ -77,10 +78,27 @@ def _blocks(lines: Lines, depth: int) -> Iterator[Lines]:
         yield across
 
 
-def _bands(lines: Lines, gutter: float) -> Iterator[tuple[bool, list[PositionedLine]]]:
+def _sides(lines: Lines, gutter: float) -> dict[PositionedLine, int]:
+    """-1 for lines left of the gutter, 1 for those right of it, 0 for those that span it.
+
+    Lines that span it with the right column beside them are left: the right column is set around them.
+    """
+    sides = {line: -1 if line.x1 <= gutter else 1 if line.x0 >= gutter else 0 for line in lines}
+    right = [line for line in lines if sides[line] > 0]
+    edge = min(line.x0 for line in lines)
+    across = [line for line in lines if not sides[line] and line.x0 < edge + 2 * line.size]
+    wide = [line for line in across if any(_is_beside(line, other) for other in right)]
+    return sides | dict.fromkeys(wide, -1) if len(wide) >= _LINES else sides
+
+
+def _is_beside(line: PositionedLine, other: PositionedLine) -> bool:
+    return abs(line.y - other.y) < line.size and other.x0 >= line.x1
+
+
+def _bands(lines: Lines, sides: dict[PositionedLine, int]) -> Iterator[tuple[bool, list[PositionedLine]]]:
     """Runs of lines from top to bottom that all span the gutter, or all do not."""
     ordered = sorted(lines, key=lambda line: line.y)
-    for spans, band in groupby(ordered, key=lambda line: line.x0 < gutter < line.x1):
+    for spans, band in groupby(ordered, key=lambda line: not sides[line]):
         yield spans, list(band)
 
 

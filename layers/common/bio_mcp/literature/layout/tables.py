@@ -79,7 +79,7 @@ def _table(
         if caption is not rows[0][0]:
             continue
         head = _caption_rows(rows)
-        body = _body(rows[len(head) :], head[-1], window, size)
+        body = _body(rows[len(head) :], head[-1], prose, size)
         if sum(len(row) > 1 for row in body) >= 2 and _prose_share(body, prose, size) < _MOST_PROSE:
             return window, head, body
     return None
@@ -115,11 +115,11 @@ def _caption_rows(rows: Sequence[Row]) -> list[Row]:
     return list(rows[:end])
 
 
-def _body(rows: Sequence[Row], before: Row, window: _Window, size: float) -> list[Row]:
+def _body(rows: Sequence[Row], before: Row, prose: float, size: float) -> list[Row]:
     """The rows up to a wide gap, another caption, or the text."""
     found: list[Row] = []
     for row in rows:
-        if _distance(before, row) > _FARTHEST or _OTHER.match(row[0].text) or _is_text(row, window, size, found):
+        if _distance(before, row) > _FARTHEST or _OTHER.match(row[0].text) or _is_text(row, prose, size, found):
             break
         found.append(row)
         before = row
@@ -128,13 +128,10 @@ def _body(rows: Sequence[Row], before: Row, window: _Window, size: float) -> lis
     return found
 
 
-def _is_text(row: Row, window: _Window, size: float, table: Sequence[Row]) -> bool:
-    """Whether a row is a line of the text: of its size where the table's is smaller, else one line as wide."""
-    if len(row) > 1:
-        return False
+def _is_text(row: Row, prose: float, size: float, table: Sequence[Row]) -> bool:
+    """Whether a row is one of the text: of its size where the table's is smaller, else of lines as wide."""
     smaller = bool(table) and max(line.size for line in table[0]) < 0.95 * size
-    wide = row[0].x1 - row[0].x0 > _PROSE * (window.right - window.left)
-    return row[0].size >= 0.97 * size and (smaller or wide)
+    return all(line.size >= 0.97 * size and (smaller or line.x1 - line.x0 > prose) for line in row)
 
 
 def _distance(row: Row, below: Row) -> float:
