@@ -57,7 +57,7 @@ def _usual_gap(lines: Sequence[FlowLine]) -> float:
 def _begins(before: FlowLine, line: FlowLine, usual: float) -> bool:
     """Whether a paragraph begins with `line`."""
     gap = before.gap_below(line)
-    if gap >= 0 and abs(before.line.size - line.line.size) > 0.15 * line.line.size and gap > 0.8:
+    if abs(before.line.size - line.line.size) > 0.15 * line.line.size and not 0 <= gap <= 0.8:
         return True
     if gap > _WIDER * usual:
         return True
