@@ -118,6 +118,7 @@ def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
     for name, value in NOBODY.items():
         monkeypatch.setenv(name, value)
     given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
+    given |= {"ZOTERO_LIBRARY_TYPE": "group"}
     given |= {"BIO_MCP_OPENSEARCH_URL": "http://127.0.0.1:9"} if port in ("passages", "collections") else {}
     backends = Aws(Settings.from_env(given))
     if port == "embeddings":  # a model, which this machine has elsewhere
