@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from tests.zotero_server.library import Data, Library
 
@@ -120,6 +120,7 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in reply.headers.items():
             self.send_header(name, value)
         if reply.status != 304:
+            self.send_header("Content-Type", "application/json" if reply.body[:1] in (b"[", b"{") else "text/plain")
             self.send_header("Content-Length", str(len(reply.body)))
         self.end_headers()
         self.wfile.write(reply.body[: len(reply.body) // 2] if truncated else reply.body)
@@ -135,13 +136,15 @@ class Answers:
 
     def to(self, target: str) -> Reply:
         url = urlsplit(target)
+        self.path = url.path.removeprefix("" if self.web else "/api")
         query = dict(parse_qsl(url.query, keep_blank_values=True))
         if url.path.startswith("/stored/"):
             return Reply(body=self.library.files[url.path.rpartition("/")[2]])
-        path = url.path.removeprefix("" if self.web else "/api").strip("/").split("/")
+        path = self.path.strip("/").split("/")
         if "/".join(path[:2]) != self.library.name:
             return Reply(404, body=b"Not found")
-        if self.web and self.asked.get("Zotero-API-Key") != KEY:
+        given = self.asked.get("Zotero-API-Key") or self.asked.get("Authorization", "").removeprefix("Bearer ")
+        if self.web and given != KEY:
             return Reply(403, body=b"Forbidden")
         return self._library(path[2:], query)
 
@@ -201,7 +204,12 @@ class Answers:
         objects = sorted(objects, key=lambda each: each["key"])
         start, limit, total = int(query.get("start", "0")), self._limit(query, len(objects)), len(objects)
         shown = objects[start : start + limit]
-        return Reply(200, {**headers, "Total-Results": str(total)}, self._formatted(shown, query))
+        headers |= {"Total-Results": str(total)} | self._link(query, start + limit, total)
+        return Reply(200, headers, self._formatted(shown, query))
+
+    def _link(self, query: dict[str, str], start: int, total: int) -> dict[str, str]:
+        following = urlencode({**query, "start": start})
+        return {"Link": f'<{self.server.url}{self.path}?{following}>; rel="next"'} if start < total else {}
 
     def _limit(self, query: dict[str, str], total: int) -> int:
         if not self.web:
