@@ -89,7 +89,3 @@ def test_what_an_argument_is_called_is_an_option_or_argument_of_a_command():
     assert {each for each in named if each.startswith("--")} <= offered
     assert {each for each in named if not each.startswith("--")} <= {each.rstrip(".") for each in shown}
     assert {path.split()[1] for path, _ in commands()} == set(COMMANDS)
-
-
-def test_a_warning_that_begins_with_the_name_of_a_file_keeps_it():
-    assert for_commands({"warnings": ["paper.pdf: it is cut off"]}) == {"warnings": ["paper.pdf: it is cut off"]}

@@ -121,7 +121,7 @@ class _Writer:
         self.database.executemany(added, [(MINE, "user", version), (OTHER, "group", 1)])
         self.database.execute("INSERT INTO groups VALUES (2, ?, 'Lab', '', 1)", (OTHER,))
         self.database.execute("INSERT INTO itemTypes (typeName) VALUES ('journalArticle')")
-        row = (900, 1, "", "", "", OTHER, "GROUPITM")
+        row = (1_000_000, 1, "", "", "", OTHER, "GROUPITM")
         self.database.execute(
             "INSERT INTO items (itemID, itemTypeID, dateAdded, dateModified, clientDateModified, libraryID, key)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",

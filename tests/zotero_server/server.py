@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -225,18 +226,24 @@ class Answers:
             return "\n".join(each["key"] for each in objects).encode()
         if query.get("format") == "versions":
             return json.dumps({each["key"]: self._version(each) for each in objects}).encode()
-        return json.dumps([self._object(each) for each in objects]).encode()
+        return json.dumps(self._objects(objects)).encode()
 
-    def _object(self, data: Data) -> dict[str, Any]:
-        version = self._version(data)
-        children = sum(each.get("parentItem") == data["key"] for each in self.library.items.values())
-        shown = {**data, "version": version}
-        return {"key": data["key"], "version": version, "meta": {"numChildren": children}, "data": shown}
+    def _objects(self, objects: list[Data]) -> list[dict[str, Any]]:
+        children = Counter(each.get("parentItem") for each in self.library.items.values())
+        return [
+            {
+                "key": each["key"],
+                "version": self._version(each),
+                "meta": {"numChildren": children[each["key"]]},
+                "data": {**each, "version": self._version(each)},
+            }
+            for each in objects
+        ]
 
     def _one(self, data: Data | None) -> Reply:
         if data is None:
             return Reply(404, self._headers(), b"Not found")
-        return Reply(200, self._headers(), json.dumps(self._object(data)).encode())
+        return Reply(200, self._headers(), json.dumps(self._objects([data])[0]).encode())
 
     def _deleted(self, query: dict[str, str]) -> Reply:
         if "since" not in query:

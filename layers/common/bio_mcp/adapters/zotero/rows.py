@@ -13,8 +13,9 @@ LINK_MODES = ("imported_file", "imported_url", "linked_file", "linked_url", "emb
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2} (.+)")  # sortable, and as it was typed
 _ITEMS = """
     SELECT i.itemID, i.key, i.version, COALESCE(t.typeName, '') AS itemType, i.dateAdded,
-           d.itemID IS NOT NULL AS deleted, a.itemID IS NOT NULL AS is_file, a.linkMode, a.contentType, a.path, a.storageHash,
-           n.note, m.text, m.comment, m.color, m.pageLabel, m.sortIndex, m.position, parent.key AS parentItem
+           d.itemID IS NOT NULL AS deleted, a.itemID IS NOT NULL AS is_file, a.linkMode, a.contentType, a.path,
+           a.storageHash, n.note, m.text, m.comment, m.color, m.pageLabel, m.sortIndex, m.position,
+           parent.key AS parentItem
     FROM items i LEFT JOIN itemTypes t USING (itemTypeID)
     LEFT JOIN deletedItems d USING (itemID) LEFT JOIN itemAttachments a USING (itemID)
     LEFT JOIN itemNotes n USING (itemID) LEFT JOIN itemAnnotations m USING (itemID)
