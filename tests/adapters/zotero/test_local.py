@@ -35,8 +35,8 @@ def test_a_large_library_is_read_by_few_requests(running):
     for number in range(300):
         running.library.add("book", title=f"Book {number}")
     assert len(running.port.changes({}).changed) == 300
-    assert len(running.server.requests) == 3  # which Zotero, items, collections
     assert len(running.port.items(sorted(running.library.items))) == 300
+    assert len(running.server.requests) == 3  # which Zotero, items, collections
 
 
 def test_another_zotero_at_the_address_is_read_as_new(zotero_10):

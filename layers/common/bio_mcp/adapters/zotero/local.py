@@ -25,6 +25,7 @@ class LocalLibrary:
 
     def __init__(self, reader: Reader, files: Files) -> None:
         self._reader = reader
+        self._last: list[ZoteroItem] | None = None  # of the last look at changes, which has read them all
         self._files = files
 
     @property
@@ -35,10 +36,11 @@ class LocalLibrary:
         return collections_of(self._reader.whole("collections")[0])
 
     def changes(self, cursor: Mapping[str, Any]) -> ZoteroChanges:
-        mark = self._mark()
+        mark, self._last = self._mark(), None
         if mark["server"] and all(cursor.get(name) == value for name, value in mark.items()):
             return ZoteroChanges(cursor)
         now = self._reader.steady(lambda: self._snapshot(mark))
+        self._last = now.items
         ours = all(cursor.get(name) == mark[name] for name in ("local", "server"))
         return changes_since(cursor if ours else {}, now, self._gone("items", now), self._gone("collections", now))
 
@@ -46,7 +48,8 @@ class LocalLibrary:
         return frozenset().union(*(self._reader.members(each) for each in sorted(collections)))
 
     def items(self, keys: Sequence[str]) -> list[ZoteroItem]:
-        return self._reader.items(keys)
+        wanted, last = frozenset(keys), self._last
+        return self._reader.items(keys) if last is None else [each for each in last if each.key in wanted]
 
     def content(self, attachment: ZoteroAttachment) -> bytes:
         try:
