@@ -1,5 +1,6 @@
 """Ingest documents into a project."""
 
+import logging
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,6 +12,8 @@ from bio_mcp.ports import Backends
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import CITELOOM, SPARSE_MODEL, ProjectId
+
+log = logging.getLogger(__name__)
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 Source = Annotated[str, Field(min_length=1, max_length=4096, json_schema_extra=unpublished)]
@@ -80,7 +83,17 @@ def ingest_from_source(request: Ingest, backends: Backends, context: Context) ->
         Options(options.ocr_languages or (), options.references_path, options.force_rebuild),
         request.job_id,
     )
+    _log(request.project, report)
     return _result(request.project, report, backends)
+
+
+def _log(project: str, report: IngestReport) -> None:
+    """Log the progress of the job, and its warnings once it has ended."""
+    named = {"project": project, "state": report.state, "job_id": report.job_id, "failed": report.cursor.failed}
+    log.info("ingested", extra=named)
+    if report.state in ("complete", "incomplete") and not report.ended:
+        for warning in report.warnings:
+            log.warning("ingest: %s", warning, extra=named)
 
 
 def _result(project_id: str, report: IngestReport, backends: Backends) -> IngestResult:
