@@ -54,7 +54,7 @@ def test_http_is_refused_with_its_reason(sources):
 def test_a_lambda_function_reads_none_of_its_own_files():
     with_files, without = Embedded(Settings()), Embedded(Settings(initialization="on-demand"))
     assert with_files.sources.locate("/", local=True) == "/"
-    with pytest.raises(InvalidInput, match="file addresses are not read"):
+    with pytest.raises(InvalidInput, match="a path is not read here; a source is s3:"):
         without.sources.locate("/etc/passwd", local=True)
 
 

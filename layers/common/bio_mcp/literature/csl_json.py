@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -18,11 +17,18 @@ _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _NOTED = re.compile(r"^\s*(PMID|PMCID|Citation Key)\s*:\s*(\S+)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
 class References:
     """Descriptions of works, of which one may be that of a document."""
 
-    works: Sequence[Description] = ()
+    def __init__(self, works: Iterable[Description] = ()) -> None:
+        self._by_identifier: dict[str, list[Description]] = {}
+        self._by_title: dict[str, list[Description]] = {}
+        self._by_citekey: dict[str, list[Description]] = {}
+        for each in works:
+            for identifier in each.identifiers:
+                self._by_identifier.setdefault(identifier, []).append(each)
+            self._by_title.setdefault(_letters(each.title), []).append(each)
+            self._by_citekey.setdefault(_letters(each.citekey), []).append(each)
 
     def match(self, known: Description, name: str) -> Description | None:
         """The work with an id of `known`, or else with its title, or else that the file's name names; None for several.
@@ -30,17 +36,23 @@ class References:
         A file is named after a work by its citekey, or by the beginning of its title, alone or after "Doe - 2020 - ".
         """
         citekeys = {each for each in known.identifiers if each.startswith("citekey:")}
-        for ids in (known.identifiers - citekeys, citekeys):
-            if found := self._only([each for each in self.works if each.identifiers & ids]):
-                return found
-        title = _letters(known.title)
-        if len(title) >= TELLING and (found := self._only([e for e in self.works if _letters(e.title) == title])):
-            return found
-        return self._only([each for each in self.works if _names(PurePosixPath(name).stem, each)])
+        title, stem = _letters(known.title), PurePosixPath(name).stem
+        for found in (
+            [each for id_ in known.identifiers - citekeys for each in self._by_identifier.get(id_, ())],
+            [each for id_ in citekeys for each in self._by_identifier.get(id_, ())],
+            self._by_title.get(title, []) if len(title) >= TELLING else [],
+            self._by_citekey.get(_letters(stem), []) if _letters(stem) else [],
+            self._beginning(_letters(stem.rpartition(" - ")[2])),
+        ):
+            if len(works := {id(each): each for each in found}) == 1:
+                return next(iter(works.values()))
+        return None
 
-    @staticmethod
-    def _only(found: Sequence[Description]) -> Description | None:
-        return found[0] if len(found) == 1 else None
+    def _beginning(self, letters: str) -> list[Description]:
+        """The works whose title begins so."""
+        if len(letters) < TELLING:
+            return []
+        return [each for title, works in self._by_title.items() if title.startswith(letters) for each in works]
 
 
 def parse(content: bytes) -> References:
@@ -108,11 +120,3 @@ def _initials(given: str) -> str:
 def _letters(text: str | None) -> str:
     """The letters and digits alone, in lower case."""
     return "".join(each for each in (text or "").casefold() if each.isalnum())
-
-
-def _names(stem: str, work: Description) -> bool:
-    """Whether a file of this name is a copy of the work."""
-    if work.citekey and _letters(stem) == _letters(work.citekey):
-        return True
-    title, tail = _letters(work.title), _letters(stem.rpartition(" - ")[2])
-    return len(tail) >= TELLING and title.startswith(tail)

@@ -7,7 +7,7 @@ from bio_mcp.errors import InvalidInput
 from bio_mcp.ports.sources import SourceFile, Sources
 
 FILES = "file"
-FORMS = "a path, s3://bucket/key, https://... or zotero"
+FORMS = {FILES: "a path", "s3": "s3://bucket/key", "https": "https://..."}
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://|(file):", re.IGNORECASE)
 
 
@@ -27,10 +27,12 @@ class GuardedSources:
         return self._place(address).read(address, local=local)
 
     def _place(self, source: str) -> Sources:
-        named = _SCHEME.match(source)
-        scheme = (named[1] or named[2]).lower() if named else FILES
+        found = _SCHEME.match(source)
+        scheme = (found[1] or found[2]).lower() if found else FILES
         if scheme == "http":
             raise InvalidInput("source: http addresses are not read, as anybody on the way may change them; use https")
         if scheme not in self._places:
-            raise InvalidInput(f"source: {scheme} addresses are not read; a source is {FORMS}")
+            named = "a path is not read here" if scheme == FILES else f"{scheme} addresses are not read"
+            forms = ", ".join(form for name, form in FORMS.items() if name in self._places)
+            raise InvalidInput(f"source: {named}; a source is {forms} or zotero")
         return self._places[scheme]()
