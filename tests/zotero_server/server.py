@@ -30,7 +30,7 @@ class Fault:
     headers: dict[str, str] = field(default_factory=dict)
     truncated: bool = False
     body: bytes | None = None
-    then: Callable[[], object] = lambda: None  # after the answer
+    then: Callable[[], object] = field(default=lambda: None, repr=False)  # after the answer
 
 
 @dataclass(frozen=True)

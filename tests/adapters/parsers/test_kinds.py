@@ -66,7 +66,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("content", "name", "says"), REFUSED, ids=lambda each: str(each)[:20])
+@pytest.mark.parametrize(("content", "name", "says"), REFUSED, ids=[f"{name}: {says}" for _, name, says in REFUSED])
 def test_what_is_not_read_is_refused_with_what_would_help(content, name, says):
     with pytest.raises(UnreadableDocument, match=says):
         kind_of(content, name)
