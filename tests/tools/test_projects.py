@@ -357,17 +357,6 @@ def test_a_retraction_in_the_corpus_reaches_the_hits_of_a_project_at_once_by_pmi
     assert after["warnings"] == ["xu2016 (PMID 27602157) was retracted: say so where you cite it."]
 
 
-def test_a_paper_that_the_project_knows_by_its_doi_alone_is_flagged_too(lab):
-    add(
-        lab,
-        ProjectChunk("by-doi", Work("doi:10.1000/withdrawn", doi="10.1000/withdrawn"), "A trial that was withdrawn."),
-    )
-    retracted = article("7", retraction=RetractionStatus.RETRACTED, doi="10.1000/withdrawn")
-    lab.documents.put([Document(retracted, "h", version=1)])
-    [hit] = ask("query_hybrid", lab, filters={"doc_id": "doi:10.1000/withdrawn"})["items"]
-    assert (hit["pmid"], hit["retraction"]) == ("7", "retracted")
-
-
 def test_what_a_client_sent_comes_back_as_it_was_sent(lab):
     metadata = {"citekey": "doe2020", "rating": {"stars": 5}, "fulltext": "The whole of it."}
     add(lab, ProjectChunk("mine", Work("mine", citekey="doe2020"), "A part of it.", metadata=metadata))
