@@ -16,6 +16,7 @@ import pytest
 
 from bio_mcp.adapters.parsers.isolated import IsolatedParser
 from bio_mcp.adapters.parsers.process import Limits
+from bio_mcp.adapters.parsers.tesseract import turned
 from bio_mcp.errors import UnreadableDocument
 from tests.adapters.parsers.pages import drawn, scan, typeset
 from tests.adapters.parsers.reading import read
@@ -99,6 +100,12 @@ def test_a_scan_of_a_language_is_read(lines, language):
     document = recognised(scan(drawn(typeset(lines))), "scan.pdf", language)
     assert similarity(whole(document), " ".join(lines)) >= LEAST
     assert document.language == ("en" if lines is ENGLISH else "de")
+
+
+@pytest.mark.parametrize("angle", [90, 180, 270])
+def test_a_page_that_lies_on_its_side_or_its_head_is_turned(angle):
+    document = recognised(scan(turned(drawn(typeset(GERMAN)), angle)), "scan.pdf", "de")
+    assert similarity(whole(document), " ".join(GERMAN)) >= LEAST
 
 
 @pytest.mark.parametrize("dpi", [200, 300])

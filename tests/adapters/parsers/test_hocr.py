@@ -9,8 +9,8 @@ def word(text, left, right, sure=95):
     return f"<span class='ocrx_word' title='bbox {left} 10 {right} 50; x_wconf {sure}'>{text}</span>"
 
 
-def line(*words, box="0 100 900 140", baseline=-10, height=40, kind="ocr_line", more=""):
-    title = f"bbox {box}; baseline 0 {baseline}; x_size {height}{more}"
+def line(*words, box="0 100 900 140", baseline=-10, height=40, kind="ocr_line"):
+    title = f"bbox {box}; baseline 0 {baseline}; x_size {height}"
     return f"<span class='{kind}' title='{title}'>{' '.join(words)}</span>"
 
 
@@ -75,7 +75,8 @@ def test_a_caption_beside_the_text_stands_below_it():
 
 
 def test_turned_text_is_left_out():
-    assert recognised(line(word("axis", 0, 60), more="; textangle 90")).lines == ()
+    assert recognised(line(word("axis", 0, 60), box="0 100 40 300")).lines == ()
+    assert recognised(line(word("axis", 0, 60)).replace("baseline 0 -10; ", "")).lines == ()
 
 
 def test_a_resolution_that_is_not_told_is_that_of_scans():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bio_mcp.adapters.parsers.tesseract import Tesseract
+from bio_mcp.adapters.parsers.pdf import PageImage
+from bio_mcp.adapters.parsers.tesseract import Tesseract, turned
 from bio_mcp.errors import UnreadableDocument
 from tests.adapters.parsers.pages import drawn, pdf, scan, typeset
 from tests.adapters.parsers.reading import read
@@ -111,6 +112,25 @@ def test_thai_lines_are_taken_for_as_high_as_they_are(program, tmp_path):
     program(["eng", "tha"], f'echo "$@" > {tmp_path}/called; cat > /dev/null; cat {tmp_path}/answer')
     Tesseract(str(tmp_path / "tesseract"), ["th"]).recognise(drawn(typeset(WORDS), dpi=50))
     assert "-l tha+eng -c textord_min_linesize=2.5" in (tmp_path / "called").read_text()
+
+
+def test_an_image_is_turned_clockwise():
+    image = PageImage(1, 3, 2, 72, b"abcdef")  # abc / def
+    assert [(each.width, each.height, each.pixels) for each in (turned(image, angle) for angle in (90, 180, 270))] == [
+        (2, 3, b"daebfc"),
+        (3, 2, b"fedcba"),
+        (2, 3, b"cfbead"),
+    ]
+
+
+def test_a_page_that_is_hardly_recognised_is_turned_as_tesseract_says(program, tmp_path):
+    (tmp_path / "sure").write_text(HOCR.format(sure=90))
+    (tmp_path / "unsure").write_text(HOCR.format(sure=20))
+    tall = f'case "$(head -c 7)" in "P5 9 20") cat {tmp_path}/sure;; *) cat {tmp_path}/unsure;; esac'
+    then = f'case "$*" in *"psm 0"*) cat > /dev/null; echo "Rotate: 90";; *) {tall};; esac'
+    page = PageImage(1, 20, 9, 72, bytes(180))
+    found = Tesseract(program(["eng"], then), ["en"]).recognise(page)
+    assert (found.confidence, found.lines[0].text) == (0.9, "Curcumin helps.")
 
 
 def test_each_recognised_page_is_progress(program, tmp_path):

@@ -25,6 +25,7 @@ _SURENESS = re.compile(r"x_wconf (\d+)")
 _RESOLUTION = re.compile(r"scan_res (\d+) (\d+)")
 _WIDE = 1.2  # letter heights: a gap as between columns, or between a picture and the text
 _SPACE = 0.3  # letter heights: the least gap between two Thai words; within one, tesseract parts the letters
+_TALL = 1.5  # times its width: a line of several letters that is so high is turned
 _SURE = 0.6  # of text; strokes of drawings have less
 _SAME = (0.6, 1.35)  # times the page's median: heights that are one font's; those of Thai vary with its marks
 _POINTS = 72
@@ -90,12 +91,13 @@ def _below(floats: Sequence[_Line], lines: Sequence[_Line]) -> Iterator[_Line]:
 
 
 def _line(line: etree._Element) -> _Line:
-    title = line.get("title") or ""
-    bottom = _box(title)[3]
+    """The line; one that is turned, such as the name of a diagram's axis, has no words."""
+    title, words = line.get("title") or "", tuple(_words(line))
+    left, top, right, bottom = _box(title)
     baseline, height = _BASELINE.search(title), _HEIGHT.search(title)
-    turned = "textangle" in title  # such as the name of a diagram's axis
+    is_tall = bottom - top > _TALL * (right - left) and sum(len(word.text) for word in words) > 1
     return _Line(
-        () if turned else tuple(_words(line)),
+        () if is_tall or baseline is None else words,
         bottom + (float(baseline[2]) if baseline else 0.0),
         float(height[1]) if height else 1.0,
     )

@@ -3,8 +3,10 @@
 The program is given the image on its standard input and answers on its standard output, so that no file is written.
 """
 
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from bio_mcp.adapters.parsers.hocr import HocrPage, pages_of
@@ -14,6 +16,7 @@ from bio_mcp.literature.languages import three_letters
 
 DEFAULT = ("eng", "deu")
 PAGE_S = 120
+_SURE = 0.6  # mean confidence; less may be of a page that lies on its side
 _PACKS: Mapping[str, str] = {"zho": "chi_sim"}  # where tesseract's name is not the code of ISO 639-3
 # Of scripts in which English names and numbers stand, that their own packs do not know.
 _OTHER_SCRIPTS = frozenset("ara chi_sim ell fas heb hin jpn kor tha".split())
@@ -34,16 +37,29 @@ class Tesseract:
         self._wanted = _packs(languages)
 
     def recognise(self, image: PageImage) -> RecognisedPage:
-        """Recognise a page; it has no lines where that fails."""
-        header = b"P5 %d %d 255\n" % (image.width, image.height)
-        pages = [] if self.problem else self._run(header + image.pixels, ("--dpi", str(round(image.dpi))))
+        """Recognise a page, turned if it lies on its side or its head; it has no lines where that fails."""
+        if self.problem:
+            return RecognisedPage((), 0.0)
+        found = self._upright(image)
+        if found.confidence >= _SURE or not (angle := self._angle(image)):
+            return found
+        return max(found, self._upright(turned(image, angle)), key=lambda each: each.confidence)
+
+    def _upright(self, image: PageImage) -> RecognisedPage:
+        pages = self._pages(_file(image), ("--dpi", str(round(image.dpi))))
         return pages[0].in_points(image.dpi) if pages else RecognisedPage((), 0.0)
+
+    def _angle(self, image: PageImage) -> int:
+        """By how many degrees, clockwise, the page must be turned; 0 where tesseract cannot tell."""
+        answer = self._run(_file(image), ("--dpi", str(round(image.dpi)), "--psm", "0"))
+        found = re.search(rb"^Rotate: (90|180|270)$", answer or b"", re.MULTILINE)
+        return int(found[1]) if found else 0
 
     def pages_in(self, content: bytes) -> list[HocrPage]:
         """Recognise the pages of an image file. Raises `UnreadableDocument` for one that is none."""
         if self.problem:
             raise UnreadableDocument(self.problem)
-        pages = self._run(content, ())
+        pages = self._pages(content, ())
         if not pages:
             raise UnreadableDocument("The image cannot be read: it is damaged, too large, or takes too long.")
         return pages
@@ -78,15 +94,34 @@ class Tesseract:
     def _used(self) -> tuple[str, ...]:
         return tuple(each for each in self._wanted if each in self.installed)
 
-    def _run(self, image: bytes, options: Sequence[str]) -> list[HocrPage]:
+    def _pages(self, image: bytes, options: Sequence[str]) -> list[HocrPage]:
         """The pages that tesseract finds in an image; none if it fails or takes too long."""
         more = _THAI if "tha" in self._used else ()
-        called = [self._program, "stdin", "stdout", *options, "-l", "+".join(self._used), *more]
+        answer = self._run(image, (*options, "-l", "+".join(self._used), *more, "hocr"))
+        return pages_of(answer) if answer else []
+
+    def _run(self, image: bytes, options: Sequence[str]) -> bytes | None:
+        called = [self._program, "stdin", "stdout", *options]
         try:
-            ran = subprocess.run([*called, "hocr"], input=image, capture_output=True, timeout=PAGE_S)
+            ran = subprocess.run(called, input=image, capture_output=True, timeout=PAGE_S)
         except (OSError, subprocess.TimeoutExpired):
-            return []
-        return pages_of(ran.stdout) if ran.returncode == 0 else []
+            return None
+        return ran.stdout if ran.returncode == 0 else None
+
+
+def turned(image: PageImage, angle: int) -> PageImage:
+    """The image turned clockwise by 90, 180 or 270 degrees."""
+    pixels, width = image.pixels, image.width
+    if angle == 180:
+        return replace(image, pixels=pixels[::-1])
+    columns = [pixels[at::width] for at in range(width)]
+    rows = [each[::-1] for each in columns] if angle == 90 else columns[::-1]
+    return replace(image, width=image.height, height=width, pixels=b"".join(rows))
+
+
+def _file(image: PageImage) -> bytes:
+    """The image as a PGM file."""
+    return b"P5 %d %d 255\n" % (image.width, image.height) + image.pixels
 
 
 def _packs(languages: Sequence[str]) -> tuple[str, ...]:
