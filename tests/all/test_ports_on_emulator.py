@@ -16,6 +16,7 @@ from tests.adapters.ports.conftest import (  # noqa: F401  the fixtures of the s
     documents,
     jobs,
     leases,
+    project_documents,
     projects,
 )
 from tests.adapters.ports.test_announcements import *  # noqa: F403  the very same tests
@@ -26,7 +27,9 @@ from tests.adapters.ports.test_continuations import *  # noqa: F403
 from tests.adapters.ports.test_documents import *  # noqa: F403
 from tests.adapters.ports.test_jobs import *  # noqa: F403
 from tests.adapters.ports.test_leases import *  # noqa: F403
+from tests.adapters.ports.test_project_documents import *  # noqa: F403
 from tests.adapters.ports.test_projects import *  # noqa: F403
+from tests.adapters.ports.test_resolve import *  # noqa: F403
 from tests.aws_ports import NOBODY, AwsPorts
 from tests.emulated.emulator import emulator
 
