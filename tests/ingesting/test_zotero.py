@@ -391,7 +391,9 @@ def test_a_vanished_collection_stops_the_run_until_it_is_confirmed(anyhow, vanis
     anyhow.ingest("zotero?collection=Heart")
     getattr(anyhow.zotero, vanish)(heart)
     for _ in range(2):
-        with pytest.raises(InvalidInput, match=r"3 of the 3 documents.*confirm_deletions=yes"):
+        with pytest.raises(
+            InvalidInput, match=r"3 of the 3 documents.*ingest 'zotero\?collection=Heart&confirm_deletions=yes'"
+        ):
             anyhow.ingest("zotero?collection=Heart")
         assert len(anyhow.titles) == 3
     anyhow.ingest("zotero?collection=Heart&confirm_deletions=yes")
@@ -505,3 +507,15 @@ def test_a_killed_run_that_is_repeated_gives_the_same(online):
     online.ingest()
     assert len(online.titles) == 6
     assert len(online.project.chunks) == 6
+
+
+def test_a_name_with_any_sign_is_confirmed_as_it_was_named(followed):
+    rare = followed.zotero.add_collection("50 % & more/less")
+    key = followed.paper("Paper", collections=[rare])
+    source = "zotero?collection=50 %25 %26 more/less"
+    followed.ingest(source)
+    followed.zotero.trash(key)
+    with pytest.raises(InvalidInput) as stopped:
+        followed.ingest(source)
+    followed.ingest(str(stopped.value).rpartition("ingest ")[2].strip("'"))
+    assert followed.titles == []

@@ -171,6 +171,14 @@ def test_files_that_have_no_annotations_are_not_asked_for_them(web):
     assert [each.name for each in web.port.items([item])[0].attachments] == ["notes.txt"]
 
 
+def test_an_item_that_vanishes_while_it_is_read_is_not_one_without_a_file(web):
+    key = web.library.add("book", title="Vanishes")
+    web.library.attach(key, "paper.pdf", b"%PDF")
+    web.server.faults = [Fault("itemKey=", then=lambda: web.library.delete(key))]
+    with pytest.raises(Conflict, match="vanished"):
+        web.port.items([key])
+
+
 def test_a_collection_that_vanishes_while_it_is_read_is_a_conflict(web):
     with pytest.raises(Conflict):
         web.port.members(["ABCD2345"])

@@ -15,7 +15,7 @@ from bio_mcp.ingesting.feeds import Entry
 from bio_mcp.ingesting.incoming import Incoming
 from bio_mcp.ingesting.zotero_items import description, has_text, identifier, main_file, sections, text_state
 from bio_mcp.ingesting.zotero_scope import Scope, scope_of
-from bio_mcp.ingesting.zotero_source import CONFIRM, ZoteroSource, unknown_tag
+from bio_mcp.ingesting.zotero_source import ZoteroSource, unknown_tag
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.zotero import ZoteroChanges, ZoteroItem
@@ -179,7 +179,7 @@ class ZoteroFeed:
         raise InvalidInput(
             f"{dropped:,} of the {len(mine):,} documents that this source brought into the project have left it: in "
             "Zotero they were deleted or trashed, or lost the collection or tag. Nothing was changed. If that is "
-            f"right, name the source with {CONFIRM}=yes, as zotero?{CONFIRM}=yes",
+            f"right, ingest {self._source.confirming!r}",
             dropped=dropped,
             documents=len(mine),
         )

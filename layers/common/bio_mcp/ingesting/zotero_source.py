@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ports.zotero import ZoteroCollection, ZoteroItem
@@ -24,9 +24,16 @@ class ZoteroSource:
 
     def location(self, library: str) -> str:
         """A name of what is followed, the same for the same."""
-        named = [("collection", each) for each in sorted(self.collections)] + [("tag", each) for each in self.tags]
-        query = "&".join(f"{name}={quote(value)}" for name, value in named)
-        return f"{ZOTERO}:{library}{'?' if query else ''}{query}"
+        return f"{ZOTERO}:{library}?{'&'.join(self._query(sorted(self.collections)))}"
+
+    @property
+    def confirming(self) -> str:
+        """The same source as one types it, confirmed."""
+        return f"{ZOTERO}?{'&'.join([*self._query(self.collections), f'{CONFIRM}=yes'])}"
+
+    def _query(self, collections: Sequence[str]) -> list[str]:
+        named = [*(("collection", each) for each in collections), *(("tag", each) for each in self.tags)]
+        return [f"{name}={value.replace('%', '%25').replace('&', '%26')}" for name, value in named]
 
     def has_tags(self, item: ZoteroItem) -> bool:
         """Whether the item has all of the tags, whatever their case."""

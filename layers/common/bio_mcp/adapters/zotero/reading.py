@@ -79,11 +79,11 @@ class Reader:
         return own + [mark for each in own for mark in self._annotations(each)]
 
     def _children(self, key: str) -> list[Data]:
-        """The `data` of what hangs on an object; nothing for one that is gone."""
+        """The `data` of what hangs on an object. Raises `Conflict` if that is gone: it is not one without any."""
         try:
             return self.whole(f"items/{key}/children", TRASHED)[0]
         except NotFound:
-            return []
+            raise Conflict("an item of Zotero vanished while it was read; try again") from None
 
     def _annotations(self, data: Data) -> list[Data]:
         return self._children(data["key"]) if data.get("contentType") in ANNOTATED else []
