@@ -17,14 +17,13 @@ PUBLIC = {
     if inspect.isclass(each) and each.__module__ == module.__name__ and not name.startswith("_")
 }
 GIVEN_BY_WIRING = {"Cache", "RateLimiter", "Functions"}  # to other adapters, the last to a door
-LATER = {"ZoteroLibrary"}
 
 
 def test_every_port_is_given_by_backends():
     hints = [get_type_hints(each.fget) for each in vars(ports.Backends).values() if isinstance(each, property)]
     given = {port for each in hints for port in each["return"].__mro__}
     protocols = {each for each in PUBLIC.values() if getattr(each, "_is_protocol", False)}
-    assert {each.__name__ for each in protocols - given} == {"Backends", *GIVEN_BY_WIRING, *LATER}
+    assert {each.__name__ for each in protocols - given} == {"Backends", *GIVEN_BY_WIRING}
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 MAX_FREQUENCY = 0xFFFF
 _INSERT = "INSERT INTO collection_chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _FIELDS = [each.name for each in fields(ProjectChunk) if each.name not in ("chunk_id", "work", "position")]
-_WORK_FIELDS = [each.name for each in fields(Work)]
-_work_row = attrgetter(*_WORK_FIELDS)
+_work_row = attrgetter(*[each.name for each in fields(Work)])
 _chunk_row = attrgetter(*_FIELDS)
 
 
@@ -107,17 +106,21 @@ def decoded_row(chunk_id: str, doc_id: str, position: int, text: Any, crc: Any) 
 @lru_cache(maxsize=1024)
 def _decoded(chunk_id: str, position: int, text: bytes) -> ProjectChunk:
     """The chunk whose row has this text. Cached, by all that it depends on (some 10 MB)."""
-    work, *row = json.loads(text)
-    values = dict(zip(_FIELDS, row, strict=True))
-    span, path = values.pop("page_span"), values.pop("section_path")
+    work, content, context, section, path, span, start, end, kind, metadata = json.loads(text)
+    pages = None if span is None else (span[0], span[1])
     return ProjectChunk(
         chunk_id,
         _work(work),
-        position=position,
-        section_path=tuple(path),
-        page_span=None if span is None else (span[0], span[1]),
-        kind=SectionKind(values.pop("kind")),
-        **values,
+        content,
+        position,
+        context,
+        section,
+        tuple(path),
+        pages,
+        start,
+        end,
+        SectionKind(kind),
+        metadata,
     )
 
 
@@ -128,9 +131,8 @@ def decoded_facets(text: bytes) -> WorkFacets:
 
 
 def _work(row: list[Any]) -> Work:
-    values = dict(zip(_WORK_FIELDS, row, strict=True))
-    values["authors"], values["tags"] = tuple(values["authors"]), tuple(values["tags"])
-    return Work(**values)
+    doc_id, title, citekey, doi, pmid, url, year, authors, tags, language, source = row
+    return Work(doc_id, title, citekey, doi, pmid, url, year, tuple(authors), tuple(tags), language, source)
 
 
 def _row(chunk: ProjectChunk, terms: Counter[str], numbers: Mapping[str, int]) -> tuple[Any, ...]:

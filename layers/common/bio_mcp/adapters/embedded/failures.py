@@ -6,7 +6,7 @@ from bio_mcp.errors import Failure
 
 DAMAGED = (
     "The corpus file is damaged; it has been left as it is. Run `bio-mcp doctor`; then stop every bio-mcp that uses it "
-    "and put back a copy of the file, or move it away, import and sync again."
+    "and put back a copy of the file, or move it away, and import, sync and ingest again."
 )
 FULL = (
     "No space is left on the disk of the corpus. Nothing of this batch was stored and all earlier ones are intact; "

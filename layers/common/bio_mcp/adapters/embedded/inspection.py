@@ -13,7 +13,7 @@ from bio_mcp.ports.state import Jobs
 LOW_DISK, FULL_DISK = 1 << 30, 100 << 20  # bytes of free disk
 RESTORE = (
     "Stop every bio-mcp that uses the file and put back a copy of it, with no corpus.sqlite3-wal beside it; or move it "
-    "away, import and sync again."
+    "away, and import, sync and ingest again."
 )
 REPAIRS = {
     "bio-mcp reindex": "Run `bio-mcp reindex`.",
