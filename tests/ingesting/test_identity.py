@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from bio_mcp.ingesting.sources import Options
+from bio_mcp.deadline import NEVER
+from bio_mcp.ingesting.sources import Ingesting, Options
 from bio_mcp.literature.records import Author, Document
+from bio_mcp.progress import silent
+from tests.corpus import Over
 from tests.ingesting.library import PROJECT
 from tests.memory_corpus import article
 
@@ -181,3 +184,28 @@ def test_a_paper_of_one_project_is_unknown_to_another(library):
     library.ingest()
     assert library.project_documents.find("lab/other", [f"doi:{DOI}"]) == []
     assert library.project_documents.find(PROJECT, [f"doi:{DOI}"]) != []
+
+
+def test_two_runs_that_bring_in_one_paper_at_once_leave_one_document(library):
+    """The other run comes between the chunks of this one and their record."""
+    other = library.write("other/a.md", f"doi: {DOI}\nThe other file.")
+    this = library.write("this/b.md", f"doi: {DOI}\nThis file.")
+
+    class Racing:
+        raced = False
+
+        def __getattr__(self, name):
+            return getattr(library.collections, name)
+
+        def replace(self, *given):
+            library.collections.replace(*given)
+            if not self.raced:
+                self.raced = True
+                library.ingest(other)
+
+    ingesting = Ingesting(Over(library, collections=Racing()), NEVER, silent, local=True)
+    report = ingesting.ingest({"project": PROJECT, "source": str(this)}, Options())
+    assert library.texts == ["The other file."]
+    assert report.warnings == (
+        "'b.md': this paper is in the project already; the text of the file that was read first stays",
+    )
