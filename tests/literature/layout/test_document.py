@@ -59,6 +59,22 @@ def test_a_heading_of_two_lines_is_one():
     )
 
 
+def test_entries_of_a_table_of_contents_are_no_headings():
+    entries = [heading("1. Introduction", 90), heading("2. Methods", 120), heading("List of figures 9", 150)]
+    first = page(heading("Contents", 60), *entries, number=1)
+    parts = [
+        heading("1. Introduction", 60),
+        block(prose(6), y=80),
+        heading("2. Methods", 180),
+        block(prose(6, "more"), y=200),
+    ]
+    document = lay_out([first, page(*parts, number=2)])
+    assert [(each.path, each.page_span) for each in document.sections if each.path] == [
+        (("1. Introduction",), (2, 2)),
+        (("2. Methods",), (2, 2)),
+    ]
+
+
 def test_bold_text_of_many_lines_is_no_heading():
     bold = block(prose(6), y=60, bold=True, font="Serif-Bold")
     assert all(not each.path for each in lay_out([page(bold, block(prose(8), y=160))]).sections)

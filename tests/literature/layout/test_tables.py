@@ -48,6 +48,13 @@ def test_a_table_across_two_columns_ends_where_their_text_begins():
     assert {each.text for each in columns} <= set(left)
 
 
+def test_a_table_may_stand_above_its_caption():
+    caption = line("Table 1. Doses of the trial", y=134, size=8)
+    left, tables = found(block(prose(4), y=40), table(), caption, block(prose(6), y=180))
+    assert tables == ["Table 1. Doses of the trial\nDrug\tDose\tPatients\nMetformin\t500 mg\t120\nPlacebo\t\t118"]
+    assert len(left) == 11
+
+
 def test_a_line_of_text_that_begins_with_a_tables_name_is_text():
     text = block("Table 1 shows the doses that were given\n" + prose(6))
     assert found(text) == ([each.text for each in text], [])

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bio_mcp.literature.layout.lines import FlowLine, PositionedLine
-from bio_mcp.literature.layout.section_names import depth, is_main, is_references, is_top
+from bio_mcp.literature.layout.section_names import bare, depth, is_contents, is_main, is_references, is_top
 
 _RUN = 4  # lines of one style in a row: more are text, fewer may be a heading
 _LONGEST = 220  # letters of a heading
 _APART = 1.6  # font sizes between the baselines of two lines of one heading
 _SMALLEST = 0.7  # of the text's size: lettering in a figure is smaller
+_COMMON = 0.05  # of all letters
+_LEADERS = re.compile(r"(\. ?){4}")  # of a table of contents
 _WORDS = 30  # letters by which a line of the text's size is text, whatever its font
 _FRONT_PAGES = 2  # after the first, on which the text begins at last
 _NO_HEADING = re.compile(
@@ -38,7 +40,7 @@ def headings(flow: Sequence[FlowLine], size: float, outline: Sequence[tuple[int,
 
     `outline` has page, title and level of the file's own bookmarks.
     """
-    text_styles = _text_styles(flow)
+    text_styles = _text_styles(flow, size)
     found: list[tuple[int, int]] = []
     at = 0
     while at < len(flow):
@@ -46,23 +48,24 @@ def headings(flow: Sequence[FlowLine], size: float, outline: Sequence[tuple[int,
         if end > at:
             found.append((at, end))
         at = max(end, at + 1)
-    found = _without_entries(flow, _after_front_matter(flow, _in_text(flow, found, size, text_styles)))
+    found = _without_contents(flow, _in_text(flow, found, size, text_styles))
+    found = _without_entries(flow, _after_front_matter(flow, found))
     texts = [" ".join(each.text for each in flow[start:end]) for start, end in found]
     levels = _levels([flow[start].line for start, _ in found], texts, _marked(flow, found, texts, outline))
     return [Heading(start, end, text, level) for (start, end), text, level in zip(found, texts, levels, strict=True)]
 
 
-def _text_styles(flow: Sequence[FlowLine]) -> set[Style]:
-    """Styles in which text runs on for lines, and that of most letters."""
+def _text_styles(flow: Sequence[FlowLine], size: float) -> set[Style]:
+    """Styles in which text runs on for lines, and that of most letters; larger type is text only where it is common."""
     letters: Counter[Style] = Counter()
     for line in flow:
         letters[line.line.style] += len(line.text)
     styles = {style for style, _ in letters.most_common(1)}
     run = 0
     for before, line in zip([None, *flow], flow, strict=False):
-        follows = before is not None and before.line.style == line.line.style and before.column == line.column
-        run = run + 1 if follows else 1
-        if run > _RUN:
+        same = before is not None and before.line.style == line.line.style and before.column == line.column
+        run = run + 1 if same and before is not None and not before.short else 1
+        if run > _RUN and (line.line.size <= 1.05 * size or letters[line.line.style] > _COMMON * letters.total()):
             styles.add(line.line.style)
     return styles
 
@@ -83,8 +86,8 @@ def _heading_end(flow: Sequence[FlowLine], at: int, size: float, text_styles: se
 def _may_be_heading(line: FlowLine, size: float, text_styles: set[Style]) -> bool:
     text, style = line.text, line.line.style
     if is_top(text):
-        return style not in text_styles or text.isupper() or text[:1].isupper()
-    if line.line.mixed or line.line.size < _SMALLEST * size:
+        return style not in text_styles or text.isupper() or bare(text)[:1].isupper()
+    if (line.line.mixed and line.line.size <= 1.05 * size) or line.line.size < _SMALLEST * size:
         return False
     if style in text_styles and not (line.line.italic or text.isupper()):
         return False
@@ -111,8 +114,10 @@ def _goes_on(line: FlowLine, below: FlowLine) -> bool:
 
 def _reads_as_heading(text: str) -> bool:
     """Whether the text is like a heading: begins as one, has a word, does not end as a sentence."""
-    letters = sum(each.isalpha() for each in text)
-    if not text or len(text) > _LONGEST or letters < 0.6 * len(text.replace(" ", "")) or text.endswith((",", ";", ":")):
+    words = bare(text).replace(" ", "")
+    if not words or len(text) > _LONGEST or sum(map(str.isalpha, words)) < 0.6 * len(words):
+        return False
+    if text.endswith((",", ";", ":")) or _LEADERS.search(text):
         return False
     if (text.endswith(".") and depth(text) is None) or not re.search(r"[^\W\d_]{3}", text):
         return False
@@ -142,6 +147,19 @@ def _after_front_matter(flow: Sequence[FlowLine], found: Sequence[tuple[int, int
     known = [at for at, (start, _) in enumerate(found) if is_top(flow[start].text) or depth(flow[start].text)]
     early = known and flow[found[known[0]][0]].page <= flow[0].page + _FRONT_PAGES
     return list(found[known[0] :] if early else found)
+
+
+def _without_contents(flow: Sequence[FlowLine], found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that are no entry of a table of contents: after its heading, what comes again or ends with a page."""
+    texts = [" ".join(line.text for line in flow[start:end]) for start, end in found]
+    names = [_letters(text).rstrip("0123456789") for text in texts]
+    chosen: list[tuple[int, int]] = []
+    within = False
+    for at, text in enumerate(texts):
+        within = is_contents(text) or (within and (text[-1].isdigit() or names[at] in names[at + 1 :]))
+        if not within or is_contents(text):
+            chosen.append(found[at])
+    return chosen
 
 
 def _without_entries(flow: Sequence[FlowLine], found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -23,6 +23,7 @@ references( and notes)?; reference list; bibliography; literature( cited)?; work
 literatur(verzeichnis)?; quellen(verzeichnis)?; références( bibliographiques)?; bibliographie;
 referencias( bibliográficas)?; bibliografía; เอกสารอ้างอิง; บรรณานุกรม
 """)
+_CONTENTS = _any_of("(table of )?contents; inhalt(sverzeichnis)?; sommaire; table des matières; índice; สารบัญ")
 _ABSTRACT = _any_of("(structured )?abstract; summary; zusammenfassung; kurzfassung; résumé; resumen; บทคัดย่อ")
 _BACK = _any_of("""
 acknowled?ge?ments?; funding( information| sources?| statement)?; financial support; disclosures?; orcid( ids?)?;
@@ -55,6 +56,11 @@ def is_main(heading: str) -> bool:
 def is_references(heading: str) -> bool:
     """Whether it names the list of references."""
     return bool(_REFERENCES.fullmatch(bare(heading)))
+
+
+def is_contents(heading: str) -> bool:
+    """Whether it names the table of contents."""
+    return bool(_CONTENTS.fullmatch(bare(heading)))
 
 
 def is_abstract(heading: str) -> bool:

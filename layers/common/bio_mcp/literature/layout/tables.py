@@ -15,7 +15,7 @@ _OTHER = re.compile(r"(fig(ure|\.)|abb(ildung|\.)|table|tab\.|tabelle|scheme|box
 _FARTHEST = 3.2  # font sizes between the baselines of two rows
 _CAPTION_ROWS = 6
 _PROSE = 0.7  # of the width of a column, that a line of the text beside a table has
-_MOST_PROSE = 0.2  # of a table's letters
+_PROSE_LINES = 4  # that no table holds
 _WRAPPED = 1.5  # font sizes to the next row where it goes on with cells of the last, at most
 _FONT = "\ntable "  # no font's name: marks the line that holds a table's place
 
@@ -72,24 +72,29 @@ def without_tables(page: PageLines, size: float) -> tuple[PageLines, dict[str, T
 def _table(
     lines: Sequence[PositionedLine], caption: PositionedLine, size: float
 ) -> tuple[_Window, list[Row], list[Row]] | None:
-    """Where the table below `caption` stands, the rows of its caption and its own; None if there is none."""
+    """Where the table below or above `caption` stands, the rows of its caption and its own; None if there is none."""
     for window, prose in _windows(lines, caption):
-        below = [line for line in lines if window.holds(line) and line.y >= caption.y - 0.5 * caption.size]
-        rows = grouped_by_row(below)
-        if caption is not rows[0][0]:
+        rows = grouped_by_row([line for line in lines if window.holds(line)])
+        at = next((at for at, row in enumerate(rows) if caption is row[0]), None)
+        if at is None:
             continue
-        head = _caption_rows(rows)
-        body = _body(rows[len(head) :], head[-1], prose, size)
-        if sum(len(row) > 1 for row in body) >= 2 and _prose_share(body, prose, size) < _MOST_PROSE:
-            return window, head, body
+        head = _caption_rows(rows[at:])
+        below, above = rows[at + len(head) :], rows[:at][::-1]
+        nearer = _gap(above, rows[at]) < _gap(below, head[-1])
+        for after, before in ((above, rows[at]), (below, head[-1]))[:: 1 if nearer else -1]:
+            body = _body(after, before, prose, size)
+            if sum(len(row) > 1 for row in body) >= 2 and not _holds_prose(body, prose, size):
+                return window, head, sorted(body, key=lambda row: row[0].y)
     return None
 
 
-def _prose_share(rows: Sequence[Row], width: float, size: float) -> float:
-    """The share of the letters that are in lines as wide and as large as the text's."""
-    lines = [line for row in rows for line in row]
-    prose = (len(line.text) for line in lines if line.x1 - line.x0 > width and line.size >= 0.97 * size)
-    return sum(prose) / sum(len(line.text) for line in lines)
+def _gap(rows: Sequence[Row], row: Row) -> float:
+    return _distance(row, rows[0]) if rows else _FARTHEST
+
+
+def _holds_prose(rows: Sequence[Row], width: float, size: float) -> bool:
+    """Whether several lines are as wide and as large as the text's."""
+    return sum(line.x1 - line.x0 > width and line.size >= 0.97 * size for row in rows for line in row) >= _PROSE_LINES
 
 
 def _windows(lines: Sequence[PositionedLine], caption: PositionedLine) -> list[tuple[_Window, float]]:
@@ -135,7 +140,7 @@ def _is_text(row: Row, prose: float, size: float, table: Sequence[Row]) -> bool:
 
 
 def _distance(row: Row, below: Row) -> float:
-    return (below[0].y - row[0].y) / max(below[0].size, row[0].size)
+    return abs(below[0].y - row[0].y) / max(below[0].size, row[0].size)
 
 
 def _caption(rows: Sequence[Row]) -> str:
