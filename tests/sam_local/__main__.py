@@ -15,6 +15,7 @@ from tests.sam_local.image import ARCH
 from tests.sam_local.local import FUNCTIONS, SamLocal, sam_local
 
 FIRST = {"query_key": "first", "term": "17727691[uid] OR obesity OR migraine"}  # what the events are about
+PROJECT = "lab"  # what those of projects are about
 SHOWN = 160  # characters
 VARIABLES = ROOT / ".cache/sam-local/variables.json"
 BY_HAND = """
@@ -31,6 +32,7 @@ def main() -> None:
     try:
         with sam_local() as local:
             local.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": FIRST})
+            local.cloud.stack.command("projects", "create", PROJECT)
             if sys.argv[1:] == ["--keep"]:
                 _keep(local)
             else:
