@@ -116,7 +116,6 @@ def query(request: DenseQuestion, backends: Backends, context: Context) -> Dense
     command="projects search",
     timeout=15,
     longest=budget.DEFAULT,
-    also_uses=("documents.resolve",),
 )
 def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
     """Find passages of the user's own documents by words and meaning together.
