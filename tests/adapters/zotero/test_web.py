@@ -205,6 +205,14 @@ def test_redirects_to_other_kinds_of_addresses_are_not_followed(web, target):
         web.port.content(item.attachments[0])
 
 
+def test_a_store_of_files_that_refuses_one_says_nothing_of_the_key(web):
+    key = web.library.attach(None, "paper.pdf", b"%PDF")
+    [item] = web.port.items([key])
+    web.server.faults = [Fault("/stored", times=99, status=403)]
+    with pytest.raises(UpstreamFailed, match="status 403"):
+        web.port.content(item.attachments[0])
+
+
 def test_redirects_end(web):
     key = web.library.attach(None, "paper.pdf", b"%PDF")
     [item] = web.port.items([key])

@@ -120,7 +120,7 @@ class Transport:
         headers = {"Zotero-API-Key": self._key()} if keyed and self._key else {}
         failure: Failure
         try:
-            return self._exchange(url, headers)
+            return self._exchange(url, headers, of_library=keyed)
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
             failure = Misconfigured("ZOTERO_API_URL is not an http address; correct it")
         except httpx.HTTPError as error:
@@ -129,13 +129,13 @@ class Transport:
         call_deadline().check("Zotero answered")
         raise failure
 
-    def _exchange(self, url: str, headers: Mapping[str, str]) -> Answer:
+    def _exchange(self, url: str, headers: Mapping[str, str], *, of_library: bool) -> Answer:
         left = call_deadline().remaining
         timeout = httpx.Timeout(min(READ_S, left), connect=min(CONNECT_S, left))
         with self._client.stream("GET", url, headers=dict(headers), timeout=timeout) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
             self._not_before = self._clock() + (_seconds(found.get("backoff")) or 0.0)
-            if failure := _failure_in(response.status_code, found):
+            if failure := _failure_in(response.status_code, found, of_library=of_library):
                 raise failure
             return Answer(response.status_code, found, _body(response))
 
@@ -157,10 +157,10 @@ def _body(response: httpx.Response) -> bytes:
     return b"".join(parts)
 
 
-def _failure_in(status: int, headers: Mapping[str, str]) -> Failure | None:
+def _failure_in(status: int, headers: Mapping[str, str], *, of_library: bool) -> Failure | None:
     if status < httpx.codes.BAD_REQUEST:
         return None
-    if status in REFUSED:
+    if status in REFUSED and of_library:
         return Misconfigured(
             "Zotero refuses access to this library: ZOTERO_API_KEY must be a key that may read it, ZOTERO_LIBRARY_ID "
             "and ZOTERO_LIBRARY_TYPE must name it, and a running Zotero must allow other applications on this computer"
