@@ -71,9 +71,8 @@ def measure(home: Path, chunks: int) -> None:
         return seconds(lambda: collections.search(NAME, query))
 
     writes = [write(number) for number in range(chunks // CHUNKS)]
-    print(
-        f"{chunks:,} chunks, {(home / FILE).stat().st_size >> 20} MB; search returns up to 100 of each leg, with text"
-    )
+    size = (home / FILE).stat().st_size >> 20
+    print(f"{chunks:,} chunks, {size} MB; search returns up to 100 of each leg, with text; CPU time")
     print(f"write a document of {CHUNKS} chunks   {spread(writes)}")
     print(f"first search, which loads all    {1000 * search():6.0f} ms")
     print(f"search                           {spread([search() for _ in range(QUERIES)])}")
