@@ -52,6 +52,11 @@ def test_a_title_of_its_own_does_not_swallow_the_first_section():
     assert outline(read(page, "x.html")) == [(("Background",), "x")]
 
 
+@pytest.mark.parametrize("name", ["a.html", "a.md", "a.txt"])
+def test_a_nul_leaves_nothing_and_ends_nothing(name):
+    assert read(b"<p>one\0two</p>" if name == "a.html" else b"one\0two", name).text == "onetwo"
+
+
 def test_a_layout_table_is_read_as_text():
     page = "<html><body><table><tr><td><h2>Methods</h2>We did.</td><td>More</td></tr></table></body></html>"
     assert outline(read(page, "x.html")) == [(("Methods",), "We did.\n\nMore")]

@@ -62,7 +62,7 @@ def _plain(content: bytes, _name: str, _options: Options) -> ParsedDocument:
 
 def _of_text(content: bytes, parse: Callable[[str], ParsedDocument]) -> ParsedDocument:
     text, warnings = decode(content)
-    document = parse(text)
+    document = parse(text.replace("\0", ""))  # HTML's parser would put U+FFFD there
     return replace(document, warnings=(*warnings, *document.warnings))
 
 
