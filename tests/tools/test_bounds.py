@@ -36,7 +36,8 @@ def is_model(kind):
     return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-FIELDS = [(model, name) for model in models() for name in model.model_fields]
+FREE = {("StoredItem", "metadata")}  # the contract's object of any fields: checked_metadata bounds it
+FIELDS = [(model, name) for model in models() for name in model.model_fields if (model.__name__, name) not in FREE]
 
 
 @pytest.mark.parametrize(("model", "name"), FIELDS, ids=[f"{model.__name__}.{name}" for model, name in FIELDS])

@@ -110,13 +110,7 @@ def query(request: DenseQuestion, backends: Backends, context: Context) -> Dense
     return _answer(DensePassages(**_fields(found, request), model=found.model))
 
 
-@tool(
-    "query_hybrid",
-    family=CITELOOM,
-    command="projects search",
-    timeout=15,
-    longest=budget.DEFAULT,
-)
+@tool("query_hybrid", family=CITELOOM, command="projects search", timeout=15, longest=budget.DEFAULT)
 def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
     """Find passages of the user's own documents by words and meaning together.
 
