@@ -115,6 +115,8 @@ def asked(corpus):
         ("getBookRecord", {"id": CHAPTER}),
         ("find_chunks", {"project": "lab", "query": QUOTE, "top_k": 20}),
         ("query", {"project": "lab", "text": QUOTE, "top_k": 20}),
+        ("locateQuote", {"project": "lab", "quote": QUOTE}),
+        ("locateQuote", {"quote": title}),
         ("query_hybrid", {"project": "lab", "text": QUOTE, "top_k": 20}),
     ]
 

@@ -6,6 +6,7 @@ Scores compare between calls and projects: a cosine, or reciprocal ranks divided
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from bio_mcp.answering import retractions
 from bio_mcp.answering.retrieving import readable
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch
@@ -19,11 +20,6 @@ from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkMatch, ChunkQuer
 from bio_mcp.retrieval.reciprocal_ranks import reciprocal_ranks
 
 TOP_K = 6  # hits, where neither the question nor the project says otherwise
-FLAGGED = {
-    RetractionStatus.RETRACTED: "was retracted",
-    RetractionStatus.NOTICE: "is a notice of retraction",
-    RetractionStatus.CONCERN: "has an expression of concern",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,24 +158,12 @@ def _order(each: _Match) -> tuple[float, float, str, str]:
 
 def _with_retractions(hits: Sequence[ProjectHit], backends: Backends) -> tuple[ProjectHit, ...]:
     """The hits with what the corpus knows of their papers now, not when they were ingested."""
-    works = [each.chunk.work for each in hits]
-    dois = sorted({f"doi:{work.doi}" for work in works if work.doi and not work.pmid})
-    by_doi = backends.documents.resolve(dois) if dois else {}
-    pmids = [work.pmid or by_doi.get(f"doi:{work.doi}") for work in works]
-    known = sorted({pmid for pmid in pmids if pmid})
-    documents = backends.documents.get_many(known) if known else {}
-    status = {pmid: document.article.retraction for pmid, document in documents.items()}
-    return tuple(
-        replace(each, pmid=pmid, retraction=status.get(pmid or "")) for each, pmid in zip(hits, pmids, strict=True)
-    )
+    papers = retractions.known([each.chunk.work for each in hits], backends)
+    return tuple(replace(each, pmid=pmid, retraction=status) for each, (pmid, status) in zip(hits, papers, strict=True))
 
 
 def _retracted(hits: Iterable[ProjectHit]) -> Iterator[str]:
-    """A sentence for each paper among the hits that should not be relied on."""
-    papers = {each.pmid: each for each in hits if each.retraction in FLAGGED}
-    for pmid, each in papers.items():
-        named = each.chunk.work.citekey or each.chunk.work.title or each.chunk.work.doc_id
-        yield f"{named} (PMID {pmid}) {FLAGGED[RetractionStatus(each.retraction or '')]}: say so where you cite it."
+    return retractions.warnings((each.chunk.work, retractions.Known(each.pmid, each.retraction)) for each in hits)
 
 
 def _empty(projects: Iterable[Project], filters: ChunkFilters, backends: Backends) -> Iterator[str]:

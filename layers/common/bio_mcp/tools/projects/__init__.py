@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from bio_mcp.answering.locating import locate
 from bio_mcp.answering.project_search import ProjectHit, ProjectHits, ProjectQuestion, search_projects
+from bio_mcp.answering.retractions import known, warnings
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.addresses import doi_page, pubmed_page
 from bio_mcp.ports import Backends
@@ -136,10 +137,11 @@ def locate_quote(request: Quote, backends: Backends, context: Context) -> Locate
     Answers with document, section, pages and offsets, and every word that differs; "not found" is an answer.
     """
     places = locate(request.quote, backends, context.deadline, request.project, request.doc_id)
+    papers = known(works := [each.work for each in places], backends)
     answer = LocatedQuote(
         found="not found" if not places else "exactly" if places[0].similarity == 1 else "nearly",
-        places=[place_of(each) for each in places],
-        warnings=[] if places else [NOT_FOUND],
+        places=[place_of(each, paper) for each, paper in zip(places, papers, strict=True)],
+        warnings=[*warnings(zip(works, papers, strict=True))] if places else [NOT_FOUND],
     )
     return budget.within(answer, "places", LONGEST_ANSWER, lambda rest: {"left_out": len(rest)})
 

@@ -5,6 +5,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bio_mcp.answering.locating import Place
+from bio_mcp.answering.retractions import Known
+from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.tool import Request, Response
 from bio_mcp.tools.families import ProjectId
 
@@ -35,6 +37,7 @@ class QuotePlace(Response):
     citekey: str | None = None
     title: str | None = None
     pmid: str | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
     doi: str | None = None
     section: str | None = None
     section_path: list[str] = Field(default_factory=list)
@@ -55,14 +58,15 @@ class LocatedQuote(Response):
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
-def place_of(place: Place) -> QuotePlace:
-    """The place as clients see it."""
+def place_of(place: Place, paper: Known) -> QuotePlace:
+    """The place as clients see it, with what the corpus knows of its paper."""
     work = place.work
     return QuotePlace(
         doc_id=work.doc_id,
         citekey=work.citekey,
         title=work.title,
-        pmid=work.pmid,
+        pmid=paper.pmid,
+        retraction=paper.retraction or RetractionStatus.UNKNOWN,
         doi=work.doi,
         section=place.section,
         section_path=list(place.section_path),
