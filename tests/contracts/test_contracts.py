@@ -16,6 +16,7 @@ from bio_mcp.tools.families import BIO_MCP, CITELOOM, PUBMED
 from tests.contracts.schemas import misfits, same, same_input
 from tests.examples import EXAMPLES
 from tests.sample_corpus import corpus
+from tests.validation import validate
 
 CONTRACT = json.loads((Path(__file__).parent / "tools.json").read_text())
 
@@ -99,20 +100,20 @@ def test_a_resource_has_every_field_of_the_contract_with_its_type(uri):
 def test_an_answer_fits_the_contract_and_the_tools_own_schema(name):
     body = call(TOOLS[name], EXAMPLES[name], corpus()).body
     assert "error" not in body
-    jsonschema.validate(body, CONTRACT["tools"].get(name, {}).get("output", {}))
-    jsonschema.validate(body, TOOLS[name].output_schema)
+    validate(body, CONTRACT["tools"].get(name, {}).get("output", {}))
+    validate(body, TOOLS[name].output_schema)
 
 
 @pytest.mark.parametrize("uri", RESOURCES)
 def test_a_resource_fits_the_contract_and_its_own_schema(uri):
     body = read(RESOURCES[uri], dict.fromkeys(RESOURCES[uri].parameters, PMID), corpus()).body
-    jsonschema.validate(body, CONTRACT["resources"][uri]["payload"])
-    jsonschema.validate(body, RESOURCES[uri].output.model_json_schema())
+    validate(body, CONTRACT["resources"][uri]["payload"])
+    validate(body, RESOURCES[uri].output.model_json_schema())
 
 
 def test_every_paper_fits_the_contract_of_rag_get_and_both_resources():
     for each in corpus().articles:
-        jsonschema.validate(
+        validate(
             call(TOOLS["rag.get"], {"doc_id": f"pmid:{each.pmid}"}, corpus()).body,
             CONTRACT["tools"]["rag.get"]["output"],
         )
@@ -120,7 +121,7 @@ def test_every_paper_fits_the_contract_of_rag_get_and_both_resources():
             if not resource.parameters:
                 continue
             body = read(resource, dict.fromkeys(resource.parameters, each.pmid), corpus()).body
-            jsonschema.validate(body, CONTRACT["resources"][uri]["payload"])
+            validate(body, CONTRACT["resources"][uri]["payload"])
 
 
 def test_a_resource_of_a_paper_is_the_answer_of_rag_get():
@@ -182,7 +183,7 @@ BROKEN = [
 @pytest.mark.parametrize(("name", "field", "arguments"), BROKEN)
 def test_an_input_that_breaks_the_contract_is_refused_by_the_name_of_the_field(name, field, arguments):
     body = call(TOOLS[name], arguments, corpus()).body
-    jsonschema.validate(body, envelope_of(name))
+    validate(body, envelope_of(name))
     assert body["error"]["code"] == code_for(errors.InvalidInput("x"), TOOLS[name].family.dialect)
     assert field in body["error"]["message"]
     assert body["error"]["details"]["retryable"] is False
@@ -206,7 +207,7 @@ def failures(kind=errors.Failure):
 def test_every_failure_has_a_code_of_the_contract(failure):
     for name in OF_CONTRACT:
         body = envelope(failure("a sentence that says what to do next", retry_after_s=1), TOOLS[name].family.dialect)
-        jsonschema.validate(body, envelope_of(name))
+        validate(body, envelope_of(name))
 
 
 def test_the_table_of_codes_is_the_designs():
@@ -267,11 +268,11 @@ def test_a_time_out_is_the_contracts(name):
 def test_the_schema_that_is_listed_fits_an_answer_or_an_error_and_nothing_between(name):
     listed = list_entry(TOOLS[name], name).output_schema or answer_schema(TOOLS[name])
     body = call(TOOLS[name], EXAMPLES[name], corpus()).body
-    jsonschema.validate(body, listed)
-    jsonschema.validate(envelope(errors.NotFound("a sentence"), TOOLS[name].family.dialect), listed)
+    validate(body, listed)
+    validate(envelope(errors.NotFound("a sentence"), TOOLS[name].family.dialect), listed)
     for broken in ({}, {**body, "surprise": 1}, {"error": {}}, {"error": "no"}):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(broken, listed)
+            validate(broken, listed)
 
 
 @pytest.mark.parametrize("names", ["portable", "contract"])

@@ -38,6 +38,7 @@ def engine(data: Path = DATA) -> Iterator[Mapping[str, str]]:
             yield here
         finally:
             _stop(daemon)
+            _unmount(scratch)
 
 
 def run(env: Mapping[str, str], *command: str | Path, timeout: float = 300) -> str:
@@ -81,6 +82,13 @@ def _wait(daemon: subprocess.Popen[bytes], env: Mapping[str, str], log: Path) ->
         if daemon.poll() is not None or time.monotonic() > end:
             raise Unusable(f"dockerd does not start; its log ends:\n{log.read_text(errors='replace')[-2_000:]}")
         time.sleep(0.2)
+
+
+def _unmount(scratch: str) -> None:
+    """Unmount what a stopped engine left mounted below `scratch`, such as the network of a container."""
+    places = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    for place in reversed([each for each in places if each.startswith(f"{scratch}/")]):
+        subprocess.run(["umount", "--lazy", place], check=False)
 
 
 def _stop(daemon: subprocess.Popen[bytes]) -> None:

@@ -2,13 +2,13 @@
 
 from datetime import date
 
-import jsonschema
 import pytest
 
 from bio_mcp.call import call, read
 from bio_mcp.literature.records import AbstractSection, Author, Document, Journal, PartialDate, RetractionStatus
 from bio_mcp.tools.get_doc import pubmed_paper, rag_get, study
 from tests.memory_corpus import Corpus, article
+from tests.validation import validate
 
 PAPER = article(
     "384001",
@@ -36,7 +36,7 @@ def corpus():
 
 def test_a_paper_is_read_as_the_contract_shows_it(corpus):
     body = call(rag_get, {"doc_id": "pmid:384001"}, corpus).body
-    jsonschema.validate(body, rag_get.output_schema)
+    validate(body, rag_get.output_schema)
     assert body == {
         "doc_id": "pmid:384001",
         "title": "Once-weekly XYZ shows weight reduction.",

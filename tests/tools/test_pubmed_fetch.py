@@ -2,13 +2,13 @@
 
 import json
 
-import jsonschema
 import pytest
 from lxml import etree
 
 from bio_mcp.tools import budget
 from bio_mcp.tools.pubmed import fetch_details
 from tests.tools.test_pubmed_search import OUTAGES
+from tests.validation import validate
 
 
 def known(ncbi, many):
@@ -40,7 +40,7 @@ complications</QualifierName></MeshHeading><MeshHeading><DescriptorName UI="D006
 def test_an_article_is_given_as_the_contract_shows_it(live, ncbi):
     ncbi.control.put(RECORD)
     body = live.fetch("77", includeGrantInfo=True)
-    jsonschema.validate(body, fetch_details.output_schema)
+    validate(body, fetch_details.output_schema)
     assert body["articles"] == [
         {
             "pmid": "77",
@@ -153,7 +153,7 @@ def test_two_hundred_articles_are_one_request(live, ncbi):
 def test_ncbis_own_text_is_given_byte_for_byte(live, ncbi, level, mime):
     pmids = known(ncbi, 25)
     body = live.fetch(*pmids, "999999999", detailLevel=level, maxCharacters=budget.MOST)
-    jsonschema.validate(body, fetch_details.output_schema)
+    validate(body, fetch_details.output_schema)
     sent = live.pubmed.efetch_text([*pmids, "999999999"], style="xml" if mime.endswith("xml") else "medline")
     assert (body["content"], body["contentType"]) == (sent, mime)
     assert (body["notFoundPmids"], body["status"]) == (["999999999"], "complete")
@@ -203,7 +203,7 @@ def test_an_answer_is_short_unless_more_is_asked_for_and_asking_on_gives_every_r
     left, seen = known(ncbi, 60), []
     while left:
         outcome = live.fetch(*left, detailLevel=level, maxCharacters=30_000)
-        jsonschema.validate(outcome, fetch_details.output_schema)
+        validate(outcome, fetch_details.output_schema)
         given = [each["pmid"] for each in outcome["articles"]]
         assert len(json.dumps(outcome, ensure_ascii=False, separators=(",", ":"))) <= 30_000 or len(given) == 1
         assert outcome["notFoundPmids"] == []
@@ -236,7 +236,7 @@ def many(ncbi):
 def test_as_much_as_can_be_asked_for_fits_lambda_and_the_rest_is_named(live, ncbi, level):
     pmids = many(ncbi)
     body = live.fetch(*pmids, detailLevel=level, maxCharacters=budget.MOST)
-    jsonschema.validate(body, fetch_details.output_schema)
+    validate(body, fetch_details.output_schema)
     given = [each["pmid"] for each in body["articles"]]
     assert lambda_bytes(body) < 6 * 2**20 - 10_000
     assert sorted([*given, *body.get("leftOutPmids", [])]) == sorted(pmids)

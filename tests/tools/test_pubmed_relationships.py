@@ -1,6 +1,5 @@
 """getArticleRelationships against the local NCBI."""
 
-import jsonschema
 import pytest
 
 from bio_mcp.literature.citing import STYLES
@@ -8,6 +7,7 @@ from bio_mcp.tools.pubmed import relate
 from tests.tools.live import KEY
 from tests.tools.test_pubmed_fetch import RECORD
 from tests.tools.test_pubmed_search import OUTAGES
+from tests.validation import validate
 
 SOURCE = "25760099"  # its links were recorded
 KINDS = ["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
@@ -26,7 +26,7 @@ def commands(ncbi):
 
 def test_similar_articles_come_by_score_without_the_article_itself(live, ncbi):
     body = live.related(SOURCE, maxRelatedResults=20)
-    jsonschema.validate(body, relate.output_schema)
+    validate(body, relate.output_schema)
     scores = [each["score"] for each in body["relatedArticles"]]
     assert SOURCE not in [each["pmid"] for each in body["relatedArticles"]]
     assert scores == sorted(scores, reverse=True)
@@ -65,7 +65,7 @@ def test_without_scores_the_steadier_command_gives_the_order(live, ncbi, name):
 @pytest.mark.parametrize("kind", ["pubmed_citedin", "pubmed_references"])
 def test_citing_and_cited_articles_have_no_score(live, ncbi, kind):
     body = live.related(SOURCE if kind == "pubmed_citedin" else cites(ncbi), kind)
-    jsonschema.validate(body, relate.output_schema)
+    validate(body, relate.output_schema)
     assert body["relatedArticles"]
     assert {each["score"] for each in body["relatedArticles"]} == {None}
     assert (body["score_kind"], commands(ncbi)) == ("none", ["neighbor"])
@@ -162,7 +162,7 @@ def test_a_style_in_the_wrong_field_is_refused_with_the_right_one(live):
 def test_citations_come_in_every_style_that_was_asked_for(live):
     styles = ["ris", "bibtex", "apa_string", "mla_string"]
     body = live.related(SOURCE, "citation_formats", citationStyles=styles, moreStyles=["vancouver", "csl_json"])
-    jsonschema.validate(body, relate.output_schema)
+    validate(body, relate.output_schema)
     assert set(body["citations"]) == set(STYLES)
     assert all(SOURCE in text or "2023" in text for text in body["citations"].values())
     assert (body["relatedArticles"], body["retrievedCount"], body["eLinkUrl"]) == ([], 0, None)

@@ -8,7 +8,6 @@ import json
 import re
 from pathlib import Path
 
-import jsonschema
 import pytest
 from lxml import etree
 
@@ -16,6 +15,7 @@ from bio_mcp.call import read
 from bio_mcp.tools.pubmed import fetch_details, pubmed_stats, relate, search_pubmed
 from tests.adapters.entrez.recordings import entries
 from tests.tools.live import Live
+from tests.validation import validate
 
 CONTRACT = json.loads((Path(__file__).parents[1] / "contracts/tools.json").read_text())
 LEVELS = ("abstract_plus", "full_xml", "medline_text", "citation_data")
@@ -64,7 +64,7 @@ def whole_answer(body, tool):
         assert len(body["error"]["message"]) >= 20
         assert not SECRET.search(json.dumps(body))
         return False
-    jsonschema.validate(body, tool.output_schema)
+    validate(body, tool.output_schema)
     return True
 
 

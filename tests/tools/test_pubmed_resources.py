@@ -4,7 +4,6 @@ import base64
 import json
 from datetime import datetime, timedelta
 
-import jsonschema
 import pytest
 from mcp.types import LATEST_PROTOCOL_VERSION
 
@@ -14,6 +13,7 @@ from bio_mcp.literature.clock import utc
 from bio_mcp.tools.pubmed import pubmed_info, pubmed_stats
 from bio_mcp.tools.pubmed.server_status import MCP_VERSION
 from tests.tools.live import IDENTITY, KEY, Live
+from tests.validation import validate
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def live(ncbi):
 
 def info(live):
     body = read(pubmed_info, {}, live).body
-    jsonschema.validate(body, pubmed_info.output.model_json_schema())
+    validate(body, pubmed_info.output.model_json_schema())
     return body
 
 
@@ -66,7 +66,7 @@ def test_an_outage_is_reported_and_is_no_failure_of_the_resource(live, ncbi):
 
 def test_statistics_are_einfos(live, ncbi):
     body = read(pubmed_stats, {}, live).body
-    jsonschema.validate(body, pubmed_stats.output.model_json_schema())
+    validate(body, pubmed_stats.output.model_json_schema())
     assert body["totalRecordCount"] == len(ncbi.control.pmids())
     today = live.pubmed.einfo().last_update
     assert body["lastUpdate"] == utc(today.replace("/", "-").replace(" ", "T"))

@@ -1,9 +1,9 @@
 """searchPubMedArticles against the local NCBI."""
 
-import jsonschema
 import pytest
 
 from bio_mcp.tools.pubmed import search_pubmed
+from tests.validation import validate
 
 
 def sent(ncbi, endpoint):
@@ -12,7 +12,7 @@ def sent(ncbi, endpoint):
 
 def test_a_search_says_what_was_searched_and_gives_pmids(live, ncbi):
     body = live.search("cancer", maxResults=7)
-    jsonschema.validate(body, search_pubmed.output_schema)
+    validate(body, search_pubmed.output_schema)
     assert body["searchParameters"] == {
         "queryTerm": "cancer", "maxResults": 7, "sortBy": "relevance", "fetchBriefSummaries": 0,
     }  # fmt: skip
@@ -168,7 +168,7 @@ def test_summaries_that_fail_leave_the_pmids_and_a_reason(live, ncbi, name):
     whole = live.search("cancer")
     ncbi.control.fault(endpoint="esummary", recorded=name, times=20)
     body = live.search("cancer", fetchBriefSummaries=3)
-    jsonschema.validate(body, search_pubmed.output_schema)
+    validate(body, search_pubmed.output_schema)
     assert (body["pmids"], body["totalFound"]) == (whole["pmids"], whole["totalFound"])
     assert (body["status"], body["briefSummaries"]) == ("partial", [])
     assert OUTAGES[name][1] in body["reasons"][0]

@@ -1,6 +1,5 @@
 """rag.search, called as every door calls it."""
 
-import jsonschema
 import pytest
 
 from bio_mcp.call import call
@@ -9,6 +8,7 @@ from bio_mcp.literature.records import AbstractSection, Document, Journal, Retra
 from bio_mcp.retrieval.passages import chunk_uuid
 from bio_mcp.tools.search import rag_search
 from tests.memory_corpus import Corpus, WordVectors, article
+from tests.validation import validate
 
 STATIN = article(
     "11", "Statins and survival.", "Statins lowered mortality. Placebo did not. Nausea was rare. Cost was low.",
@@ -51,7 +51,7 @@ def test_the_right_paper_comes_first(corpus):
 
 def test_the_answer_fits_its_own_published_schema(corpus):
     for arguments in ({"query": "statins"}, {"query": "statins", "group_by_doc": False}, {"query": "quark"}):
-        jsonschema.validate(call(rag_search, arguments, corpus).body, rag_search.output_schema)
+        validate(call(rag_search, arguments, corpus).body, rag_search.output_schema)
 
 
 def test_a_hit_carries_what_an_agent_needs_to_cite_it(corpus):

@@ -57,7 +57,7 @@ def project(up):
 def test_a_paper_that_is_put_into_the_inbox_is_found_over_mcp_with_its_pages(project):
     project.put("Mendoza 2025 (fly ovary).pdf", PAPER.read_bytes())
     hits = until(lambda: project.found(text=QUESTION), INGESTED_S, "passage of the paper")
-    assert "ovar" in hits[0]["render_text"].lower()
+    assert any("ovar" in hit["render_text"].lower() for hit in hits)
     assert hits[0]["page_span"][0] >= 1
     assert project.found("find_chunks", query=QUESTION)
 

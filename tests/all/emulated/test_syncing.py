@@ -23,13 +23,18 @@ def sync_half(up, papers):
     until(papers.done, 200, "paper")
 
 
+def dead_calls(stack):
+    """The dead letters that no file in the inbox became."""
+    return [each for each in stack.dead() if '"aws.s3"' not in each]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def poison(up):
     """Messages that no try will make well, after their tries, which take half a minute. Nothing is killed before: a
     function that dies before it has looked at its message leaves that hidden for the queue's own half hour."""
     for message in POISON:
         up.stack.send(message)
-    until(lambda: up.stack.waiting("DeadLettersUrl") == len(POISON), 300, "dead letter of each")
+    until(lambda: len(dead_calls(up.stack)) == len(POISON), 300, "dead letter of each")
     return POISON
 
 
@@ -146,17 +151,17 @@ def test_an_opensearch_node_that_dies_in_the_middle_costs_tries_and_no_paper(up,
     up.search.start()
     papers.until_synced()
     assert papers.are_whole()
-    assert set(up.stack.dead()) <= set(POISON)
+    assert set(dead_calls(up.stack)) <= set(POISON)
 
 
 def test_a_function_killed_in_the_middle_is_followed_by_a_redelivery_that_loses_nothing(up, interrupted):
     interrupted.until_synced()
     assert interrupted.are_whole()
-    assert set(up.stack.dead()) <= set(POISON)
+    assert set(dead_calls(up.stack)) <= set(POISON)
 
 
 def test_poisoned_messages_end_among_the_dead_letters_and_each_failure_is_logged(up, poison):
-    assert sorted(up.stack.dead()) == sorted(poison)
+    assert sorted(dead_calls(up.stack)) == sorted(poison)
     codes = Counter(line["code"] for line in up.stack.errors("sync_delta"))
     assert codes["InvalidInput"] == codes["VALIDATION"] == TRIES
 

@@ -3,13 +3,13 @@
 import json
 import re
 
-import jsonschema
 import pybtex.database
 import pytest
 import rispy
 
 from tests.literature.citing.goldens import goldens
 from tests.literature.citing.raw import facts
+from tests.validation import validate
 
 PMIDS = sorted(goldens(), key=int)
 NAME = {
@@ -89,6 +89,6 @@ def test_no_two_bibtex_entries_share_a_key():
 @pytest.mark.parametrize("pmid", PMIDS)
 def test_csl_json_keeps_to_its_schema(pmid):
     item = json.loads(goldens()[pmid]["csl_json"])
-    jsonschema.validate(item, CSL)
+    validate(item, CSL)
     assert item["PMID"] == pmid
     assert len(item.get("author", [])) == len([one for one in facts(pmid).people if any(one)])
