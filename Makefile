@@ -42,9 +42,8 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 	$(BIN)/bio-mcp import --if-empty --sample
 	$(BIN)/bio-mcp serve
 
-test: export PYTHONDONTWRITEBYTECODE =  # three processes and what they start import the same modules
 test: setup $(VENV)/.dev ## everything that needs only Python
-	$(BIN)/python -m pytest -q -n 3 --ignore=tests/all --ignore=tests/live
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal --ignore=tests/all --ignore=tests/live
 
 test-all: setup $(VENV)/.dev $(NPM)/.installed $(STACK) docker tesseract ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, Lambda's Python
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
