@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from dataclasses import fields, replace
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -60,9 +61,12 @@ articles = st.builds(
 )  # fmt: skip
 
 
+EACH = 4  # of the many records of a shared file one is looked at
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_real_article_comes_back_equal(path):
-    for record in open_records(path):
+    for record in islice(open_records(path), 0, None, EACH if path.parent == SHARED else 1):
         if isinstance(record, Article):
             assert serial.loads(serial.dumps(record)) == record
 
