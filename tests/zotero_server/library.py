@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
-from itertools import count
 from typing import Any
 
 Data = dict[str, Any]
@@ -18,7 +17,7 @@ class Library:
         self.collections: dict[str, Data] = {}
         self.files: dict[str, bytes] = {}
         self.deleted: dict[str, dict[str, int]] = {"items": {}, "collections": {}}
-        self._numbers = count(1)
+        self._numbers = iter(range(1, 1_000_000))
 
     def add(self, item_type: str, parent: str | None = None, **fields: Any) -> str:
         """A new item, attachment, note or annotation; returns its key."""
