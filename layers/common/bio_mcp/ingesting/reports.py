@@ -1,16 +1,13 @@
 """Reports of an ingest, also of one that went on in the background and whose result nobody has read yet."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from bio_mcp.errors import Conflict, InvalidInput
 from bio_mcp.ingesting.cursor import Cursor
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
-
-FRESH = timedelta(hours=1)  # age up to which the unread result of a background job is returned instead of a new run
-STATES = {"succeeded": "complete", "cancelled": "cancelled"}
+from bio_mcp.syncing.reports import STATES, take_unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +54,10 @@ def unread_result(job: Job | None, request: dict[str, object], backends: Backend
 
     Marks the result as read: the next call gets None and starts a new run.
     """
-    if job is None or job.unfinished or job.progress.get("reported", True) or job.request != request:
+    if not (unread := take_unread(job, request, backends)):
         return None
-    if backends.now() - job.updated > FRESH:
-        return None
-    job.progress["reported"] = True
-    backends.jobs.put(job)
-    return result_of(job, f"this is the result of {job.job_id}, which went on by itself; ask again to look for changes")
+    note = f"this is the result of {unread.job_id}, which went on by itself; ask again to look for changes"
+    return result_of(unread, note)
 
 
 def no_job(job_id: str, *, unattended: bool) -> IngestReport:

@@ -9,7 +9,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import Cursor
 
-FRESH = timedelta(hours=1)  # age up to which the unread result of a background job is returned instead of a new sync
+FRESH = timedelta(hours=1)  # age up to which the unread result of a background job is returned instead of a new run
 STATES = {"succeeded": "complete", "cancelled": "cancelled"}
 
 
@@ -87,15 +87,22 @@ def unread_result(job: Job | None, request: dict[str, object], backends: Backend
 
     Marks the result as read: the next call gets None and starts a new sync.
     """
+    if not (unread := take_unread(job, request, backends)):
+        return None
+    return result_of(
+        unread, f"this is the result of {unread.job_id}, which continued by itself; ask again to start a new sync"
+    )
+
+
+def take_unread(job: Job | None, request: dict[str, object], backends: Backends) -> Job | None:
+    """The job, of any kind, if its result is unread, recent and of this very request; it counts as read from now on."""
     if job is None or job.unfinished or job.progress.get("reported", True) or job.request != request:
         return None
     if backends.now() - job.updated > FRESH:
         return None
     job.progress["reported"] = True
     backends.jobs.put(job)
-    return result_of(
-        job, f"this is the result of {job.job_id}, which continued by itself; ask again to start a new sync"
-    )
+    return job
 
 
 def history(job: Job | None) -> list[str]:
