@@ -311,7 +311,7 @@ def rule_and_targets():
     return ({name: each[part] for name, each in rules.items()} for part in ("EventPattern", "Targets"))
 
 
-def test_what_eventbridge_cannot_send_is_kept_and_it_may_send_nothing_else_and_for_no_other_rule():
+def test_what_eventbridge_cannot_send_becomes_a_dead_letter_and_it_may_send_for_no_other_rule():
     [rule] = of("AWS::Events::Rule").values()
     assert rule["Targets"][0]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": "DeadLetters.Arn"}}
     [policy] = of("AWS::SQS::QueuePolicy").values()

@@ -136,7 +136,7 @@ def test_what_fails_is_worded_for_the_command_line(lab):
     assert "--year: give one year" in lab("projects", "search", "lab", "x", "--year", "2020", "--year-to", "2021").err
 
 
-def test_nothing_found_is_said_with_its_reason(cli):
+def test_nothing_found_comes_with_its_reason(cli):
     cli("projects", "create", "lab")
     ran = cli("projects", "search", "lab", "anything")
     assert ran.code == 0

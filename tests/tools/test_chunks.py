@@ -116,7 +116,7 @@ def test_an_id_that_stands_twice_is_refused(lab):
 
 
 @pytest.mark.parametrize("named", ["project", "project_id"])
-def test_a_project_that_the_metadata_names_is_ignored_and_said_so(lab, named):
+def test_a_project_that_the_metadata_names_is_ignored_with_a_warning(lab, named):
     add_project(lab, "other")
     body = store(lab, item(**{named: "other"}), item("b", **{named: "lab"}))
     assert "metadata of 1 chunks names another project, which was ignored" in body["warnings"][1]

@@ -79,7 +79,7 @@ def test_turned_text_is_left_out():
     assert recognised(line(word("axis", 0, 60)).replace("baseline 0 -10; ", "")).lines == ()
 
 
-def test_a_resolution_that_is_not_told_is_that_of_scans():
+def test_an_unknown_resolution_is_that_of_scans():
     assert pages_of(page(line(word("a", 0, 9)), more=""))[0].dpi == 300
     assert pages_of(page(line(word("a", 0, 9)), more="; scan_res 0 0"))[0].dpi == 300
 

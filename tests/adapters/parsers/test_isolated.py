@@ -132,7 +132,7 @@ def test_a_child_is_given_nothing_that_is_secret(parse, monkeypatch):
     assert set(given) - {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"} == {"PATH", "PYTHONPATH", "OMP_THREAD_LIMIT"}
 
 
-def test_a_child_is_told_how_to_read(make):
+def test_a_child_gets_languages_limits_and_programs(make):
     parser = make(reader=READER, pages=7, tesseract="/opt/tesseract")
     assert parser.parse(b"options", "x", ("th", "en")).text == "('th', 'en') 7 /opt/tesseract"
 

@@ -107,12 +107,12 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(web):
 
 
 @pytest.mark.parametrize("path", ["/endless", "/bomb"])
-def test_an_answer_is_read_up_to_its_limit_whatever_it_is_said_to_be(web, path):
+def test_an_answer_is_read_up_to_its_limit_whatever_length_it_states(web, path):
     with pytest.raises(UnreadableDocument, match="larger than 1 MB"):
         web(path)
 
 
-def test_an_answer_that_is_shorter_than_was_said_is_a_failure(web, host):
+def test_an_answer_shorter_than_its_stated_length_is_a_failure(web, host):
     with pytest.raises(UpstreamFailed, match="broke off"):
         web("/shorter")
     assert len(host.seen) == 2

@@ -113,7 +113,7 @@ def test_a_call_that_ingests_goes_on_through_the_queue_of_its_own(project):
     assert report["state"] in ("complete", "continues", "running"), report
 
 
-def test_who_asks_for_a_project_that_there_is_not_is_told_which_there_are(project):
+def test_an_unknown_project_is_an_error_that_lists_the_others(project):
     result = asked(
         project.stack,
         ERAS[0],

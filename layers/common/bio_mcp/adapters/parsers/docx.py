@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
@@ -51,9 +52,7 @@ def check_archive(content: bytes) -> None:
             for each in archive.infolist():
                 if each.filename.endswith((".xml", ".rels")):
                     _check_declarations(archive.read(each))
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, ValueError, OSError):
-        raise UnreadableDocument(DAMAGED) from None
-    except zipfile.zlib.error:  # type: ignore[attr-defined]  # zipfile lets it through
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError):
         raise UnreadableDocument(DAMAGED) from None
 
 
