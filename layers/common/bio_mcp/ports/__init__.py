@@ -10,6 +10,10 @@ from typing import Protocol
 from uuid import UUID
 
 from bio_mcp.health import Finding
+from bio_mcp.ports.answers import Answers
+from bio_mcp.ports.calls import Calls
+from bio_mcp.ports.graph import Graph
+from bio_mcp.ports.language_models import LanguageModel
 from bio_mcp.ports.messages import Announcements, WorkQueue
 from bio_mcp.ports.ncbi import NcbiLookup
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
@@ -116,6 +120,26 @@ class Backends(Protocol):
     @property
     def zotero(self) -> ZoteroLibrary:
         """The library of Zotero that the settings name."""
+        ...
+
+    @property
+    def graph(self) -> Graph:
+        """Herbs, constituents and indications."""
+        ...
+
+    @property
+    def answers(self) -> Answers:
+        """Answers that were given."""
+        ...
+
+    @property
+    def language_model(self) -> LanguageModel | None:
+        """The model that writes answers; None: they are extracts."""
+        ...
+
+    @property
+    def calls(self) -> Calls:
+        """Calls that can be replayed."""
         ...
 
     @property

@@ -168,3 +168,7 @@ class Blobs(Protocol):
     def exists(self, key: str) -> bool:
         """Return whether the key is stored; False for what `put` cannot have made."""
         ...
+
+    def uri(self, key: str) -> str:
+        """Return where whoever runs this finds the file: `file:///...` or `s3://bucket/key`; reads nothing."""
+        ...

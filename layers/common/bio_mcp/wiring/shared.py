@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from bio_mcp.errors import Misconfigured
 from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.literature.clock import EASTERN, utc_now
@@ -20,7 +21,11 @@ from bio_mcp.wiring.zotero import check, is_configured, zotero
 if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
     from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.calls import Calls
+    from bio_mcp.ports.graph import Graph
+    from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
     from bio_mcp.ports.projects import Parser
@@ -95,6 +100,22 @@ class Shared:
     def zotero_checks(self) -> list[Finding]:
         """Check the library of Zotero, where one is named."""
         return [examine("Zotero", lambda: check(self.zotero))] if is_configured(self.settings) else []
+
+    @lazily
+    def graph(self) -> "Graph":
+        raise Misconfigured("there is no graph yet")
+
+    @lazily
+    def answers(self) -> "Answers":
+        raise Misconfigured("no answers are stored yet")
+
+    @lazily
+    def language_model(self) -> "LanguageModel | None":
+        return None
+
+    @lazily
+    def calls(self) -> "Calls":
+        raise Misconfigured("no calls are stored yet")
 
     @property
     def chunk_namespace(self) -> UUID:

@@ -53,3 +53,6 @@ class S3Blobs:
                     return False
                 raise
         return True
+
+    def uri(self, key: str) -> str:
+        return f"s3://{self._bucket}/{key}"

@@ -43,6 +43,9 @@ class DirectoryBlobs:
     def exists(self, key: str) -> bool:
         return is_key(key) and (self._directory / key).is_file()
 
+    def uri(self, key: str) -> str:
+        return (self._directory / key).absolute().as_uri()
+
 
 def _write(path: Path, content: bytes) -> None:
     """Write a scratch file, sync it to disk, and rename it to `path`."""
