@@ -9,6 +9,7 @@ import logging
 import pytest
 
 from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
+from bio_mcp.adapters.embedded.answers import SqliteAnswers
 from bio_mcp.adapters.embedded.audit import SqliteAudit
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.adapters.embedded.cache import SqliteCache
@@ -23,6 +24,7 @@ from bio_mcp.adapters.embedded.projects import SqliteProjects
 from bio_mcp.literature import serial
 from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.aws_ports import NOBODY, MotoPorts
+from tests.reference_answers import ReferenceAnswers
 from tests.reference_collections import ReferenceCollections
 
 PORTS = (
@@ -35,6 +37,7 @@ PORTS = (
     "leases",
     "continuations",
     "audit",
+    "answers",
     "blobs",
     "projects",
     "collections",
@@ -80,6 +83,7 @@ class EmbeddedPorts:
         self.leases = SqliteLeases(self.database, clock)
         self.continuations = SqliteContinuations(self.database, clock, max_attempts=3)
         self.audit = SqliteAudit(self.database)
+        self.answers = SqliteAnswers(self.database)
         self.blobs = DirectoryBlobs(directory / "blobs")
         self.projects = SqliteProjects(self.database)
         self.collections = collections_in(self.database)
@@ -116,9 +120,10 @@ class Aws(MotoPorts):
 class Plain:
     """What is tested with in the place of an engine."""
 
-    gives = frozenset({"collections"})
+    gives = frozenset({"answers", "collections"})
 
     def __init__(self, _directory, _clock):
+        self.answers = ReferenceAnswers()
         self.collections = ReferenceCollections()
 
     def close(self):
@@ -183,6 +188,11 @@ def continuations(ports):
 @pytest.fixture
 def audit(ports):
     return ports.audit
+
+
+@pytest.fixture
+def answers(ports):
+    return ports.answers
 
 
 @pytest.fixture

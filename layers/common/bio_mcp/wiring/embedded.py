@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.continuations import SqliteContinuations
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
+    from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
@@ -78,6 +79,12 @@ class Embedded(Shared):
         from bio_mcp.adapters.embedded.audit import SqliteAudit
 
         return SqliteAudit(self.database)
+
+    @lazily
+    def answers(self) -> "Answers":
+        from bio_mcp.adapters.embedded.answers import SqliteAnswers
+
+        return SqliteAnswers(self.database)
 
     @lazily
     def blobs(self) -> "Blobs":

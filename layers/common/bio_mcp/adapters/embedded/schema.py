@@ -150,4 +150,16 @@ MIGRATIONS = (
     CREATE INDEX paper_identifiers_by_pmid ON paper_identifiers (pmid);
     INSERT INTO paper_identifiers SELECT value, pmid FROM articles, json_each(listed_identifiers(article));
     """,
+    """
+    CREATE TABLE answers (
+        answer_id TEXT PRIMARY KEY, question TEXT NOT NULL, text TEXT NOT NULL, spans TEXT NOT NULL,
+        confidence REAL NOT NULL, asked TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX answers_by_time ON answers (asked);
+    CREATE TABLE answer_papers (
+        pmid INTEGER NOT NULL, answer_id TEXT NOT NULL, flagged INTEGER NOT NULL, PRIMARY KEY (pmid, answer_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX answer_papers_by_answer ON answer_papers (answer_id);
+    CREATE INDEX answer_papers_flagged ON answer_papers (answer_id) WHERE flagged;
+    """,
 )

@@ -1,0 +1,83 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from bio_mcp.errors import NotFound
+from bio_mcp.literature.citations import CitedSpan
+from bio_mcp.ports.answers import StoredAnswer
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def span(pmid, version=1, quote="Thiazides lower α₁ blood pressure."):
+    return CitedSpan(pmid, version, "abstract", 4, 4 + len(quote), quote)
+
+
+def answer(answer_id, *pmids, asked=NOON, text="A text [1]."):
+    return StoredAnswer(answer_id, "What lowers it?", text, tuple(span(each) for each in pmids), 0.875, asked)
+
+
+def test_an_answer_comes_back_equal(answers):
+    given = replace(answer("a", "9", "10"), spans=(span("9", 3), replace(span("10"), field="title"), span("9", 3)))
+    answers.put(given)
+    assert answers.get("a") == given
+
+
+def test_an_answer_that_was_withheld_and_cites_nothing_is_stored_too(answers):
+    answers.put(answer("a", text=""))
+    assert answers.get("a") == answer("a", text="")
+
+
+def test_a_moment_of_another_zone_is_the_same_moment(answers):
+    answers.put(answer("a", asked=NOON.astimezone(timezone(timedelta(hours=7)))))
+    assert answers.get("a").asked == NOON
+
+
+def test_an_unknown_answer_is_not_found_and_the_message_says_how_long_they_are_stored(answers):
+    with pytest.raises(NotFound, match=r"'a'.*two years"):
+        answers.get("a")
+
+
+def test_an_answer_that_is_stored_again_keeps_its_first_time_and_its_flags(answers):
+    answers.put(answer("a", "9"))
+    answers.flag(["a"], "9")
+    answers.put(answer("a", "9", asked=NOON + timedelta(days=1)))
+    assert answers.get("a") == replace(answer("a", "9"), flagged=("9",))
+
+
+def test_the_answers_that_cite_a_paper_are_found_by_it_in_the_order_of_their_ids(answers):
+    for each in (answer("b", "9", "10"), answer("a", "9"), answer("c", "99")):
+        answers.put(each)
+    assert [each.answer_id for each in answers.citing("9")] == ["a", "b"]
+    assert answers.citing("1") == []
+
+
+def test_a_flag_names_the_paper_and_is_of_those_answers_alone(answers):
+    for each in (answer("a", "9", "10", "100"), answer("b", "9"), answer("c", "9")):
+        answers.put(each)
+    for pmid in ("100", "9", "9"):
+        answers.flag(["a", "c"], pmid)
+    assert answers.get("a").flagged == ("9", "100")
+    assert answers.get("b").flagged == ()
+    assert answers.get("c").flagged == ("9",)
+    assert {each.answer_id: each.flagged for each in answers.citing("9")} == {"a": ("9", "100"), "b": (), "c": ("9",)}
+
+
+def test_flagging_an_unknown_answer_or_a_paper_that_is_not_cited_changes_nothing(answers):
+    answers.put(answer("a", "9"))
+    answers.flag(["a", "unknown"], "10")
+    answers.flag(["unknown"], "9")
+    answers.flag([], "9")
+    assert answers.get("a").flagged == ()
+    assert answers.flagged(10) == []
+
+
+def test_flagged_answers_come_newest_first_each_once_and_no_more_than_asked_for(answers):
+    for day in (2, 1, 3):
+        answers.put(answer(f"a{day}", "9", "10", asked=NOON + timedelta(days=day)))
+    answers.put(answer("clear", "9", asked=NOON + timedelta(days=4)))
+    for pmid in ("9", "10"):
+        answers.flag(["a1", "a2", "a3"], pmid)
+    assert [each.answer_id for each in answers.flagged(10)] == ["a3", "a2", "a1"]
+    assert [each.answer_id for each in answers.flagged(2)] == ["a3", "a2"]
