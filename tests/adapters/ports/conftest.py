@@ -17,6 +17,7 @@ from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 from bio_mcp.adapters.embedded.continuations import SqliteContinuations
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
+from bio_mcp.adapters.embedded.graph import SqliteGraph
 from bio_mcp.adapters.embedded.jobs import SqliteJobs
 from bio_mcp.adapters.embedded.leases import SqliteLeases
 from bio_mcp.adapters.embedded.project_documents import SqliteProjectDocuments
@@ -26,6 +27,7 @@ from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.aws_ports import NOBODY, MotoPorts
 from tests.reference_answers import ReferenceAnswers
 from tests.reference_collections import ReferenceCollections
+from tests.reference_graph import ReferenceGraph
 
 PORTS = (
     "announcements",
@@ -43,6 +45,7 @@ PORTS = (
     "collections",
     "project_documents",
     "cache",
+    "graph",
 )
 
 
@@ -88,6 +91,7 @@ class EmbeddedPorts:
         self.projects = SqliteProjects(self.database)
         self.collections = collections_in(self.database)
         self.project_documents = SqliteProjectDocuments(self.database)
+        self.graph = SqliteGraph(self.database)
         self.cache = SqliteCache(directory, 8 << 20, clock)
         self.announcements = LoggedAnnouncements()
         self.ears, self.log = Ears(), logging.getLogger(LoggedAnnouncements.__module__)
@@ -120,11 +124,12 @@ class Aws(MotoPorts):
 class Plain:
     """What is tested with in the place of an engine."""
 
-    gives = frozenset({"answers", "collections"})
+    gives = frozenset({"answers", "collections", "graph"})
 
     def __init__(self, _directory, _clock):
         self.answers = ReferenceAnswers()
         self.collections = ReferenceCollections()
+        self.graph = ReferenceGraph()
 
     def close(self):
         """Nothing is open."""
@@ -223,3 +228,8 @@ def announcements(ports):
 @pytest.fixture
 def cache(ports):
     return ports.cache
+
+
+@pytest.fixture
+def graph(ports):
+    return ports.graph

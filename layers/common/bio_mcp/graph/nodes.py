@@ -87,7 +87,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Edges at a node, by key, and how many further ones were left out."""
+    """Edges at a node, and how many further ones were left out."""
 
     edges: tuple[Edge, ...] = field(default=())
     left_out: int = 0

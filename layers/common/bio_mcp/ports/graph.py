@@ -9,7 +9,7 @@ from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step
 class Graph(Protocol):
     """Nodes by id, and edges from both of their ends. Every method may raise `StoreFailed`.
 
-    A name is compared as `graph.names` folds it: without case, accents, marks of length and punctuation.
+    A name is compared as `graph.names.fold_name` folds it: without case, accents, marks of length and punctuation.
     """
 
     def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
@@ -25,9 +25,10 @@ class Graph(Protocol):
         ...
 
     def neighbours(self, node_ids: Sequence[str], steps: Collection[Step], limit: int) -> dict[str, Neighbours]:
-        """Return the edges that may be walked from each node by any of `steps`, the first `limit` by key.
+        """Return the edges that may be walked from each node, at most `limit` by each of `steps`.
 
-        A node without any is absent. Never reads more than the nodes asked for.
+        They are in the order of their type, direction (forwards first) and the id of the other node. A node without any
+        is absent. Never reads more than the nodes asked for.
         """
         ...
 
@@ -44,5 +45,5 @@ class Graph(Protocol):
         ...
 
     def count(self) -> Mapping[str, int]:
-        """Return how many nodes and edges there are, by type."""
+        """Return how many nodes and edges there are, by type; a type without any is absent."""
         ...

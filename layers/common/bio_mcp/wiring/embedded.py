@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.graph import Graph
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
@@ -110,6 +111,12 @@ class Embedded(Shared):
         from bio_mcp.adapters.embedded.project_documents import SqliteProjectDocuments
 
         return SqliteProjectDocuments(self.database)
+
+    @lazily
+    def graph(self) -> "Graph":
+        from bio_mcp.adapters.embedded.graph import SqliteGraph
+
+        return SqliteGraph(self.database)
 
     def checks(self) -> Sequence[Finding]:
         """Check the data directory, the corpus file, the queue, Zotero, and what recognises text in scans."""

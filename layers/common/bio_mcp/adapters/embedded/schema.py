@@ -15,6 +15,9 @@ Each row of `collections` is the index of a project, with chunks, texts, vectors
 which no other collection ever gets. `change` grows with each write to it, `terms` counts its words, and `build` names
 the vectors that are searched; those of another model are written beside them, as another build. A chunk is never
 changed, but replaced by one of another id.
+
+`graph_names` has the folded names of nodes. The one row of `graph_revision` is a hash of all that was ever written to
+the graph.
 """
 
 APPLICATION_ID = 0x62696F31  # "bio1"; tells this file from any other SQLite database
@@ -161,5 +164,17 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX answer_papers_by_answer ON answer_papers (answer_id);
     CREATE INDEX answer_papers_flagged ON answer_papers (answer_id) WHERE flagged;
+    """,
+    """
+    CREATE TABLE graph_nodes (node_id TEXT PRIMARY KEY, type TEXT NOT NULL, record TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE graph_names (
+        name TEXT NOT NULL, node_id TEXT NOT NULL, PRIMARY KEY (name, node_id)
+    ) WITHOUT ROWID;
+    CREATE TABLE graph_edges (
+        from_id TEXT NOT NULL, type TEXT NOT NULL, to_id TEXT NOT NULL, record TEXT NOT NULL,
+        PRIMARY KEY (from_id, type, to_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX graph_edges_backwards ON graph_edges (to_id, type, from_id);
+    CREATE TABLE graph_revision (revision TEXT NOT NULL);
     """,
 )

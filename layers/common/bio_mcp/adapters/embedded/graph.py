@@ -1,0 +1,141 @@
+"""The graph of herbs, in the corpus file."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.graph import missing_nodes
+from bio_mcp.graph.merging import merge_edges, merge_nodes
+from bio_mcp.graph.names import fold_name, folded_names, names_of
+from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step
+from bio_mcp.graph.records import edge_of, node_of, to_record
+
+PAGE = 1_000  # nodes read at once for their names
+_NODES = "SELECT record FROM graph_nodes WHERE node_id IN (SELECT value FROM json_each(?))"
+_NAMED = "SELECT DISTINCT record FROM graph_names JOIN graph_nodes USING (node_id) WHERE name = ? ORDER BY node_id"
+_PAGE = f"SELECT record FROM graph_nodes WHERE node_id > ? ORDER BY node_id LIMIT {PAGE}"  # noqa: S608  a number
+_FORWARDS, _BACKWARDS = (
+    (
+        f"SELECT record FROM graph_edges WHERE {here} = ? AND type = ? ORDER BY {there} LIMIT ?",  # noqa: S608  columns
+        f"SELECT count(*) FROM graph_edges WHERE {here} = ? AND type = ?",  # noqa: S608
+    )
+    for here, there in (("from_id", "to_id"), ("to_id", "from_id"))
+)
+
+
+class SqliteGraph:
+    """The port `Graph` over the corpus file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        with self._database.writing() as connection:
+            written = [*_put_nodes(connection, nodes), *_put_edges(connection, edges)]
+            if written:
+                _advance(connection, written)
+
+    def nodes(self, node_ids: Sequence[str]) -> dict[str, Node]:
+        with self._database.reading() as connection:
+            return _nodes(connection, node_ids)
+
+    def neighbours(self, node_ids: Sequence[str], steps: Collection[Step], limit: int) -> dict[str, Neighbours]:
+        ordered = sorted(set(steps), key=lambda step: (step.edge.value, step.backwards))
+        with self._database.reading() as connection:
+            found = {each: _neighbours(connection, each, ordered, limit) for each in dict.fromkeys(node_ids)}
+        return {each: at for each, at in found.items() if at.edges or at.left_out}
+
+    def named(self, names: Sequence[str]) -> dict[str, list[Node]]:
+        with self._database.reading() as connection:
+            found = {name: connection.execute(_NAMED, (fold_name(name),)).fetchall() for name in names}
+        return {name: [node_of(json.loads(record)) for (record,) in rows] for name, rows in found.items() if rows}
+
+    def names(self) -> Iterator[tuple[str, Node]]:
+        last = ""
+        while page := self._page(last):
+            yield from ((name, node) for node in page for name in names_of(node))
+            last = page[-1].node_id
+
+    def revision(self) -> str:
+        with self._database.reading() as connection:
+            return _revision(connection)
+
+    def count(self) -> Mapping[str, int]:
+        with self._database.reading() as connection:
+            nodes = connection.execute("SELECT type, count(*) FROM graph_nodes GROUP BY type ORDER BY type").fetchall()
+            edges = connection.execute("SELECT type, count(*) FROM graph_edges GROUP BY type ORDER BY type").fetchall()
+        return dict([*nodes, *edges])
+
+    def _page(self, after: str) -> list[Node]:
+        with self._database.reading() as connection:
+            return [node_of(json.loads(record)) for (record,) in connection.execute(_PAGE, (after,))]
+
+
+def _nodes(connection: sqlite3.Connection, node_ids: Iterable[str]) -> dict[str, Node]:
+    rows = connection.execute(_NODES, (json.dumps(list(node_ids)),)).fetchall()
+    nodes = [node_of(json.loads(record)) for (record,) in rows]
+    return {node.node_id: node for node in nodes}
+
+
+def _put_nodes(connection: sqlite3.Connection, given: Sequence[Node]) -> list[str]:
+    """Merge nodes with what is stored; return the records that changed."""
+    stored = _nodes(connection, {each.node_id for each in given})
+    merged: dict[str, Node] = {}
+    for each in given:
+        merged[each.node_id] = merge_nodes(merged.get(each.node_id, stored.get(each.node_id)), each)
+    changed = [node for node in merged.values() if node != stored.get(node.node_id)]
+    rows = [(node.node_id, node.type.value, _json(node)) for node in changed]
+    connection.executemany("INSERT OR REPLACE INTO graph_nodes VALUES (?, ?, ?)", rows)
+    names = ((folded, node.node_id) for node in changed for folded in folded_names(node))
+    connection.executemany("INSERT OR IGNORE INTO graph_names VALUES (?, ?)", names)
+    return [record for *_, record in rows]
+
+
+def _put_edges(connection: sqlite3.Connection, given: Sequence[Edge]) -> list[str]:
+    """Merge edges with what is stored; return the records that changed. Raises `InvalidInput` without their nodes."""
+    ends = {end for each in given for end in (each.from_id, each.to_id)}
+    if missing := ends - _nodes(connection, ends).keys():
+        raise missing_nodes(missing)
+    stored: dict[tuple[str, str, str], Edge | None] = {each.key: _edge(connection, each.key) for each in given}
+    merged: dict[tuple[str, str, str], Edge] = {}
+    for each in given:
+        merged[each.key] = merge_edges(merged.get(each.key, stored[each.key]), each)
+    rows = [(*key, _json(edge)) for key, edge in merged.items() if edge != stored[key]]
+    connection.executemany("INSERT OR REPLACE INTO graph_edges VALUES (?, ?, ?, ?)", rows)
+    return [record for *_, record in rows]
+
+
+def _edge(connection: sqlite3.Connection, key: tuple[str, str, str]) -> Edge | None:
+    sql = "SELECT record FROM graph_edges WHERE from_id = ? AND type = ? AND to_id = ?"
+    row = connection.execute(sql, key).fetchone()
+    return edge_of(json.loads(row[0])) if row else None
+
+
+def _neighbours(connection: sqlite3.Connection, node_id: str, steps: Sequence[Step], limit: int) -> Neighbours:
+    edges: list[Edge] = []
+    left_out = 0
+    for step in steps:
+        select, count = _BACKWARDS if step.backwards else _FORWARDS
+        rows = connection.execute(select, (node_id, step.edge.value, limit + 1)).fetchall()
+        if len(rows) > limit:
+            left_out += connection.execute(count, (node_id, step.edge.value)).fetchone()[0] - limit
+        edges += (edge_of(json.loads(record)) for (record,) in rows[:limit])
+    return Neighbours(tuple(edges), left_out)
+
+
+def _advance(connection: sqlite3.Connection, written: Sequence[str]) -> None:
+    """Count what was written into the revision."""
+    revision = sha256("\n".join([_revision(connection), *written]).encode()).hexdigest()
+    connection.execute("DELETE FROM graph_revision")
+    connection.execute("INSERT INTO graph_revision VALUES (?)", (revision,))
+
+
+def _revision(connection: sqlite3.Connection) -> str:
+    row = connection.execute("SELECT revision FROM graph_revision").fetchone()
+    return str(row[0]) if row else ""
+
+
+def _json(what: Node | Edge) -> str:
+    return json.dumps(to_record(what), ensure_ascii=False, separators=(",", ":"))
