@@ -10,9 +10,11 @@ from moto import mock_aws
 
 from bio_mcp.adapters.aws import clients
 from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
+from bio_mcp.adapters.aws.answers import DynamoAnswers
 from bio_mcp.adapters.aws.audit import DynamoAudit
 from bio_mcp.adapters.aws.blobs import S3Blobs
 from bio_mcp.adapters.aws.cache import DynamoCache
+from bio_mcp.adapters.aws.calls import DynamoCalls
 from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
 from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.jobs import DynamoJobs
@@ -49,9 +51,11 @@ class AwsPorts:
     gives = frozenset(
         {
             "announcements",
+            "answers",
             "audit",
             "blobs",
             "cache",
+            "calls",
             "checkpoints",
             "continuations",
             "documents",
@@ -108,6 +112,14 @@ class AwsPorts:
     @cached_property
     def project_documents(self):
         return DynamoProjectDocuments(self.dynamodb, self.table("ProjectDocumentsTable"), lambda: self.blobs)
+
+    @cached_property
+    def answers(self):
+        return DynamoAnswers(self.dynamodb, self.table("AnswersTable"))
+
+    @cached_property
+    def calls(self):
+        return DynamoCalls(self.dynamodb, self.table("CallsTable"), lambda: self.blobs, self.clock)
 
     @cached_property
     def cache(self):

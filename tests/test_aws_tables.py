@@ -5,12 +5,13 @@ import pytest
 from tests.aws_tables import TABLE, properties, template
 
 TABLES = properties(TABLE)
-EXPIRING = {"CacheTable", "JobsTable", "LeasesTable"}
+EXPIRING = {"AnswersTable", "CacheTable", "CallsTable", "JobsTable", "LeasesTable"}
 KEPT = set(TABLES) - {"CacheTable"}
 
 
 def test_there_is_one_table_for_each_port():
-    ports = ("Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects", "ProjectDocuments", "Cache")
+    ports = {"Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects", "ProjectDocuments", "Cache"}
+    ports |= {"Graph", "Answers", "Calls"}
     assert set(TABLES) == {f"{port}Table" for port in ports}
 
 

@@ -51,7 +51,7 @@ MUST = {
     *(
         ("AWS/DynamoDB", f"{kind}ThrottleEvents", f"{table}Table")
         for kind in ("Read", "Write")
-        for table in ("Documents", "Jobs", "Pace", "Cache")
+        for table in ("Documents", "Jobs", "Pace", "Cache", "ProjectDocuments", "Graph", "Answers", "Calls")
     ),
     ("AWS/ES", "ClusterStatus.red", "SearchDomain"),
     ("AWS/ES", "ClusterIndexWritesBlocked", "SearchDomain"),

@@ -153,6 +153,9 @@ class Settings:
     table_project_documents: str = setting(
         "BIO_MCP_TABLE_PROJECT_DOCUMENTS", "", "DynamoDB table of the documents of projects", mode="aws"
     )
+    table_graph: str = setting("BIO_MCP_TABLE_GRAPH", "", "DynamoDB table of the graph", mode="aws")
+    table_answers: str = setting("BIO_MCP_TABLE_ANSWERS", "", "DynamoDB table of the answers given", mode="aws")
+    table_calls: str = setting("BIO_MCP_TABLE_CALLS", "", "DynamoDB table of the log of calls", mode="aws")
     queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
     ingest_queue_url: str = setting(
         "BIO_MCP_INGEST_QUEUE_URL",

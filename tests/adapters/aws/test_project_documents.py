@@ -10,33 +10,10 @@ from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
 from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
+from tests.adapters.aws.dying import Dying, Killed
 from tests.adapters.aws.test_large_values import LONG, stored
 
 P = "lab/heart"
-
-
-class Killed(Exception):
-    """The process ends here."""
-
-
-class Dying:
-    """A client whose process ends before its call number `after` of these methods."""
-
-    def __init__(self, client, after, *methods):
-        self._client, self._left, self._methods = client, after, methods
-
-    def __getattr__(self, name):
-        method = getattr(self._client, name)
-        if name not in self._methods:
-            return method
-
-        def call(**arguments):
-            if not self._left:
-                raise Killed
-            self._left -= 1
-            return method(**arguments)
-
-        return call
 
 
 def document(doc_id, *identifiers, **fields):

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
+    from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.calls import Calls
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.projects import ProjectDocuments, Projects
@@ -86,6 +88,18 @@ class Aws(Shared):
         from bio_mcp.adapters.aws.audit import DynamoAudit
 
         return DynamoAudit(self._dynamodb, self.settings.needed("table_audit"))
+
+    @lazily
+    def answers(self) -> "Answers":
+        from bio_mcp.adapters.aws.answers import DynamoAnswers
+
+        return DynamoAnswers(self._dynamodb, self.settings.needed("table_answers"))
+
+    @lazily
+    def calls(self) -> "Calls":
+        from bio_mcp.adapters.aws.calls import DynamoCalls
+
+        return DynamoCalls(self._dynamodb, self.settings.needed("table_calls"), lambda: self.blobs)
 
     @lazily
     def blobs(self) -> "Blobs":

@@ -18,6 +18,9 @@ KEYS = {
     "projects": ["project_id"],
     "project_documents": ["project_id", "item"],
     "cache": ["entry"],
+    "graph": ["name", "item"],
+    "answers": ["name", "item"],
+    "calls": ["name", "item"],
 }
 """Table -> the attributes of its key."""
 

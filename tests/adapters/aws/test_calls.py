@@ -1,0 +1,79 @@
+"""The log of calls: what is large is a file, what is old is gone, and the newest are found day by day."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bio_mcp.adapters.aws.calls import DynamoCalls
+from bio_mcp.errors import NotFound
+from bio_mcp.ports.calls import CallRecord
+from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.test_large_values import LONG, stored
+from tests.aws_ports import MotoPorts
+from tests.aws_tables import BUCKET, properties
+
+NOON = datetime(2026, 5, 31, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def ports(nobody):
+    made = MotoPorts(lambda: NOON.timestamp())
+    yield made
+    made.close()
+
+
+def call(number, at=NOON, read=b"", arguments=None):
+    given = {"query": "statins"} if arguments is None else arguments
+    return CallRecord(f"id {number}", "rag.search", given, "in", "out", "ok", at, {"corpus": "7"}, read)
+
+
+def test_what_a_call_read_is_a_file_where_it_is_large_and_comes_back_equal(ports):
+    few, many = call(1, read=b"x" * 8_000), call(2, read=b"x" * 10_000)
+    for each in (few, many):
+        ports.calls.record(each)
+    assert [ports.calls.get(each.correlation_id) for each in (few, many)] == [few, many]
+    [key] = stored(ports)
+    assert key.startswith("calls/")
+
+
+def test_arguments_of_any_length_come_back_equal(ports):
+    long = call(1, arguments={"chunks": LONG})
+    ports.calls.record(long)
+    assert ports.calls.get("id 1") == ports.calls.latest(1)[0] == long
+
+
+def test_the_newest_are_found_over_all_the_days_that_calls_are_stored(ports):
+    for days in (0, 1, 29, 31):
+        ports.calls.record(call(days, NOON - timedelta(days=days), read=b"read"))
+    assert [each.correlation_id for each in ports.calls.latest(10)] == ["id 0", "id 1", "id 29"]
+    assert [each.correlation_id for each in ports.calls.latest(2)] == ["id 0", "id 1"]
+    assert {each.read for each in ports.calls.latest(10)} == {b""}
+
+
+def test_what_is_stored_expires_after_the_days_that_the_failure_names_and_its_files_a_day_later(ports):
+    ports.calls.record(call(1))
+    items = ports.dynamodb.scan(TableName=ports.calls._table)["Items"]
+    ends = (NOON + timedelta(days=30)).timestamp()
+    assert [int(each["expires_at"]["N"]) for each in items] == [ends, ends]
+    with pytest.raises(NotFound, match="30 days"):
+        ports.calls.get("id 2")
+    [bucket] = properties(BUCKET).values()
+    [rule] = [each for each in bucket["LifecycleConfiguration"]["Rules"] if each.get("Prefix") == "calls/"]
+    assert rule["ExpirationInDays"] == 31
+
+
+def test_a_call_that_was_killed_while_it_was_recorded_can_be_replayed_or_is_recorded_by_the_next(ports):
+    for after in range(2):
+        client = Dying(ports.dynamodb, after, "put_item")
+        with pytest.raises(Killed):
+            DynamoCalls(client, ports.calls._table, lambda: ports.blobs, ports.clock).record(call(after))
+    with pytest.raises(NotFound):
+        ports.calls.get("id 0")
+    assert ports.calls.get("id 1") == call(1)
+
+
+def test_a_correlation_id_of_a_client_that_is_longer_than_a_key_is_recorded_all_the_same(ports):
+    long = call("x" * 5_000)
+    ports.calls.record(long)
+    assert ports.calls.get(long.correlation_id) == long
+    assert ports.calls.latest(1) == [long]
