@@ -180,7 +180,7 @@ def settings_page() -> str:
     )
     rows = [
         (f"`{each.metadata['env']}`", _default(each.default, each.metadata["secret"]), _effect(each.metadata))
-        for each in fields(Settings)
+        for each in sorted(fields(Settings), key=lambda each: each.metadata["mode"] == "aws")
     ]
     return f"# Settings\n\n{GENERATED}\n\n{intro}\n\n{table(('variable', 'default', 'meaning'), rows)}"
 

@@ -49,6 +49,7 @@ ORDER = [
     "call",
     "replaying",
     "setting_fields",
+    "aws_settings",
     "settings",
     "adapters",
     "wiring",
@@ -57,7 +58,7 @@ ORDER = [
 FORBIDDEN = {
     "tools": {"adapters", "settings", "wiring", "catalog", "call"},
     "doors": {"adapters"},
-    "adapters": {"tool", "tools", "catalog", "call", "settings"},
+    "adapters": {"tool", "tools", "catalog", "call", "settings", "aws_settings"},
 }
 
 # Who may import what we did not write. A layer or module not named for a package may not import it.

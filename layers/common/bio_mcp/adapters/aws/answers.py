@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.batch_writes import batch_write
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, item_key
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.errors import NotFound
@@ -43,7 +43,7 @@ class DynamoAnswers:
         asked = sortable(answer.asked)
         naming = [_named(_paper(pmid), answer.answer_id, asked) for pmid in {span.pmid for span in answer.spans}]
         naming += [_as_flagged(answer, asked)] if answer.flagged else []
-        item = {**_key(_answer(answer.answer_id), "answer"), **_body(answer, asked)}
+        item = {**item_key(_answer(answer.answer_id), "answer"), **_body(answer, asked)}
         with reaching(WHAT):
             batch_write(self._client, self._table, [{"PutRequest": {"Item": each}} for each in naming], self._backoff)
             try:
@@ -84,14 +84,14 @@ class DynamoAnswers:
         self._client.put_item(TableName=self._table, Item=_as_flagged(answer, sortable(answer.asked)))
         self._client.update_item(
             TableName=self._table,
-            Key=_key(_answer(answer.answer_id), "answer"),
+            Key=item_key(_answer(answer.answer_id), "answer"),
             UpdateExpression="ADD #flagged :pmid",
             ExpressionAttributeNames={"#flagged": "flagged"},
             ExpressionAttributeValues={":pmid": {"SS": [pmid]}},
         )
 
     def _answers(self, answer_ids: Sequence[str]) -> dict[str, StoredAnswer]:
-        keys = [_key(_answer(each), "answer") for each in dict.fromkeys(answer_ids)]
+        keys = [item_key(_answer(each), "answer") for each in dict.fromkeys(answer_ids)]
         found = batch_get(self._client, self._table, keys, ATTRIBUTES, self._backoff)
         answers = [_answer_of(item) for item in found]
         return {each.answer_id: each for each in answers}
@@ -109,12 +109,8 @@ class DynamoAnswers:
         return [item for page in pages for item in page["Items"]]
 
 
-def _key(name: str, item: str) -> dict[str, Any]:
-    return {"name": {"S": name}, "item": {"S": item}}
-
-
 def _named(name: str, item: str, asked: str) -> dict[str, Any]:
-    return {**_key(name, item), "expires_at": _expiry(asked)}
+    return {**item_key(name, item), "expires_at": _expiry(asked)}
 
 
 def _as_flagged(answer: StoredAnswer, asked: str) -> dict[str, Any]:

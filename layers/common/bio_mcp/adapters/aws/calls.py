@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, item_key
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.aws.large_values import LargeValues
 from bio_mcp.adapters.retry import Backoff
@@ -58,13 +58,13 @@ class DynamoCalls:
             try:
                 self._client.put_item(
                     TableName=self._table,
-                    Item={**_key(_call(call.correlation_id), CALL), **contents, "expires_at": self._expiry()},
+                    Item={**item_key(_call(call.correlation_id), CALL), **contents, "expires_at": self._expiry()},
                     ConditionExpression="attribute_not_exists(#name)",
                     ExpressionAttributeNames={"#name": "name"},
                 )
             except self._client.exceptions.ConditionalCheckFailedException:
                 return
-            in_day = _key(_day(at), f"{at} {_call(call.correlation_id)}")
+            in_day = item_key(_day(at), f"{at} {_call(call.correlation_id)}")
             named = {"correlation_id": {"S": call.correlation_id}, "expires_at": self._expiry()}
             self._client.put_item(TableName=self._table, Item={**in_day, **named})
 
@@ -105,7 +105,7 @@ class DynamoCalls:
         return [item["correlation_id"]["S"] for page in pages for item in page["Items"]]
 
     def _stored(self, correlation_ids: Sequence[str], *, with_read: bool = False) -> dict[str, CallRecord]:
-        keys = [_key(_call(each), CALL) for each in dict.fromkeys(correlation_ids)]
+        keys = [item_key(_call(each), CALL) for each in dict.fromkeys(correlation_ids)]
         attributes = (*self._calls.names, *(self._read.names if with_read else ()))
         found = [
             self._record(item, with_read=with_read)
@@ -125,10 +125,6 @@ class DynamoCalls:
 def _packed(call: CallRecord, at: str) -> bytes:
     row = {name: getattr(call, name) for name in NAMES} | {"at": at, "inputs": dict(call.inputs)}
     return zlib.compress(json.dumps(row).encode())
-
-
-def _key(name: str, item: str) -> dict[str, Any]:
-    return {"name": {"S": name}, "item": {"S": item}}
 
 
 def _call(correlation_id: str) -> str:

@@ -20,6 +20,11 @@ BACKOFF = Backoff(tries=12, first_s=0.05, cap_s=20.0, jitter=0.5)
 """For writers that contend for one item: 12 tries, a minute in all. The large jitter separates them."""
 
 
+def item_key(name: str, item: str) -> dict[str, Any]:
+    """The key of an item, in a table whose key is a name and an item under it."""
+    return {"name": {"S": name}, "item": {"S": item}}
+
+
 def number(seconds: float) -> str:
     """Seconds as a DynamoDB number, to the microsecond."""
     return str(Decimal(repr(seconds)).quantize(Decimal("0.000001")))

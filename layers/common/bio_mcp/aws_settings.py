@@ -1,0 +1,64 @@
+"""The settings of mode aws: names of tables, queues and services."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bio_mcp.setting_fields import setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwsSettings:
+    """A part of `Settings`."""
+
+    table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "DynamoDB table of the papers", mode="aws")
+    table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "DynamoDB table of the watermarks", mode="aws")
+    table_jobs: str = setting("BIO_MCP_TABLE_JOBS", "", "DynamoDB table of the jobs and their cursors", mode="aws")
+    table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "DynamoDB table of who works on what", mode="aws")
+    table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "DynamoDB table of the changes made by hand", mode="aws")
+    table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "DynamoDB table of the turns at NCBI", mode="aws")
+    table_cache: str = setting("BIO_MCP_TABLE_CACHE", "", "DynamoDB table of NCBI's cached answers", mode="aws")
+    table_projects: str = setting("BIO_MCP_TABLE_PROJECTS", "", "DynamoDB table of the projects", mode="aws")
+    table_project_documents: str = setting(
+        "BIO_MCP_TABLE_PROJECT_DOCUMENTS", "", "DynamoDB table of the documents of projects", mode="aws"
+    )
+    table_graph: str = setting("BIO_MCP_TABLE_GRAPH", "", "DynamoDB table of the graph", mode="aws")
+    table_answers: str = setting("BIO_MCP_TABLE_ANSWERS", "", "DynamoDB table of the answers given", mode="aws")
+    table_calls: str = setting("BIO_MCP_TABLE_CALLS", "", "DynamoDB table of the log of calls", mode="aws")
+    queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
+    ingest_queue_url: str = setting(
+        "BIO_MCP_INGEST_QUEUE_URL",
+        "",
+        "URL of the SQS queue of files in the inbox and of the rest of long ingests; empty: there is one queue for all",
+        mode="aws",
+    )
+    bucket: str = setting(
+        "BIO_MCP_BUCKET",
+        "",
+        "S3 bucket of what is too large for a table, and of the inbox",
+        mode="aws",
+    )
+    event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that receives changes of the corpus", mode="aws")
+    opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "", "https address of the OpenSearch endpoint", mode="aws")
+    opensearch_service: Literal["es", "aoss", "none"] = setting(
+        "BIO_MCP_OPENSEARCH_SERVICE",
+        "es",
+        "what requests to OpenSearch are signed for: es (a domain), aoss (Serverless) or none (a node of one's own)",
+        mode="aws",
+    )
+    opensearch_shards: int = setting(
+        "BIO_MCP_OPENSEARCH_SHARDS",
+        1,
+        "shards of the index where OpenSearch makes a new one; one for each 500,000 papers",
+        mode="aws",
+    )
+    functions: tuple[str, ...] = setting(
+        "BIO_MCP_FUNCTIONS",
+        (),
+        "Lambda functions that the MCP endpoint calls, as search=NAME,get_doc=NAME, ... with a name or ARN for each "
+        "module of tools; empty: it runs the tools in its own process",
+    )
+    initialization: str = setting(
+        "AWS_LAMBDA_INITIALIZATION_TYPE",
+        "",
+        "set by Lambda; snap-start: a snapshot is made of the function at its start",
+    )
