@@ -12,7 +12,8 @@ from bio_mcp.call import call, envelope, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import code_for
 from bio_mcp.doors.mcp.listing import Listing, answer_schema, list_entry
-from bio_mcp.tools.families import BIO_MCP, CITELOOM, PUBMED
+from bio_mcp.tool import AUDIT_SCHEMA
+from bio_mcp.tools.families import BIO_MCP, CITELOOM, PUBMED, TTM
 from tests.cases import case
 from tests.contracts.schemas import misfits, same, same_input
 from tests.examples import EXAMPLES
@@ -26,6 +27,7 @@ DONE = ["pubmed.sync_delta", "rag.search", "rag.get", "corpus.checkpoint.get", "
 DONE += ["searchPubMedArticles", "fetchArticleDetails", "getArticleRelationships"]
 DONE += ["list_projects", "inspect_collection", "store_chunks", "find_chunks", "query", "query_hybrid"]
 DONE += ["ingest_from_source"]
+DONE += ["hybrid_search"]
 DONE_RESOURCES = ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}"]
 DONE_RESOURCES += ["pubmed-connect://info", "pubmed-connect://stats/pubmed"]
 
@@ -51,6 +53,7 @@ MORE_INPUTS = {
 # Clients pay for each schema at every start.
 SAME_ANSWER = {"find_chunks", "query"}  # as query_hybrid's, which is listed
 UNLISTED = SAME_ANSWER | {"inspect_collection"}  # whose answer says what it holds: payload_keys
+UNLISTED |= {"hybrid_search"}  # whose hits say what they are
 
 
 BEYOND = [name for name, tool in TOOLS.items() if tool.beyond]
@@ -151,17 +154,17 @@ def test_the_same_resource_reads_the_same(uri):
 
 
 def codes_of(name):
-    """The codes that the contract gives a tool. The documents of citeloom list some, and leave others open: those are
-    the design's."""
-    own = CONTRACT["tools"][name]["errors"]
-    if TOOLS[name].family is not CITELOOM:
+    """The codes that the contract gives a tool. The documents of citeloom and TTM list some, and leave others open:
+    those are the design's."""
+    own, family = CONTRACT["tools"][name]["errors"], TOOLS[name].family
+    if family not in (CITELOOM, TTM):
         return own
-    assert set(own) <= set(CITELOOM.dialect.values())
-    return sorted({*own, *CITELOOM.dialect.values()})
+    assert set(own) <= set(family.dialect.values())
+    return sorted({*own, *family.dialect.values()})
 
 
 def envelope_of(name):
-    """The contract's error envelope, with the codes of the tool."""
+    """The contract's error envelope, with the codes of the tool; in an audited family with the audit record."""
     code = {"enum": codes_of(name)}
     details = {"type": "object", "required": ["retryable"], "properties": {"retryable": {"type": "boolean"}}}
     error = {
@@ -170,7 +173,8 @@ def envelope_of(name):
         "properties": {"code": code, "message": {"type": "string", "minLength": 20}, "details": details},
         "additionalProperties": False,
     }
-    return {"type": "object", "required": ["error"], "properties": {"error": error}, "additionalProperties": False}
+    properties = {"error": error} | ({"audit": AUDIT_SCHEMA} if TOOLS[name].family.audited else {})
+    return {"type": "object", "required": ["error"], "properties": properties, "additionalProperties": False}
 
 
 @pytest.mark.parametrize("name", [name for name in OF_CONTRACT if name in EXAMPLES])

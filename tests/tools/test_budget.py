@@ -38,6 +38,7 @@ MUCH = {
     "getBookRecord": [{"id": BOOK.pmid}],
     "corpus.queries": [{}],
     "list_projects": [{}],
+    "hybrid_search": [{"query": "statins", "top_k": 100}],
     "find_chunks": [{"project": "lab", "query": "statins", "top_k": 20, "include_full_text": True}],
     "query": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
     "query_hybrid": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],

@@ -40,11 +40,12 @@ class Request(BaseModel):
 
 
 def unpublished(schema: dict[str, Any]) -> None:
-    """Hide a field's maximum length in its schema, for `Field(json_schema_extra=unpublished)`.
+    """Hide a field's maximum, or that of its length, in its schema, for `Field(json_schema_extra=unpublished)`.
 
     The limit still holds; the contract's schema does not name it.
     """
     schema.pop("maxLength", None)
+    schema.pop("maximum", None)
 
 
 class Response(BaseModel):

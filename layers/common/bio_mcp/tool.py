@@ -59,7 +59,7 @@ AUDIT_SCHEMA = {
     "properties": {
         "in_hash": _HASH,
         "out_hash": _HASH,
-        "latency_ms": {"type": "integer"},
+        "latency_ms": {"type": "number"},
         "seed": {"type": "integer"},
         "status": {"enum": ["ok", "error"]},
     },

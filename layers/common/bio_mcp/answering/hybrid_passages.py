@@ -1,0 +1,59 @@
+"""Passages of projects among the hits of a search of everything."""
+
+from collections.abc import Collection, Sequence
+
+from bio_mcp.answering.hybrid_hits import CHUNK, Found, Hit, HybridQuestion
+from bio_mcp.answering.project_search import ProjectHit, ProjectQuestion, search_projects
+from bio_mcp.deadline import Deadline
+from bio_mcp.ports import Backends
+from bio_mcp.ports.projects import Project
+from bio_mcp.retrieval.analysis import query_terms
+from bio_mcp.retrieval.excerpts import snippet
+from bio_mcp.retrieval.project_chunks import ChunkFilters
+
+MOST_PROJECTS = 10  # searched by a question that names none
+
+
+def passages(question: HybridQuestion, backends: Backends, deadline: Deadline) -> Found:
+    """Find passages of the projects that the question names, or of the first `MOST_PROJECTS`."""
+    projects, warnings = _projects(question.project_ids, backends)
+    if not projects:
+        return Found((), warnings)
+    asked = ProjectQuestion(
+        question.text,
+        tuple(each.project_id for each in projects),
+        hybrid=True,
+        filters=ChunkFilters(year_from=question.year_from, year_to=question.year_to),
+        top_k=min(question.top_k, *(each.top_k for each in projects)),
+    )
+    found = search_projects(asked, backends, deadline)
+    terms = frozenset(term for term, _ in query_terms(question.text))
+    return Found([_hit(each, terms) for each in found.hits], [*warnings, *found.warnings])
+
+
+def _projects(named: Sequence[str], backends: Backends) -> tuple[list[Project], list[str]]:
+    """The projects to search, and a sentence on those that are left out although nobody said so."""
+    if named:
+        return [backends.projects.get(each) for each in dict.fromkeys(named)], []
+    there, model = backends.projects.all(), backends.embeddings.fingerprint
+    fit = [each for each in there if each.hybrid_enabled and each.embed_model == model][:MOST_PROJECTS]
+    if len(fit) == len(there):
+        return fit, []
+    left_out = f"{len(there) - len(fit)} of {len(there)} projects were not searched"
+    return fit, [f"{left_out}: name those to search in filters.projects."]
+
+
+def _hit(hit: ProjectHit, terms: Collection[str]) -> Hit:
+    chunk, work = hit.chunk, hit.chunk.work
+    return Hit(
+        id=chunk.chunk_id,
+        kind=CHUNK,
+        title=work.title or work.doc_id,
+        snippet=snippet(hit.text, terms),
+        score=hit.score,
+        source=work.citekey or work.source or work.doc_id,
+        pmid=hit.pmid,
+        project=hit.project.project_id,
+        pages=chunk.page_span,
+        retraction=hit.retraction,
+    )

@@ -1,0 +1,108 @@
+"""Search everything at once."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bio_mcp.answering.hybrid_hits import Hit, HybridQuestion
+from bio_mcp.answering.hybrid_search import hybrid_search
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.schemas import unpublished
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools import budget
+from bio_mcp.tools.families import TTM, ProjectId
+
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+MOST_PROJECTS = 10
+MOST_HITS = 100
+
+
+class HybridFilters(Request):
+    """Which hits may be returned."""
+
+    types: list[Literal["paper", "chunk"]] = Field(default_factory=list, description="any of these")
+    projects: list[ProjectId] = Field(default_factory=list, max_length=MOST_PROJECTS, description="default: all")
+    year_from: int = Field(default=_ABSENT, ge=1)
+    year_to: int = Field(default=_ABSENT, ge=1)
+
+
+class HybridSearch(Request):
+    """A search of everything."""
+
+    query: str = Field(min_length=1)
+    lang: Literal["th", "en", "auto"] = "auto"
+    filters: HybridFilters = _ABSENT
+    top_k: int = Field(default=10, ge=1, le=MOST_HITS, json_schema_extra=unpublished)
+
+
+class HybridHit(Response):
+    """Something that was found. Fields that say nothing are left out, but for the contract's."""
+
+    id: str
+    type: str
+    title: str
+    snippet: str
+    score: float
+    source: str
+    pmid: str = ""
+    project: str = ""
+    pages: list[int] = Field(default_factory=list)
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+class HybridHits(Response):
+    """Hits, best first. `status` is "partial" where hits are missing; `warnings` are for the user."""
+
+    hits: list[HybridHit]
+    status: Literal["complete", "partial"] = "complete"
+    reasons: list[str] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
+
+
+@tool("hybrid_search", family=TTM, timeout=15, output_listed=False, longest=budget.DEFAULT)
+def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Context) -> HybridHits:
+    """Search papers of the corpus and passages of projects together, by words and meaning. Scores compare."""
+    found = hybrid_search(_question(request), backends, context.deadline)
+    answer = HybridHits(
+        hits=[_shown(each) for each in found.hits],
+        status="partial" if found.reasons else "complete",
+        reasons=list(found.reasons),
+        warnings=list(found.warnings),
+    )
+
+    def without(rest: Sequence[Any]) -> dict[str, Any]:
+        return budget.partial(found.reasons, rest, "lower top_k")
+
+    return budget.within(answer, "hits", budget.DEFAULT, without)
+
+
+def _question(request: HybridSearch) -> HybridQuestion:
+    given = request.filters or HybridFilters()
+    return HybridQuestion(
+        text=request.query,
+        top_k=request.top_k,
+        kinds=frozenset(given.types),
+        project_ids=tuple(given.projects),
+        year_from=given.year_from,
+        year_to=given.year_to,
+    )
+
+
+def _shown(hit: Hit) -> HybridHit:
+    more: dict[str, Any] = {
+        "pmid": hit.pmid,
+        "project": hit.project,
+        "pages": list(hit.pages or ()),
+        "retraction": hit.retraction,
+    }
+    return HybridHit(
+        id=hit.id,
+        type=hit.kind,
+        title=hit.title,
+        snippet=hit.snippet,
+        score=hit.score,
+        source=hit.source,
+        **{name: value for name, value in more.items() if value},
+    )
