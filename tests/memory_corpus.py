@@ -72,6 +72,11 @@ class MemoryDocuments:
     def get_many(self, pmids):
         return {pmid: self.by_pmid[pmid] for pmid in pmids if pmid in self.by_pmid}
 
+    def at_version(self, pmid, version):
+        if pmid not in self.by_pmid or self.by_pmid[pmid].version != version:
+            raise NotFound(f"no version {version} of {pmid}")
+        return self.by_pmid[pmid]
+
     def resolve(self, identifiers):
         known = {}
         for pmid in sorted(self.by_pmid, key=int, reverse=True):

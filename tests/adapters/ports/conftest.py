@@ -33,6 +33,7 @@ PORTS = (
     "announcements",
     "documents",
     "resolve",
+    "old_versions",
     "passages",
     "checkpoints",
     "jobs",

@@ -5,6 +5,8 @@ from typing import Protocol
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.records import Article
 
+OLD_VERSIONS = 5  # of a paper, that are stored beside its newest
+
 
 class Codec(Protocol):
     """Converts an article to bytes and back; the result equals the original."""
@@ -21,3 +23,8 @@ class Codec(Protocol):
 def unknown_paper(pmid: str) -> NotFound:
     """The failure for a PMID that is not in the corpus; it says how to add it."""
     return NotFound(f"PMID {pmid} is not in the corpus; sync or import it first")
+
+
+def unknown_version(pmid: str, version: int) -> NotFound:
+    """The failure for a version of a paper that is not stored."""
+    return NotFound(f"PMID {pmid} is not stored as of version {version}: it was deleted, or revised too often since")

@@ -42,6 +42,14 @@ class Documents(Protocol):
         """
         ...
 
+    def at_version(self, pmid: str, version: int) -> Document:
+        """Return the document as it was stored at `version`, also when newer ones have replaced it.
+
+        `indexed_version` is 0. The newest version and the last five that were replaced are stored. Raises `NotFound`
+        for another one, and for a paper that was deleted.
+        """
+        ...
+
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         """Record that the passages of each PMID are durable at this version; never lowers a mark."""
         ...

@@ -9,6 +9,7 @@ The number of articles is in counters of the same table (see `exact_count`), and
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from bio_mcp.adapters.aws.exact_count import CountedItems
 from bio_mcp.adapters.aws.failures import Contended, reaching
 from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
 from bio_mcp.adapters.aws.paper_identifiers import LISTED, PaperIdentifiers, listed, listed_in
-from bio_mcp.adapters.papers import Codec, unknown_paper
+from bio_mcp.adapters.papers import Codec, unknown_paper, unknown_version
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.literature.paper_identifiers import paper_identifiers
@@ -79,6 +80,13 @@ class DynamoDocuments:
             self._identifiers.add({pmid: listed_in(item) for pmid, item in items.items()})
             existing = self._counted.add(items)
         in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
+
+    def at_version(self, pmid: str, version: int) -> Document:
+        """Return the newest version, if it is the one; older ones are not stored yet."""
+        found = self.get_many([pmid]).get(pmid)
+        if found is None or found.version != version:
+            raise unknown_version(pmid, version)
+        return replace(found, indexed_version=0)
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])

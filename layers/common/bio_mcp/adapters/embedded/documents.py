@@ -9,7 +9,7 @@ from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.paper_identifiers import delete_identifiers, pmids_of, write_identifiers
-from bio_mcp.adapters.papers import Codec, unknown_paper
+from bio_mcp.adapters.papers import OLD_VERSIONS, Codec, unknown_paper, unknown_version
 from bio_mcp.adapters.pmids import key, number, numbers
 from bio_mcp.literature.records import Document, Head
 
@@ -60,9 +60,22 @@ class SqliteDocuments:
         rows = [(key(document.article.pmid), self._codec.dumps(document.article), document) for document in documents]
         with self._database.writing() as connection:
             for pmid, article, document in rows:
+                _store_replaced(connection, pmid, document.version)
                 if _put_head(connection, pmid, document):
                     connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?)", (pmid, article))
                     write_identifiers(connection, pmid, document.article)
+
+    def at_version(self, pmid: str, version: int) -> Document:
+        with self._database.reading() as connection:
+            [pmid_number] = numbers([pmid]) or [-1]
+            row = connection.execute(
+                "SELECT article, content_hash FROM heads JOIN articles USING (pmid) WHERE pmid = ?1 AND version = ?2 "
+                "UNION ALL SELECT article, content_hash FROM old_articles WHERE pmid = ?1 AND version = ?2",
+                (pmid_number, version),
+            ).fetchone()
+        if row is None:
+            raise unknown_version(pmid, version)
+        return Document(self._read(row[0]), row[1], version)
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         with self._database.writing() as connection:
@@ -75,6 +88,7 @@ class SqliteDocuments:
         wanted = [(n,) for n in numbers(pmids)]
         with self._database.writing() as connection:
             connection.executemany("DELETE FROM articles WHERE pmid = ?", wanted)
+            connection.executemany("DELETE FROM old_articles WHERE pmid = ?", wanted)
             delete_identifiers(connection, numbers(pmids))
             return connection.executemany("DELETE FROM heads WHERE pmid = ?", wanted).rowcount if wanted else 0
 
@@ -98,6 +112,21 @@ class SqliteDocuments:
 
 def _selected(connection: sqlite3.Connection, sql: str, pmids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     return connection.execute(sql, (json.dumps(numbers(pmids)),))
+
+
+def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> None:
+    """Store the record that `version` will replace, if it does, among the old ones."""
+    stored = connection.execute(
+        "INSERT OR IGNORE INTO old_articles SELECT pmid, version, content_hash, article "
+        "FROM heads JOIN articles USING (pmid) WHERE pmid = ? AND version < ?",
+        (pmid, version),
+    )
+    if stored.rowcount:
+        connection.execute(
+            "DELETE FROM old_articles WHERE pmid = ?1 AND version <= "
+            "(SELECT version FROM old_articles WHERE pmid = ?1 ORDER BY version DESC LIMIT 1 OFFSET ?2)",
+            (pmid, OLD_VERSIONS),
+        )
 
 
 def _put_head(connection: sqlite3.Connection, pmid: int, document: Document) -> bool:

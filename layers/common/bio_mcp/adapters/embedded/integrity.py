@@ -31,6 +31,9 @@ ORPHANS = {
     "settings of the index that are missing": (
         "SELECT (3 - count(*)) * EXISTS (SELECT 1 FROM entries) FROM settings WHERE name IN ('model', 'dim', 'change')"
     ),
+    "old versions without an article": (
+        "SELECT count(*) FROM old_articles WHERE pmid NOT IN (SELECT pmid FROM articles)"
+    ),
     "identifiers without an article": (
         "SELECT count(*) FROM paper_identifiers WHERE pmid NOT IN (SELECT pmid FROM articles)"
     ),

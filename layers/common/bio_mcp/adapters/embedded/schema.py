@@ -177,4 +177,10 @@ MIGRATIONS = (
     CREATE INDEX graph_edges_backwards ON graph_edges (to_id, type, from_id);
     CREATE TABLE graph_revision (revision TEXT NOT NULL);
     """,
+    """
+    CREATE TABLE old_articles (
+        pmid INTEGER NOT NULL, version INTEGER NOT NULL, content_hash TEXT NOT NULL, article BLOB NOT NULL,
+        UNIQUE (pmid, version)
+    );
+    """,
 )
