@@ -1,6 +1,6 @@
 """Retrieve papers for a question: both legs, fusion, relevance feedback, quality. Every search tool uses it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.analysis import query_terms
+from bio_mcp.retrieval.likelihood import answerable, background, relevance
 from bio_mcp.retrieval.passages import Candidate, Filters, PassageQuery
 from bio_mcp.retrieval.ranking import FEEDBACK_PAPERS, Fused, Ranked, feedback_papers, fuse, move_towards, rank
 from bio_mcp.retrieval.synonyms import expansion
@@ -35,13 +36,16 @@ class Question:
 class Retrieved:
     """Ranked papers, with the analysed words and the vector of the question for excerpts.
 
-    `warnings` are sentences for the user: an empty corpus, no match, matches by meaning alone.
+    `warnings` are sentences for the user: an empty corpus, no match, matches by meaning alone. `relevance` has the
+    probability of each ranked paper to be relevant, by PMID, `answerable` that of any among the first ten.
     """
 
     ranked: list[Ranked]
     terms: frozenset[str]
     vector: "Vector"
     warnings: tuple[str, ...] = ()
+    relevance: Mapping[str, float] = field(default_factory=dict)
+    answerable: float = 0.0
 
 
 def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> Retrieved:
@@ -61,7 +65,9 @@ def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> 
     fused = _with_feedback(candidates, vector, question.filters, backends)
     ranked = rank(candidates, fused, backends.today(), quality_bias=question.quality_bias)
     query_words = frozenset(term for term, _ in query_terms(text))
-    return Retrieved(ranked, query_words, vector, tuple(_warnings(candidates, question.filters, backends)))
+    warnings = tuple(_warnings(candidates, question.filters, backends))
+    behind = background(ranked, len(query_words))
+    return Retrieved(ranked, query_words, vector, warnings, relevance(ranked, behind), answerable(ranked, behind))
 
 
 def journal_keys(journal: str) -> frozenset[str]:
