@@ -26,6 +26,7 @@ from bio_mcp.ports.pubmed import (
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring.embedded import Embedded
+from tests.sample_graph import add_graph
 from tests.sample_project import add_project
 
 RECORDS = 24
@@ -125,4 +126,5 @@ def corpus() -> Corpus:
     made = Corpus(Path(tempfile.mkdtemp(prefix="bio-mcp-corpus-")), articles())
     import_records(made.articles, made)
     add_project(made)
+    add_graph(made)
     return made

@@ -18,6 +18,7 @@ from tests.aws_template import allowed, variables
 from tests.corpus import HashedWords
 from tests.examples import events_of
 from tests.sample_corpus import Corpus, articles
+from tests.sample_graph import add_graph
 from tests.sample_project import add_project
 
 PORTS = {name for name, member in vars(Backends).items() if isinstance(member, property)} - {"chunk_namespace"}
@@ -61,6 +62,7 @@ def small_corpus() -> Iterator[Corpus]:
         made = _Words(Path(home), articles())
         import_records(made.articles[:STORED], made)
         add_project(made)
+        add_graph(made)
         yield made
         made.close()
 

@@ -7,6 +7,7 @@ import pytest
 
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
+from bio_mcp.graph.nodes import EdgeType, Evidence, Node, NodeType
 from bio_mcp.literature.jats import TextSection
 from bio_mcp.literature.records import AbstractSection
 from bio_mcp.ports.ncbi import MeshPage, MeshRecord
@@ -17,7 +18,9 @@ from bio_mcp.retrieval.project_chunks import ChunkMatch, ProjectChunk, Work
 from bio_mcp.tools import budget
 from tests.memory_corpus import Corpus as Searched
 from tests.memory_corpus import article
+from tests.reference_graph import ReferenceGraph
 from tests.sample_corpus import BOOK, TheseRecords, ThisLookup
+from tests.sample_graph import HERB, edge
 
 LONG = "A very long sentence about statins. " * 100
 PAPERS = [replace(article(str(n), f"{n}. {LONG}", LONG), doi=f"10.1/{n}") for n in range(100, 300)]
@@ -42,8 +45,11 @@ MUCH = {
     "find_chunks": [{"project": "lab", "query": "statins", "top_k": 20, "include_full_text": True}],
     "query": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
     "query_hybrid": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
+    "find_contraindications": [{"herb_ids": ["H1"]}],
     "locateQuote": [{"project": "lab", "quote": LONG[:990]}],
 }
+DRUGS = [Node(f"D{n}", NodeType.DRUG, {"en": f"drug {n}"}) for n in range(100)]
+MUCH_AGAINST = [(each, edge(EdgeType.INTERACTS_WITH, HERB, each, Evidence("100", LONG))) for each in DRUGS]
 
 
 class Wordy(TheseRecords):
@@ -96,6 +102,7 @@ class Backends(Searched):
         lab = Project("lab", "proj-lab", "words")
         self.collections = LongCollections()
         self.projects = SimpleNamespace(all=lambda: [lab] * 500, get=lambda _id: lab)
+        self.graph = ReferenceGraph(HERB, *(node for node, _ in MUCH_AGAINST), *(edge for _, edge in MUCH_AGAINST))
         self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
 
 

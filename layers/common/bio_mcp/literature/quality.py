@@ -74,7 +74,7 @@ class Quality:
 
 def quality(article: Article, today: date) -> Quality:
     """Assess `article` as of `today`; the reasons name the study design and the journal."""
-    shown = _best_design(article)
+    shown = best_design(article)
     return total_quality(
         design(article),
         journal_rank(article.journal),
@@ -139,12 +139,15 @@ def design(article: Article) -> int | None:
 
     A study of animals only, with no listed type, has 0. None: the record names no listed design.
     """
-    best = _best_design(article)
+    best = best_design(article)
     return best[0] if best else None
 
 
-def _best_design(article: Article) -> tuple[int, str] | None:
-    """Points and name of the best design among publication types and MeSH headings."""
+def best_design(article: Article) -> tuple[int, str] | None:
+    """Points (0..3) and name of the best design among publication types and MeSH headings; None where none is listed.
+
+    A study of animals only, with no listed type, is preclinical and has 0.
+    """
     designs = [DESIGNS[kind.ui] for kind in article.publication_types if kind.ui in DESIGNS]
     designs += [HEADING_DESIGNS[heading.ui] for heading in article.mesh if heading.ui in HEADING_DESIGNS]
     if not designs and human(article) == 1:

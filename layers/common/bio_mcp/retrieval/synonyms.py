@@ -44,16 +44,18 @@ def _key(name: Sequence[str]) -> Variant:
 
 @cache
 def concepts() -> Mapping[Variant, Sequence[Variant]]:
-    """Map a name (its sorted terms) to the other names of the same thing.
+    """Map a name (its sorted terms) to the other names of the same thing."""
+    return {_key(name): [other for other in row if other != name] for row in rows() for name in row}
 
-    Raises `ValueError` for a table that was built with another analysis.
-    """
+
+@cache
+def rows() -> Sequence[Sequence[Variant]]:
+    """The names of each concept, as analysed terms. Raises `ValueError` for a table made with another analysis."""
     packed = resources.files("bio_mcp.retrieval").joinpath("synonyms.tsv.gz").read_bytes()
     version, *lines = gzip.decompress(packed).decode().split("\n")
     if version != f"#analysis {ANALYSIS_VERSION}":
         raise ValueError("synonyms.tsv.gz was made with another analysis; run benchmarks/build_synonyms.py")
-    rows = ([tuple(name.split(" ")) for name in line.split("\t")] for line in lines)
-    return {_key(name): [other for other in row if other != name] for row in rows for name in row}
+    return [[tuple(name.split(" ")) for name in line.split("\t")] for line in lines]
 
 
 @cache

@@ -1,0 +1,205 @@
+"""What the graph documents against taking a herb or a formulation.
+
+A herb is also looked at by its constituents, a formulation by all that it contains. What the graph does not have is not
+documented in its sources, which is no finding that there is none.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bio_mcp.answering.evidence_strength import Graded, Paper, grade, paper_of
+from bio_mcp.graph.nodes import NODE_ID, Edge, EdgeType, Node, NodeType, Step
+from bio_mcp.graph.provenance import by_rule
+from bio_mcp.ports.graph import Graph
+from bio_mcp.ports.stores import Documents
+
+AGAINST = tuple(
+    Step(edge, backwards)
+    for edge in (EdgeType.CONTRAINDICATED_WITH, EdgeType.INTERACTS_WITH)
+    for backwards in (False, True)
+)
+EDGES = 200  # of a kind at a node, that are read
+DEPTH = 3  # of formulations within formulations
+CANDIDATES = 5  # that are named for an unknown id
+
+
+class Status(StrEnum):
+    """What is known of an entity. None of them says that it may be taken."""
+
+    DOCUMENTED = "documented"
+    NOTHING_DOCUMENTED = "nothing_documented"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The entity itself, or something in it: a node it contains (`constituent_of` None), or one's constituent."""
+
+    node: Node
+    within: Node | None = None
+    constituent_of: Node | None = None
+
+    @property
+    def phrase(self) -> str:
+        """How the part belongs to the entity; "" for the entity itself."""
+        if self.constituent_of:
+            return f"{self.node.label}, a constituent of {self.constituent_of.label}"
+        return f"{self.node.label}, which it contains" if self.within else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An edge against the entity, by one of its parts. `other` is what must not come together with it.
+
+    `inside`: the other is a part of the same entity. `papers` are those that the edge cites, in its order.
+    """
+
+    part: Part
+    edge: Edge
+    other: Node
+    inside: bool
+    papers: tuple[Paper, ...]
+    graded: Graded
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An entity that was asked for, by `asked`. `sources` are those that say anything of it, or of its parts.
+
+    `candidates` are nodes that an unknown id may mean. `left_out` counts edges that were not read.
+    """
+
+    asked: str
+    type: NodeType
+    status: Status
+    node: Node | None = None
+    findings: tuple[Finding, ...] = ()
+    sources: tuple[str, ...] = ()
+    candidates: tuple[Node, ...] = ()
+    left_out: int = 0
+
+
+def contraindications_of(asked: Sequence[tuple[NodeType, str]], graph: Graph, documents: Documents) -> list[Checked]:
+    """Check each entity, given by its type and by its id or a name that no other of its type has.
+
+    `documents` say what became of the papers that the graph cites.
+    """
+    ids = list(dict.fromkeys(each for _, each in asked))
+    nodes = graph.nodes([each for each in ids if NODE_ID.fullmatch(each)])
+    named = graph.named([each for each in ids if each.strip() and each not in nodes])
+    lookup = _Lookup(graph, documents)
+    return [lookup.checked(name, type, _fitting(name, type, nodes, named)) for type, name in dict.fromkeys(asked)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    _graph: Graph
+    _documents: Documents
+
+    def checked(self, asked: str, type: NodeType, found: Sequence[Node]) -> Checked:
+        node = found[0] if len(found) == 1 and found[0].type == type else None
+        if node is None:
+            return Checked(asked, type, Status.UNKNOWN, candidates=tuple(found[:CANDIDATES]))
+        parts = _Parts(self._graph, node)
+        at = self._graph.neighbours(list(parts.by_id), AGAINST, EDGES)
+        edges = {edge.key: edge for each in at.values() for edge in each.edges}
+        findings = self._findings(parts, edges)
+        sources = {source for each in (*edges.values(), *parts.edges) for source in each.sources} | {*node.sources}
+        left_out = parts.left_out + sum(each.left_out for each in at.values())
+        status = Status.DOCUMENTED if findings else Status.NOTHING_DOCUMENTED
+        return Checked(asked, type, status, node, findings, tuple(sorted(sources)), left_out=left_out)
+
+    def _findings(self, parts: "_Parts", edges: Mapping[tuple[str, str, str], Edge]) -> tuple[Finding, ...]:
+        others = self._graph.nodes([end for edge in edges.values() for end in (edge.from_id, edge.to_id)])
+        pmids = [each.pmid for edge in edges.values() for each in edge.evidence if each.pmid]
+        documents = self._documents.get_many(sorted(set(pmids))) if pmids else {}
+        papers = {pmid: paper_of(pmid, documents.get(pmid)) for pmid in pmids}
+        findings = (_finding(parts, edge, others, papers) for edge in edges.values())
+        return tuple(sorted(findings, key=_order))
+
+
+def _fitting(
+    name: str, type: NodeType, nodes: Mapping[str, Node], named: Mapping[str, Sequence[Node]]
+) -> Sequence[Node]:
+    """The node of this id, else those of this name, of the wanted type alone where there are any."""
+    found = [nodes[name]] if name in nodes else [*named.get(name, ())]
+    return [each for each in found if each.type == type] or found
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What an entity consists of, by id; the first part that a node is of counts."""
+
+    graph: Graph
+    entity: Node
+    by_id: dict[str, Part] = field(default_factory=dict)
+    edges: list[Edge] = field(default_factory=list)
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        self.by_id[self.entity.node_id] = Part(self.entity)
+        if self.entity.type is NodeType.FORMULATION:
+            self._contained()
+        herbs = [each.node for each in self.by_id.values() if each.node.type is NodeType.HERB]
+        for herb, node in self._walk(herbs, EdgeType.HAS_CONSTITUENT):
+            self.by_id.setdefault(node.node_id, Part(node, constituent_of=herb))
+
+    def _contained(self) -> None:
+        """Add what the formulation contains, and what formulations in it do."""
+        outer = [self.entity]
+        for _ in range(DEPTH):
+            inner = [node for _, node in self._walk(outer, EdgeType.CONTAINS) if node.node_id not in self.by_id]
+            self.by_id |= {node.node_id: Part(node, within=self.entity) for node in inner}
+            outer = [node for node in inner if node.type is NodeType.FORMULATION]
+
+    def _walk(self, nodes: Sequence[Node], edge: EdgeType) -> Iterator[tuple[Node, Node]]:
+        """Yield each of `nodes` with each node that such an edge leads to."""
+        at = self.graph.neighbours([each.node_id for each in nodes], [Step(edge)], EDGES) if nodes else {}
+        reached = self.graph.nodes([each.to_id for here in at.values() for each in here.edges])
+        self.left_out += sum(each.left_out for each in at.values())
+        for node in nodes:
+            for each in at[node.node_id].edges if node.node_id in at else ():
+                self.edges.append(each)
+                yield node, reached[each.to_id]
+
+
+def _finding(parts: _Parts, edge: Edge, others: Mapping[str, Node], papers: Mapping[str, Paper]) -> Finding:
+    """The edge as a finding of the part that is nearest to the entity, of its two ends."""
+    ends = [end for end in (edge.from_id, edge.to_id) if end in parts.by_id]
+    nearest = min(ends, key=lambda end: _distance(parts.by_id[end]))
+    other = others[edge.to_id if nearest == edge.from_id else edge.from_id]
+    part = parts.by_id[nearest]
+    cited = tuple(papers[pmid] for pmid in dict.fromkeys(each.pmid for each in edge.evidence if each.pmid))
+    about = part.phrase if part.constituent_of else None
+    graded = grade(cited, by_rule=by_rule(edge.sources), about=about)
+    return Finding(part, edge, other, len(ends) > 1, cited, graded)
+
+
+def _distance(part: Part) -> int:
+    return 2 if part.constituent_of else 1 if part.within else 0
+
+
+def _order(finding: Finding) -> tuple[int, int, str, tuple[str, str, str]]:
+    """The strongest first, then what is of the entity itself, then by kind and name."""
+    return -finding.graded.strength, _distance(finding.part), finding.edge.type.value, finding.edge.key
+
+
+def evidence_text(finding: Finding) -> str:
+    """The evidence as a text: each paper with its quotes, and the sources that say so, always."""
+    quotes: dict[str | None, list[str]] = {each.pmid: [] for each in finding.edge.evidence}
+    for each in finding.edge.evidence:
+        quotes[each.pmid] += [f'"{each.quote}"'] if each.quote else []
+    summaries = {each.pmid: each.summary for each in finding.papers}
+    parts = [": ".join(_parts_of(summaries.get(pmid or ""), said)) for pmid, said in quotes.items()]
+    told = "; ".join(filter(None, parts)) or "no paper is cited"
+    stop = "" if told.endswith('."') else "."
+    return f"{told}{stop} {_plural('Source', finding.edge.sources)}: {', '.join(finding.edge.sources)}."
+
+
+def _parts_of(summary: str | None, quotes: Iterable[str]) -> list[str]:
+    return [*([summary] if summary else []), *([" ".join(quotes)] if quotes else [])]
+
+
+def _plural(word: str, counted: Sequence[object]) -> str:
+    return word if len(counted) == 1 else f"{word}s"

@@ -1,0 +1,70 @@
+"""What a sentence denies, and what it leaves open (after NegEx, Chapman et al. 2001)."""
+
+import re
+from collections.abc import Iterator
+
+Span = tuple[int, int]
+
+
+def _any_of(phrases: str) -> re.Pattern[str]:
+    listed = sorted((each.strip() for each in phrases.replace("\n", " ").split(";")), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(listed)})\b", re.IGNORECASE)
+
+
+_NO_DENIAL = _any_of("""
+no increase; no change; no further; not only; not just; not merely; not limited to; not necessarily; no doubt; without
+doubt; without difficulty; not to mention; gram[- ]negative; negative control; if not all; nor only
+""")
+_BEFORE = _any_of(r"""
+no; not; never; neither; nor; without; cannot; can't; don't; doesn't; didn't; isn't; aren't; wasn't; weren't; won't;
+absence of; absent; lack of; lacks?; lacked; lacking; free of; devoid of; denie[sd]; deny; denying; rules? out; ruled
+out; ruling out; fail(?:s|ed)? to; failure to; negative for; no longer; none; rather than; instead of; unrelated to;
+excludes?; excluded; no evidence; insufficient evidence; contrary to; false(?:ly)?; myth
+""")
+_AFTER = _any_of(r"""
+(?:is|was|were|are|has been|have been) (?:ruled out|excluded|denied|absent|refuted|disproved|withdrawn);
+(?:is|was|were|are) unlikely; did not occur; unlikely
+""")
+_BREAK = re.compile(
+    r";|:|\b(?:but|however|although|though|except|whereas|while|yet|nevertheless|still|because|since)\b", re.IGNORECASE
+)
+_OPEN = _any_of(r"""
+may; might; could; would; can; possibl[ey]; possibility; potential(?:ly)?; probabl[ey]; perhaps; likely; presumably;
+unclear; unknown; uncertain; unproven; controversial; debated; whether; if; suggest(?:s|ed|ing)?; hypothes\w+;
+assum\w+; speculat\w+; suspect\w*; believed; thought to; claim(?:s|ed)?; alleged(?:ly)?; appears?; appeared; seems?;
+seemed; propos(?:e|es|ed|ing); theoretical(?:ly)?; conceivabl[ey]; conjecture; we
+(?:asked?|aim(?:ed)?|test(?:ed)?|investigated?|studied|examined?); aim(?:s|ed)? (?:to|of|was|is); objective; purpose;
+to (?:determine|investigate|assess|evaluate|examine|test|study); should be
+(?:studied|investigated|examined|tested|confirmed); remains? to be; further (?:studies|research|trials)
+""")
+_THAI_DENIAL = ("ไม่", "มิได้", "ปราศจาก", "ไร้")
+_THAI_OPEN = ("อาจ", "คาดว่า", "น่าจะ", "สันนิษฐาน", "หรือไม่", "ยังไม่", "เชื่อว่า")
+REACH = 80  # characters that a denial reaches, where nothing ends it before
+
+
+def denied_spans(sentence: str) -> list[Span]:
+    """The parts of a sentence that something in it denies: from "no" on, up to "but", a semicolon or `REACH`."""
+    return list(_denied(sentence))
+
+
+def _denied(sentence: str) -> Iterator[Span]:
+    hidden = _NO_DENIAL.sub(lambda found: "_" * len(found.group()), sentence)
+    for cue in _BEFORE.finditer(hidden):
+        ends = _BREAK.search(hidden, cue.end())
+        yield cue.end(), min(ends.start() if ends else len(hidden), cue.end() + REACH)
+    for cue in _AFTER.finditer(hidden):
+        begins = [each.end() for each in _BREAK.finditer(hidden, 0, cue.start())]
+        yield max([*begins, cue.start() - REACH]), cue.start()
+    for word in _THAI_DENIAL:
+        yield from ((found.end(), found.end() + REACH) for found in re.finditer(word, hidden))
+
+
+def denies(text: str) -> bool:
+    """Whether anything in the text is a denial."""
+    hidden = _NO_DENIAL.sub(" ", text)
+    return bool(_BEFORE.search(hidden) or _AFTER.search(hidden)) or any(word in hidden for word in _THAI_DENIAL)
+
+
+def leaves_open(text: str) -> bool:
+    """Whether the text asks, guesses or announces instead of stating."""
+    return "?" in text or bool(_OPEN.search(text)) or any(word in text for word in _THAI_OPEN)
