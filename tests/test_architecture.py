@@ -50,6 +50,7 @@ ORDER = [
     "replaying",
     "setting_fields",
     "aws_settings",
+    "language_model_settings",
     "settings",
     "adapters",
     "wiring",
@@ -58,7 +59,7 @@ ORDER = [
 FORBIDDEN = {
     "tools": {"adapters", "settings", "wiring", "catalog", "call"},
     "doors": {"adapters"},
-    "adapters": {"tool", "tools", "catalog", "call", "settings", "aws_settings"},
+    "adapters": {"tool", "tools", "catalog", "call", "settings", "aws_settings", "language_model_settings"},
 }
 
 # Who may import what we did not write. A layer or module not named for a package may not import it.

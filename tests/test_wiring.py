@@ -52,8 +52,8 @@ PORTS = {
     "lookup": "table_cache",
 }
 """Port -> a setting without which it cannot be made."""
-ANYWHERE = ("embeddings", "parser", "sources", "zotero", "chunk_namespace")  # need no service of AWS
-UNFINISHED = ("calls", "graph", "language_model")  # that a mode still lacks
+ANYWHERE = ("embeddings", "language_model", "parser", "sources", "zotero", "chunk_namespace")  # need no service of AWS
+UNFINISHED = ("calls", "graph")  # that a mode still lacks
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from bio_mcp.literature.clock import EASTERN, utc_now
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
 from bio_mcp.wiring.embedding import EMBEDDINGS
+from bio_mcp.wiring.language_models import LANGUAGE_MODELS
 from bio_mcp.wiring.ncbi import eutils, lookup
 from bio_mcp.wiring.secrets import secret_of
 from bio_mcp.wiring.sources import sources
@@ -111,7 +112,7 @@ class Shared:
 
     @lazily
     def language_model(self) -> "LanguageModel | None":
-        return None
+        return LANGUAGE_MODELS[self.settings.llm](self.settings)
 
     @lazily
     def calls(self) -> "Calls":
