@@ -17,6 +17,7 @@ from bio_mcp.adapters.aws.cache import DynamoCache
 from bio_mcp.adapters.aws.calls import DynamoCalls
 from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
 from bio_mcp.adapters.aws.documents import DynamoDocuments
+from bio_mcp.adapters.aws.graph import DynamoGraph
 from bio_mcp.adapters.aws.jobs import DynamoJobs
 from bio_mcp.adapters.aws.leases import DynamoLeases
 from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
@@ -59,6 +60,7 @@ class AwsPorts:
             "checkpoints",
             "continuations",
             "documents",
+            "graph",
             "jobs",
             "leases",
             "pacers",
@@ -68,6 +70,7 @@ class AwsPorts:
         }
     )
     many = 450  # PMIDs that are looked up at once in a test
+    page = 100  # nodes of the graph that are read at once
 
     def __init__(self, clock=time.time, endpoint=None, prefix=None):
         self.clock = clock
@@ -120,6 +123,10 @@ class AwsPorts:
     @cached_property
     def calls(self):
         return DynamoCalls(self.dynamodb, self.table("CallsTable"), lambda: self.blobs, self.clock)
+
+    @cached_property
+    def graph(self):
+        return DynamoGraph(self.dynamodb, self.table("GraphTable"))
 
     @cached_property
     def cache(self):

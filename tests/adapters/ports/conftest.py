@@ -76,6 +76,7 @@ class EmbeddedPorts:
 
     gives = frozenset(PORTS)
     many = 50_000  # PMIDs that are looked up at once in a test
+    page = 1_000  # nodes of the graph that are read at once
 
     def __init__(self, directory, clock):
         self.database = Database(directory)
@@ -126,6 +127,8 @@ class Plain:
     """What is tested with in the place of an engine."""
 
     gives = frozenset({"answers", "collections", "graph"})
+
+    page = 10
 
     def __init__(self, _directory, _clock):
         self.answers = ReferenceAnswers()

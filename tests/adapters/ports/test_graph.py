@@ -124,10 +124,11 @@ def test_every_name_is_listed_as_it_is_written(filled):
     assert {node.node_id for _, node in listed} == {"H1", "H2", "C9", "I05"}
 
 
-def test_more_names_than_a_page_are_listed_each_once(graph):
-    herbs = [Node(f"H{n}", NodeType.HERB, {"en": f"herb {n}"}) for n in range(1, 1_203)]
-    graph.put(herbs, [])
-    assert sorted(name for name, _ in graph.names()) == sorted(f"herb {n}" for n in range(1, 1_203))
+def test_more_nodes_than_a_page_are_read_and_their_names_listed_each_once(graph, ports):
+    herbs = {f"H{n}": Node(f"H{n}", NodeType.HERB, {"en": f"herb {n}"}) for n in range(ports.page + 2)}
+    graph.put(list(herbs.values()), [])
+    assert graph.nodes(list(herbs)) == herbs
+    assert sorted(name for name, _ in graph.names()) == sorted(f"herb {n}" for n in range(ports.page + 2))
 
 
 def test_putting_the_same_again_changes_nothing(filled):

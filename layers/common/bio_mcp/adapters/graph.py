@@ -1,10 +1,18 @@
 """What every adapter of the port `Graph` says alike."""
 
+import json
 from collections.abc import Collection
 
 from bio_mcp.errors import InvalidInput
+from bio_mcp.graph.nodes import Edge, Node
+from bio_mcp.graph.records import to_record
 
 MOST_NAMED = 10  # ids in a message
+
+
+def text_of(what: Node | Edge) -> str:
+    """A node or an edge as it is stored; equal ones are one text."""
+    return json.dumps(to_record(what), ensure_ascii=False, separators=(",", ":"))
 
 
 def missing_nodes(node_ids: Collection[str]) -> InvalidInput:

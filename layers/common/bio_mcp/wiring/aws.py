@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.calls import Calls
+    from bio_mcp.ports.graph import Graph
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.projects import ProjectDocuments, Projects
@@ -94,6 +95,12 @@ class Aws(Shared):
         from bio_mcp.adapters.aws.answers import DynamoAnswers
 
         return DynamoAnswers(self._dynamodb, self.settings.needed("table_answers"))
+
+    @lazily
+    def graph(self) -> "Graph":
+        from bio_mcp.adapters.aws.graph import DynamoGraph
+
+        return DynamoGraph(self._dynamodb, self.settings.needed("table_graph"))
 
     @lazily
     def calls(self) -> "Calls":

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.batch_writes import batch_write
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, item_key
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, item_key, partition
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.errors import NotFound
@@ -65,7 +65,7 @@ class DynamoAnswers:
 
     def citing(self, pmid: str) -> list[StoredAnswer]:
         with reaching(WHAT):
-            named = [item["item"]["S"] for item in self._partition(_paper(pmid))]
+            named = [item["item"]["S"] for item in partition(self._client, self._table, _paper(pmid))]
             return sorted(self._answers(named).values(), key=lambda each: each.answer_id)
 
     def flag(self, answer_ids: Sequence[str], pmid: str) -> None:
@@ -76,7 +76,8 @@ class DynamoAnswers:
 
     def flagged(self, limit: int) -> list[StoredAnswer]:
         with reaching(WHAT):
-            named = [item["answer_id"]["S"] for item in self._partition(FLAGGED, newest_first=True, limit=limit)]
+            items = partition(self._client, self._table, FLAGGED, newest_first=True, limit=limit)
+            named = [item["answer_id"]["S"] for item in items]
             found = self._answers(named)
         return [found[each] for each in named if each in found and found[each].flagged]
 
@@ -95,18 +96,6 @@ class DynamoAnswers:
         found = batch_get(self._client, self._table, keys, ATTRIBUTES, self._backoff)
         answers = [_answer_of(item) for item in found]
         return {each.answer_id: each for each in answers}
-
-    def _partition(self, name: str, *, newest_first: bool = False, limit: int | None = None) -> list[Item]:
-        pages = self._client.get_paginator("query").paginate(
-            TableName=self._table,
-            ConsistentRead=True,
-            KeyConditionExpression="#name = :name",
-            ExpressionAttributeNames={"#name": "name"},
-            ExpressionAttributeValues={":name": {"S": name}},
-            ScanIndexForward=not newest_first,
-            PaginationConfig={"MaxItems": limit} if limit else {},
-        )
-        return [item for page in pages for item in page["Items"]]
 
 
 def _named(name: str, item: str, asked: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, item_key
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, item_key, partition
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.aws.large_values import LargeValues
 from bio_mcp.adapters.retry import Backoff
@@ -93,16 +93,8 @@ class DynamoCalls:
 
     def _of_day(self, day: str, most: int) -> list[str]:
         """The correlation ids of the newest calls of a day, the newest first."""
-        pages = self._client.get_paginator("query").paginate(
-            TableName=self._table,
-            ConsistentRead=True,
-            KeyConditionExpression="#name = :name",
-            ExpressionAttributeNames={"#name": "name"},
-            ExpressionAttributeValues={":name": {"S": day}},
-            ScanIndexForward=False,
-            PaginationConfig={"MaxItems": most},
-        )
-        return [item["correlation_id"]["S"] for page in pages for item in page["Items"]]
+        items = partition(self._client, self._table, day, newest_first=True, limit=most)
+        return [item["correlation_id"]["S"] for item in items]
 
     def _stored(self, correlation_ids: Sequence[str], *, with_read: bool = False) -> dict[str, CallRecord]:
         keys = [item_key(_call(each), CALL) for each in dict.fromkeys(correlation_ids)]

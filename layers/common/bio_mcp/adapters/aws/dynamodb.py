@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.adapters.aws.failures import Contended
 from bio_mcp.adapters.retry import Backoff, retry
@@ -13,6 +13,7 @@ from bio_mcp.adapters.retry import Backoff, retry
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
+T = TypeVar("T")
 Item = Mapping[str, Any]  # name -> value in DynamoDB's JSON, as {"S": "text"}
 AT_ONCE = 100  # keys of one BatchGetItem
 THREADS = 8  # concurrent writes
@@ -59,8 +60,39 @@ def _get_some(
     return answer["Responses"].get(table, []), unprocessed
 
 
-def in_parallel(calls: Sequence[Callable[[], None]]) -> None:
-    """Make the calls on a few threads, with this call's deadline. Raises the first failure, after all have ended."""
+def partition(
+    client: "DynamoDBClient",
+    table: str,
+    name: str,
+    *,
+    begins: str = "",
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> Iterator[Item]:
+    """The items of a name, whose key `item` begins so, in its order or against it; the first `limit`, read consistently
+    and no more of them.
+
+    The table's key is that of `item_key`.
+    """
+    condition = "#name = :name" + (" AND begins_with(#item, :begins)" if begins else "")
+    names = {"#name": "name"} | ({"#item": "item"} if begins else {})
+    values: dict[str, Any] = {":name": {"S": name}} | ({":begins": {"S": begins}} if begins else {})
+    pages = client.get_paginator("query").paginate(
+        TableName=table,
+        ConsistentRead=True,
+        KeyConditionExpression=condition,
+        ExpressionAttributeNames=names,
+        ExpressionAttributeValues=values,
+        ScanIndexForward=not newest_first,
+        PaginationConfig={"MaxItems": limit, "PageSize": limit} if limit else {},
+    )
+    return (item for page in pages for item in page["Items"])
+
+
+def in_parallel(calls: Sequence[Callable[[], T]]) -> list[T]:
+    """Make the calls on a few threads, with this call's deadline, and return what they do, in their order.
+
+    Raises the first failure, after all have ended.
+    """
     with ThreadPoolExecutor(THREADS) as pool:
-        for future in [pool.submit(copy_context().run, call) for call in calls]:
-            future.result()
+        return [future.result() for future in [pool.submit(copy_context().run, call) for call in calls]]

@@ -11,17 +11,16 @@ from random import randrange
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get
-from bio_mcp.adapters.aws.failures import BUSY, Contended
-from bio_mcp.adapters.retry import Backoff, retry
+from bio_mcp.adapters.aws.transactions import ACTIONS, MAX_BYTES, transact
+from bio_mcp.adapters.retry import Backoff
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 
+WHAT = "papers"
 SHARDS = 16
-AT_ONCE = 99  # of the 100 actions of a transaction; one more updates a counter
-MAX_BYTES = 3_500_000  # a transaction is limited to 4 MB
-PASSING = {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+AT_ONCE = ACTIONS - 1  # one more updates a counter
 
 
 class CountedItems:
@@ -79,32 +78,16 @@ class CountedItems:
     def _transact(self, actions: dict[str, Any], step: int) -> set[str]:
         """Apply all actions whose condition holds, and count them, in one transaction. Returns the keys applied."""
         left = dict(actions)
-
-        def write() -> None:
-            while left and (refused := self._refused(left, step)):
-                for name in refused:
-                    del left[name]
-
-        retry(write, worth=Contended, backoff=self._backoff)
+        while left and (refused := self._refused(left, step)):
+            for name in refused:
+                del left[name]
         return set(left)
 
     def _refused(self, actions: Mapping[str, Any], step: int) -> list[str]:
-        """Whose conditions prevented the transaction; none when it was carried out.
-
-        Raises `Contended` if it conflicted with another transaction.
-        """
-        items: list[Any] = [*actions.values(), self._count(step * len(actions))]
-        try:
-            self._client.transact_write_items(TransactItems=items)
-        except self._client.exceptions.TransactionCanceledException as error:
-            codes = [reason.get("Code") for reason in _reasons(error)]
-            refused = [name for name, code in zip(actions, codes, strict=False) if code == "ConditionalCheckFailed"]
-            if not refused and PASSING & set(codes):
-                raise Contended(BUSY.format(what="papers")) from error
-            if not refused:
-                raise
-            return refused
-        return []
+        """Whose conditions prevented the transaction; none when it was carried out."""
+        whole = [*actions.values(), self._count(step * len(actions))]
+        names = list(actions)
+        return [names[number] for number in transact(self._client, whole, WHAT, self._backoff)]
 
     def _key(self, name: str) -> dict[str, Any]:
         return {self._attribute: {"S": name}}
@@ -139,11 +122,6 @@ class CountedItems:
                 "ExpressionAttributeValues": {":by": {"N": str(by)}},
             }
         }
-
-
-def _reasons(error: Any) -> list[dict[str, Any]]:
-    reasons: list[dict[str, Any]] = error.response.get("CancellationReasons", [])
-    return reasons
 
 
 def _parts(items: Mapping[str, Item]) -> Iterator[list[str]]:

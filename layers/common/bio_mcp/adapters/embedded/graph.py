@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.graph import missing_nodes
+from bio_mcp.adapters.graph import missing_nodes, text_of
 from bio_mcp.graph.merging import merge_edges, merge_nodes
 from bio_mcp.graph.names import fold_name, folded_names, names_of
 from bio_mcp.graph.nodes import Edge, Neighbours, Node, Step
-from bio_mcp.graph.records import edge_of, node_of, to_record
+from bio_mcp.graph.records import edge_of, node_of
 
 PAGE = 1_000  # nodes read at once for their names
 _NODES = "SELECT record FROM graph_nodes WHERE node_id IN (SELECT value FROM json_each(?))"
@@ -86,7 +86,7 @@ def _put_nodes(connection: sqlite3.Connection, given: Sequence[Node]) -> list[st
     for each in given:
         merged[each.node_id] = merge_nodes(merged.get(each.node_id, stored.get(each.node_id)), each)
     changed = [node for node in merged.values() if node != stored.get(node.node_id)]
-    rows = [(node.node_id, node.type.value, _json(node)) for node in changed]
+    rows = [(node.node_id, node.type.value, text_of(node)) for node in changed]
     connection.executemany("INSERT OR REPLACE INTO graph_nodes VALUES (?, ?, ?)", rows)
     names = ((folded, node.node_id) for node in changed for folded in folded_names(node))
     connection.executemany("INSERT OR IGNORE INTO graph_names VALUES (?, ?)", names)
@@ -102,7 +102,7 @@ def _put_edges(connection: sqlite3.Connection, given: Sequence[Edge]) -> list[st
     merged: dict[tuple[str, str, str], Edge] = {}
     for each in given:
         merged[each.key] = merge_edges(merged.get(each.key, stored[each.key]), each)
-    rows = [(*key, _json(edge)) for key, edge in merged.items() if edge != stored[key]]
+    rows = [(*key, text_of(edge)) for key, edge in merged.items() if edge != stored[key]]
     connection.executemany("INSERT OR REPLACE INTO graph_edges VALUES (?, ?, ?, ?)", rows)
     return [record for *_, record in rows]
 
@@ -135,7 +135,3 @@ def _advance(connection: sqlite3.Connection, written: Sequence[str]) -> None:
 def _revision(connection: sqlite3.Connection) -> str:
     row = connection.execute("SELECT revision FROM graph_revision").fetchone()
     return str(row[0]) if row else ""
-
-
-def _json(what: Node | Edge) -> str:
-    return json.dumps(to_record(what), ensure_ascii=False, separators=(",", ":"))
