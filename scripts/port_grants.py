@@ -60,6 +60,16 @@ def secret(parameter: str) -> frozenset[Grant]:
     )
 
 
+MODEL_BEHIND = "arn:${AWS::Partition}:bedrock:*::foundation-model/*"  # only by the inference profile that is named
+PROFILE = f"arn:${{AWS::Partition}}:bedrock:{_HERE}:inference-profile/${{LanguageModelId}}"
+MODEL = frozenset(
+    {
+        ("bedrock:InvokeModel", "arn:${AWS::Partition}:bedrock:${AWS::Region}::foundation-model/${LanguageModelId}"),
+        ("bedrock:InvokeModel", PROFILE),
+        ("bedrock:InvokeModel", MODEL_BEHIND),
+        ("bedrock:ApplyGuardrail", f"arn:${{AWS::Partition}}:bedrock:{_HERE}:guardrail/*"),
+    }
+)
 ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
 READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
@@ -74,6 +84,7 @@ VARIABLES = {
     "zotero": ("ZOTERO_LIBRARY_ID", "ZOTERO_LIBRARY_TYPE", "ZOTERO_API_KEY"),
     "sources": ("BIO_MCP_INGEST_BUCKETS", "BIO_MCP_INGEST_HOSTS"),
     "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
+    "language_model": ("BIO_MCP_LLM", "BIO_MCP_LLM_MODEL", "BIO_MCP_LLM_GUARDRAIL"),
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),
     "lookup": (*NCBI, "BIO_MCP_TABLE_CACHE", "NCBI_ID_CONVERTER_URL"),
@@ -126,6 +137,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "project_documents.put_cursor": table("ProjectDocuments", "PutItem") | files("project-documents", "PutObject"),
     "project_documents.drop": table("ProjectDocuments", "Query", "BatchWriteItem"),
     "embeddings.*": frozenset(),
+    "language_model.fingerprint": frozenset(),
+    "language_model.generate": MODEL,
     "parser.*": frozenset(),
     "zotero.*": secret("ZoteroApiKeyName"),
     "sources.*": files("inbox", "GetObject"),

@@ -8,7 +8,7 @@ import yaml
 from bio_mcp import tools
 from bio_mcp.catalog import LISTED, MODULES, TOOLS, modules_of_tools
 from scripts.docs import ROOT
-from scripts.port_grants import INDEX, Given, given_for
+from scripts.port_grants import INDEX, MODEL, MODEL_BEHIND, PROFILE, Given, given_for
 from scripts.template.__main__ import files, filled, main, rendered
 from scripts.template.blocks import Tagged, block
 from scripts.template.functions import Function, declared, functions
@@ -33,6 +33,22 @@ def test_the_same_is_rendered_each_time(given):
 def test_a_function_is_rendered_for_each_module_of_tools_and_the_endpoint_last(given):
     assert [each.name for each in given] == [*(each.__name__.rpartition(".")[2] for each in MODULES), "mcp_http"]
     assert [each.name for each in given if each.is_endpoint] == ["mcp_http"]
+
+
+WRITER = Function("writer", (TOOLS["rag.get"],), given_for(["language_model.generate"]))
+
+
+def test_a_model_is_asked_where_one_is_named_and_that_of_another_region_by_its_inference_profile(given):
+    roles = read(rendered(TEMPLATE, [WRITER, *given]))["Resources"]
+    [alone] = [each["Fn::If"] for each in roles["WriterRole"]["Properties"]["Policies"] if "Fn::If" in each]
+    condition, policy, nothing = alone
+    assert (condition, nothing) == ("AsksBedrock", {"Ref": "AWS::NoValue"})
+    assert allowed_by([policy["PolicyDocument"]]) == MODEL
+    [behind] = [each for each in policy["PolicyDocument"]["Statement"] if "Condition" in each]
+    assert text(behind["Resource"]) == MODEL_BEHIND
+    assert text(behind["Condition"]["StringEquals"]["bedrock:InferenceProfileArn"]) == PROFILE
+    named = {"LanguageModel": "none"}
+    assert not rendered_by_cloudformation({"Condition": "AsksBedrock"}, named)
 
 
 NOTES = Function("my_notes", (TOOLS["rag.get"],), given_for(["documents.get", "passages.count"]))

@@ -45,7 +45,7 @@ class Recorder:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._backends, name)
-        return _Port(name, found, self.touched) if name in PORTS else found
+        return _Port(name, found, self.touched) if name in PORTS and found is not None else found
 
 
 class _Words(Corpus):

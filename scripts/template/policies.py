@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from scripts.port_grants import Grant
+from scripts.port_grants import MODEL_BEHIND, PROFILE, Grant
 from scripts.template.blocks import Tagged, Value, listed
 from scripts.template.functions import Function
 
@@ -23,6 +23,8 @@ def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
         arns = listed([each.arn for each in callees])
         made.append(policy("invoke", [allow(["lambda:InvokeFunction"], arns)]))
     made += [_reading(*each) for each in function.secrets]
+    model = allowed(grants, ("bedrock",))
+    made += [when("AsksBedrock", policy("model", model))] if model else []
     index = {condition: on_index(grants, service) for condition, service in INDEX.items()}
     return [*made, *(when(condition, policy("index", found)) for condition, found in index.items() if found)]
 
@@ -43,11 +45,15 @@ def allowed(grants: Iterable[Grant], services: Sequence[str]) -> list[Value]:
     for service in services:
         for action, resource in sorted(each for each in grants if each[0].startswith(f"{service}:")):
             by_resource.setdefault(resource, []).append(action)
-    return [allow(actions, spelt(resource)) | _only_where(actions) for resource, actions in by_resource.items()]
+    return [
+        allow(actions, spelt(resource)) | _only_where(actions, resource) for resource, actions in by_resource.items()
+    ]
 
 
-def _only_where(actions: Sequence[str]) -> dict[str, Value]:
-    """Listing shows what is in the inbox and nothing else of the bucket."""
+def _only_where(actions: Sequence[str], resource: str) -> dict[str, Value]:
+    """Listing shows the inbox and nothing else of the bucket; a model is behind the inference profile that is named."""
+    if resource == MODEL_BEHIND:
+        return {"Condition": {"StringEquals": {"bedrock:InferenceProfileArn": spelt(PROFILE)}}}
     return {"Condition": "{ StringLike: { s3:prefix: inbox/* } }"} if "s3:ListBucket" in actions else {}
 
 
