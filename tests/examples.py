@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.tool import Tool
+from bio_mcp.tool import Resource, Tool
 
 ROOT = Path(__file__).parents[1]
 EVENTS = ROOT / "events"
+HERB = "H1"  # of tests/sample_graph.py
 
 
 def path_of(tool: Tool) -> Path:
@@ -50,3 +51,9 @@ def events_of(function: str) -> Iterator[dict[str, Any]]:
 
 
 EXAMPLES = examples_of(TOOLS.values())
+
+
+def parameters_of(resource: Resource, pmid: str) -> dict[str, str]:
+    """What to read a resource by: a herb of the sample graph, or this paper."""
+    value = HERB if resource.lambda_module == "kg" else pmid
+    return dict.fromkeys(resource.parameters, value)

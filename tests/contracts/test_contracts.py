@@ -16,7 +16,7 @@ from bio_mcp.tool import AUDIT_SCHEMA
 from bio_mcp.tools.families import BIO_MCP, CITELOOM, PUBMED, TTM
 from tests.cases import case
 from tests.contracts.schemas import misfits, same, same_input
-from tests.examples import EXAMPLES
+from tests.examples import EXAMPLES, parameters_of
 from tests.sample_corpus import corpus
 from tests.validation import validate
 
@@ -29,8 +29,10 @@ DONE += ["list_projects", "inspect_collection", "store_chunks", "find_chunks", "
 DONE += ["ingest_from_source"]
 DONE += ["hybrid_search"]
 DONE += ["find_contraindications"]
+DONE += ["query_kg"]
 DONE_RESOURCES = ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}"]
 DONE_RESOURCES += ["pubmed-connect://info", "pubmed-connect://stats/pubmed"]
+DONE_RESOURCES += ["kg://herb/{id}"]
 
 # Optional inputs that the contract does not have, and what each is for.
 MORE_INPUTS = {
@@ -56,6 +58,7 @@ SAME_ANSWER = {"find_chunks", "query"}  # as query_hybrid's, which is listed
 UNLISTED = SAME_ANSWER | {"inspect_collection"}  # whose answer says what it holds: payload_keys
 UNLISTED |= {"hybrid_search"}  # whose hits say what they are
 UNLISTED |= {"find_contraindications"}  # whose rows are sentences
+UNLISTED |= {"query_kg"}  # whose paths are as the pattern has them
 
 
 BEYOND = [name for name, tool in TOOLS.items() if tool.beyond]
@@ -112,7 +115,7 @@ def test_an_answer_fits_the_contract_and_the_tools_own_schema(name):
 
 @pytest.mark.parametrize("uri", RESOURCES)
 def test_a_resource_fits_the_contract_and_its_own_schema(uri):
-    body = read(RESOURCES[uri], dict.fromkeys(RESOURCES[uri].parameters, PMID), corpus()).body
+    body = read(RESOURCES[uri], parameters_of(RESOURCES[uri], PMID), corpus()).body
     validate(body, CONTRACT["resources"][uri]["payload"])
     validate(body, RESOURCES[uri].output.model_json_schema())
 
@@ -126,7 +129,7 @@ def test_every_paper_fits_the_contract_of_rag_get_and_both_resources():
         for uri, resource in RESOURCES.items():
             if not resource.parameters:
                 continue
-            body = read(resource, dict.fromkeys(resource.parameters, each.pmid), corpus()).body
+            body = read(resource, parameters_of(resource, each.pmid), corpus()).body
             validate(body, CONTRACT["resources"][uri]["payload"])
 
 
@@ -150,7 +153,7 @@ def test_the_same_question_has_the_same_answer(name):
 
 @pytest.mark.parametrize("uri", RESOURCES)
 def test_the_same_resource_reads_the_same(uri):
-    parameters = dict.fromkeys(RESOURCES[uri].parameters, PMID)
+    parameters = parameters_of(RESOURCES[uri], PMID)
     first, second = (read(RESOURCES[uri], parameters, corpus()).audit["out_hash"] for _ in range(2))
     assert first == second
 

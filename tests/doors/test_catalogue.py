@@ -23,7 +23,7 @@ from bio_mcp.errors import NcbiFailed
 from bio_mcp.settings import Settings
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
-from tests.examples import EXAMPLES
+from tests.examples import EXAMPLES, parameters_of
 from tests.sample_corpus import corpus
 
 ROOT = Path(__file__).parents[2]
@@ -68,13 +68,16 @@ async def test_everything_is_listed_called_and_read(server, era):
                 assert json.loads(result.content[0].text) == result.structured_content
         templates = (await client.list_resource_templates()).resource_templates
         plain = (await client.list_resources()).resources
-        assert [*(each.uri_template for each in templates), *(each.uri for each in plain)] == list(RESOURCES)
+        listed_uris = [*(each.uri_template for each in templates), *(each.uri for each in plain)]
+        assert listed_uris == sorted(RESOURCES, key=lambda uri: "{" not in uri)
         for uri, resource in RESOURCES.items():
-            contents = (await client.read_resource(uri.replace("{pmid}", PMID).replace("{id}", PMID))).contents
+            parameters = parameters_of(resource, PMID)
+            contents = (await client.read_resource(uri.format(**parameters))).contents
             text = contents[-1].text
             assert not resource.blob or base64.b64decode(contents[0].blob).decode() == text
             assert contents[0].mime_type == "application/json"
-            assert ("pubmed" if resource.blob else PMID) in json.dumps(json.loads(text)).lower()
+            named = "pubmed" if resource.blob else parameters.get(resource.parameters[0])
+            assert f"{named}".lower() in json.dumps(json.loads(text)).lower()
         for uri in ("resource://pubmed/paper/abc", "paper://pmid/abc"):
             with pytest.raises(MCPError, match="a PMID is digits only"):
                 await client.read_resource(uri)

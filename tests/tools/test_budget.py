@@ -42,6 +42,7 @@ MUCH = {
     "corpus.queries": [{}],
     "list_projects": [{}],
     "hybrid_search": [{"query": "statins", "top_k": 100}],
+    "query_kg": [{"start": {"type": "herb", "id": "H1"}}],
     "find_chunks": [{"project": "lab", "query": "statins", "top_k": 20, "include_full_text": True}],
     "query": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
     "query_hybrid": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
@@ -50,6 +51,9 @@ MUCH = {
 }
 DRUGS = [Node(f"D{n}", NodeType.DRUG, {"en": f"drug {n}"}) for n in range(100)]
 MUCH_AGAINST = [(each, edge(EdgeType.INTERACTS_WITH, HERB, each, Evidence("100", LONG))) for each in DRUGS]
+
+CONSTITUENTS = [Node(f"C{n}", NodeType.CONSTITUENT, {"en": LONG[:900]}) for n in range(100)]
+MUCH_WITHIN = [(each, edge(EdgeType.HAS_CONSTITUENT, HERB, each)) for each in CONSTITUENTS]
 
 
 class Wordy(TheseRecords):
@@ -102,7 +106,7 @@ class Backends(Searched):
         lab = Project("lab", "proj-lab", "words")
         self.collections = LongCollections()
         self.projects = SimpleNamespace(all=lambda: [lab] * 500, get=lambda _id: lab)
-        self.graph = ReferenceGraph(HERB, *(node for node, _ in MUCH_AGAINST), *(edge for _, edge in MUCH_AGAINST))
+        self.graph = ReferenceGraph(HERB, *(each for pair in (*MUCH_AGAINST, *MUCH_WITHIN) for each in pair))
         self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
 
 

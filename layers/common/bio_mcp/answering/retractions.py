@@ -1,6 +1,6 @@
 """What the corpus knows of the papers that an answer names: read when it is asked for, never stored with a project."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bio_mcp.literature.records import RetractionStatus
@@ -38,3 +38,16 @@ def warnings(papers: Iterable[tuple[Work, Known]]) -> Iterator[str]:
     for pmid, (work, paper) in flagged.items():
         named = work.citekey or work.title or work.doc_id
         yield f"{named} (PMID {pmid}) {FLAGGED[RetractionStatus(paper.retraction or '')]}: say so where you cite it."
+
+
+def flagged(pmids: Collection[str], backends: Backends) -> dict[str, RetractionStatus]:
+    """Those of these papers that should not be relied on, as far as the corpus has them, by PMID."""
+    documents = backends.documents.get_many(sorted(set(pmids))) if pmids else {}
+    status = {pmid: document.article.retraction for pmid, document in documents.items()}
+    return {pmid: each for pmid, each in status.items() if each in FLAGGED}
+
+
+def flag_warnings(papers: Mapping[str, RetractionStatus]) -> Iterator[str]:
+    """A sentence for each paper that should not be relied on."""
+    for pmid, status in sorted(papers.items()):
+        yield f"PMID {pmid} {FLAGGED[status]}: say so where you cite it."

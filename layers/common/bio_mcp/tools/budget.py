@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 DEFAULT = 60_000  # characters of an answer's JSON, some 15,000 tokens
+AUDITED = DEFAULT - 500  # of an answer that carries the audit record of its call
 LEAST, MOST = 1_000, 1_500_000  # twice in one MCP result, and escaped, the most is 5 of Lambda's 6 MB
 
 Answer = TypeVar("Answer", bound=BaseModel)

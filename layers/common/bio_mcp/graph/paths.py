@@ -1,0 +1,172 @@
+"""Paths through the graph: along a pattern, or as far as edges lead. Bounded, without cycles, always in one order."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bio_mcp.graph.names import fold_name
+from bio_mcp.graph.nodes import Edge, EdgeType, Neighbours, Node, NodeType, Step
+from bio_mcp.graph.patterns import Hop
+
+EDGES_READ = 2_000  # of a walk, after which it stops
+EDGES_TRIED = 20_000  # of a walk: an edge counts for each path that it could prolong
+AT_ONCE = 16  # nodes whose edges are read together
+LEAST_READ = 50  # edges of a node by one step, however few a walk may still read
+
+ReadNeighbours = Callable[[Sequence[str], Collection[Step], int], Mapping[str, Neighbours]]
+ReadNodes = Callable[[Sequence[str]], Mapping[str, Node]]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which edges and nodes a path may have, and where it may end. Empty: any.
+
+    `sources`: an edge needs a source with one of these words; `evidence`: and a paper or a quotation. `icd_prefix`
+    is compared with the code of the last node, `to` with its id.
+    """
+
+    edges: frozenset[EdgeType] = frozenset()
+    nodes: frozenset[NodeType] = frozenset()
+    sources: tuple[str, ...] = ()
+    evidence: bool = False
+    icd_prefix: str = ""
+    to: str | None = None
+
+    def admits(self, edge: Edge, node: Node) -> bool:
+        """Whether a path may go along `edge` to `node`."""
+        return (
+            (not self.edges or edge.type in self.edges)
+            and (not self.nodes or node.type in self.nodes)
+            and (not self.evidence or bool(edge.evidence))
+            and (not self.sources or self._has_source(edge))
+        )
+
+    def ends_at(self, node: Node) -> bool:
+        """Whether a path may end at `node`."""
+        code = (node.icd_code or "").upper()
+        return (self.to in (None, node.node_id)) and code.startswith(self.icd_prefix.upper())
+
+    def _has_source(self, edge: Edge) -> bool:
+        folded = [fold_name(each) for each in edge.sources]
+        return any(fold_name(wanted) in each for wanted in self.sources for each in folded)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A node of a path, and the edge that led to it; none led to the first."""
+
+    node: Node
+    edge: Edge | None = None
+
+    @property
+    def backwards(self) -> bool:
+        """Whether the edge was walked against its direction."""
+        return self.edge is not None and self.edge.to_id != self.node.node_id
+
+
+Path = tuple[Visit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The first paths, and what was left out: how many `further` ones were found, by node how many of its edges were
+    not looked at, and whether the walk `stopped` before it had tried everything else."""
+
+    paths: tuple[Path, ...]
+    further: int = 0
+    unread: Mapping[str, int] = field(default_factory=dict)
+    stopped: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all paths that there are."""
+        return not (self.further or self.unread or self.stopped)
+
+
+class _Exhausted(Exception):
+    """The walk may not try further edges."""
+
+
+class _Walker:
+    """A walk in progress. What it reads of a node, it reads once for each hop."""
+
+    def __init__(
+        self, neighbours: ReadNeighbours, nodes: ReadNodes, hops: Sequence[Hop], filters: Filters, *, whole: bool
+    ) -> None:
+        self._read_neighbours, self._read_nodes = neighbours, nodes
+        self._hops, self._filters, self._whole = hops, filters, whole
+        self._edges: dict[tuple[str, int], tuple[Edge, ...]] = {}
+        self._nodes: dict[str, Node] = {}
+        self._read = self._tried = 0
+        self.unread: dict[str, int] = {}
+
+    def ended(self, paths: Sequence[Path], done: int = 0) -> Iterator[Path]:
+        """Yield what the rest of the hops make of `paths`, which have `done` of them, in their order."""
+        for first in range(0, len(paths), AT_ONCE):
+            batch = paths[first : first + AT_ONCE]
+            self._fetch([path[-1].node.node_id for path in batch if self._goes_on(path)], done)
+            for path in batch:
+                longer = list(self._longer(path, done)) if self._goes_on(path) else []
+                if longer and done + 1 < len(self._hops):
+                    yield from self.ended(longer, done + 1)
+                else:
+                    yield from longer or ([] if self._whole else [path])
+
+    def _goes_on(self, path: Path) -> bool:
+        """Whether what makes `path` longer may end where it is to end."""
+        return path[-1].node.node_id != self._filters.to
+
+    def _longer(self, path: Path, done: int) -> Iterator[Path]:
+        visited = {visit.node.node_id for visit in path}
+        here, to = path[-1].node.node_id, self._hops[done].to
+        for edge in self._edges[here, done]:
+            self._tried += 1
+            if self._tried > EDGES_TRIED:
+                raise _Exhausted
+            node = self._nodes[edge.from_id if edge.to_id == here else edge.to_id]
+            if node.node_id not in visited and to in (None, node.type) and self._filters.admits(edge, node):
+                yield (*path, Visit(node, edge))
+
+    def _fetch(self, node_ids: Sequence[str], done: int) -> None:
+        """Read the edges at these nodes, and the nodes at their other ends."""
+        wanted = [each for each in dict.fromkeys(node_ids) if (each, done) not in self._edges]
+        if not wanted:
+            return
+        if self._read >= EDGES_READ:
+            raise _Exhausted
+        limit = max(LEAST_READ, (EDGES_READ - self._read) // len(wanted))
+        found = self._read_neighbours(wanted, self._hops[done].steps, limit)
+        for each in wanted:
+            at = found.get(each, Neighbours())
+            self._edges[each, done] = at.edges
+            self._read += len(at.edges)
+            if at.left_out:
+                self.unread[each] = self.unread.get(each, 0) + at.left_out
+        ends = {end for at in found.values() for edge in at.edges for end in (edge.from_id, edge.to_id)}
+        self._nodes |= self._read_nodes(sorted(ends - self._nodes.keys()))
+
+
+def walk(
+    start: Node,
+    hops: Sequence[Hop],
+    neighbours: ReadNeighbours,
+    nodes: ReadNodes,
+    *,
+    filters: Filters,
+    limit: int,
+    whole: bool,
+) -> Walk:
+    """The first `limit` paths from `start` by `hops`, in the order of their edges; no path visits a node twice.
+
+    `whole`: a path needs all hops; otherwise it goes as far as it can, and ends earlier where `filters.to` is reached.
+    """
+    walker = _Walker(neighbours, nodes, hops, filters, whole=whole)
+    paths: list[Path] = []
+    further, stopped = 0, False
+    try:
+        for path in walker.ended([(Visit(start),)]):
+            if len(path) > 1 and filters.ends_at(path[-1].node):
+                further += len(paths) == limit
+                paths += [path] * (len(paths) < limit)
+    except _Exhausted:
+        stopped = True
+    return Walk(tuple(paths), further, walker.unread, stopped)

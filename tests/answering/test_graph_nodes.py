@@ -1,0 +1,76 @@
+import pytest
+
+from bio_mcp.answering.graph_nodes import relations, resolve
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.graph.nodes import EdgeType, Node, NodeType, Step
+from tests.reference_graph import ReferenceGraph
+from tests.small_graph import CURCUMIN, EDGES, GINGER, GINGER_DRUG, NODES, TURMERIC
+
+GRAPH = ReferenceGraph(*NODES, *EDGES)
+
+
+@pytest.mark.parametrize("text", ["H1", "turmeric", "CURCUMA LONGA", "curcúma doméstica", "ขมิ้นชัน"])
+def test_a_node_is_meant_by_its_id_or_any_name(text):
+    assert resolve(text, GRAPH) == TURMERIC
+
+
+def test_an_id_comes_before_a_name():
+    named_so = Node("X1", NodeType.DRUG, {"en": "H1"})
+    assert resolve("H1", ReferenceGraph(*NODES, named_so)) == TURMERIC
+
+
+def test_an_ambiguous_name_lists_its_candidates():
+    with pytest.raises(InvalidInput) as refused:
+        resolve("ginger", GRAPH)
+    assert str(refused.value) == (
+        "'ginger' may be any of D2 (drug Ginger extract), H2 (herb Ginger). Give the id of the one that you mean."
+    )
+    assert refused.value.details["candidates"] == [
+        {"id": "D2", "type": "drug", "label": "Ginger extract"},
+        {"id": "H2", "type": "herb", "label": "Ginger"},
+    ]
+
+
+def test_a_type_decides_between_candidates():
+    assert resolve("ginger", GRAPH, NodeType.HERB) == GINGER
+    assert resolve("ginger", GRAPH, NodeType.DRUG) == GINGER_DRUG
+
+
+def test_of_many_candidates_some_are_named():
+    herbs = [Node(f"H{n:02}", NodeType.HERB, {"en": "Root"}) for n in range(30)]
+    with pytest.raises(InvalidInput, match=r"H19 \(herb Root\) and 10 more") as refused:
+        resolve("root", ReferenceGraph(*herbs))
+    assert len(refused.value.details["candidates"]) == 20
+
+
+@pytest.mark.parametrize("text", ["C9", "curcumin"])
+def test_a_node_of_another_type_is_named_as_what_it_is(text):
+    with pytest.raises(InvalidInput, match=f"'{text}' is no herb here, but C9 .constituent Curcumin."):
+        resolve(text, GRAPH, NodeType.HERB)
+
+
+@pytest.mark.parametrize("text", ["garlic", "?", "", "../etc", "x" * 300])
+def test_an_unknown_name_is_not_found(text):
+    with pytest.raises(NotFound, match="The graph has no node '"):
+        resolve(text, GRAPH)
+    with pytest.raises(NotFound, match="The graph has no herb '"):
+        resolve(text, GRAPH, NodeType.HERB)
+
+
+def test_what_stands_around_a_node_comes_with_its_direction():
+    found, left_out = relations(CURCUMIN, GRAPH)
+    assert [(each.edge.type.value, each.backwards, each.node.node_id) for each in found] == [
+        ("has_constituent", True, "H1"),
+        ("has_constituent", True, "H2"),
+        ("treats", False, "I05"),
+    ]
+    assert left_out == 0
+
+
+def test_what_is_left_out_around_a_node_is_counted():
+    found, left_out = relations(CURCUMIN, GRAPH, [Step(EdgeType.HAS_CONSTITUENT, backwards=True)], limit=1)
+    assert ([each.node.node_id for each in found], left_out) == (["H1"], 1)
+
+
+def test_a_node_without_edges_stands_alone():
+    assert relations(GINGER_DRUG, GRAPH) == ([], 0)

@@ -1,0 +1,140 @@
+from itertools import permutations
+
+import pytest
+
+from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType, Step
+from bio_mcp.graph.paths import EDGES_READ, EDGES_TRIED, Filters, walk
+from bio_mcp.graph.patterns import Hop, parse_pattern
+from tests.reference_graph import ReferenceGraph
+from tests.small_graph import EDGES, GINGER, NODES, TURMERIC
+
+ANYTHING = Filters()
+FORWARDS = tuple(Step(each) for each in EdgeType)
+
+
+def graph(*more):
+    return ReferenceGraph(*NODES, *EDGES, *more)
+
+
+def walked(over, start, pattern, filters=ANYTHING, limit=100):
+    return walk(
+        start, parse_pattern(pattern).hops, over.neighbours, over.nodes, filters=filters, limit=limit, whole=True
+    )
+
+
+def wandered(over, start, depth=3, filters=ANYTHING, limit=100):
+    hops = (Hop(FORWARDS),) * depth
+    return walk(start, hops, over.neighbours, over.nodes, filters=filters, limit=limit, whole=False)
+
+
+def ids(found):
+    return [" ".join(visit.node.node_id for visit in path) for path in found.paths]
+
+
+def test_a_path_has_every_hop_of_its_pattern_in_the_order_of_the_edges():
+    found = walked(graph(), GINGER, "herb>constituent>indication")
+    assert ids(found) == ["H2 C10 I06", "H2 C9 I05"]
+    assert found.complete
+
+
+def test_a_path_has_the_edge_that_led_to_each_node():
+    (path,) = walked(graph(), TURMERIC, "has_constituent>^has_constituent").paths
+    assert [visit.node.node_id for visit in path] == ["H1", "C9", "H2"]
+    assert [visit.edge and visit.edge.key for visit in path] == [
+        None,
+        ("H1", "has_constituent", "C9"),
+        ("H2", "has_constituent", "C9"),
+    ]
+    assert [visit.backwards for visit in path] == [False, False, True]
+
+
+def test_no_path_visits_a_node_twice():
+    herbs = [Node(f"H{n}", NodeType.HERB, {"en": f"h{n}"}) for n in range(5)]
+    ring = [Edge(EdgeType.INTERACTS_WITH, a.node_id, b.node_id, ("x",)) for a, b in permutations(herbs, 2)]
+    found = walked(ReferenceGraph(*herbs, *ring), herbs[0], ">".join(["interacts_with"] * 4))
+    assert found.complete
+    assert len(found.paths) == 24  # of 4^4 walks
+    assert all(len({visit.node.node_id for visit in path}) == 5 for path in found.paths)
+
+
+def test_without_a_pattern_a_path_goes_as_far_as_edges_lead():
+    assert ids(wandered(graph(), GINGER)) == ["H2 C10 I06", "H2 C9 I05", "H2 I06"]
+    assert ids(wandered(graph(), GINGER, depth=1)) == ["H2 C10", "H2 C9", "H2 I06"]
+
+
+def test_from_a_node_without_edges_there_is_no_path():
+    assert wandered(graph(), NODES[4]) == walked(graph(), NODES[4], "treats")
+    assert wandered(graph(), NODES[4]).paths == ()
+
+
+@pytest.mark.parametrize(
+    ("filters", "paths"),
+    [
+        (Filters(edges=frozenset({EdgeType.TREATS})), ["H2 I06"]),
+        (Filters(nodes=frozenset({NodeType.CONSTITUENT})), ["H2 C10", "H2 C9"]),
+        (Filters(sources=("another FLORA", "a rëview")), ["H2 C9 I05", "H2 I06"]),
+        (Filters(evidence=True), []),
+        (Filters(icd_prefix="k"), ["H2 C9 I05"]),
+        (Filters(to="I06"), ["H2 C10 I06", "H2 I06"]),
+        (Filters(to="C9"), ["H2 C9"]),
+        (Filters(to="F1"), []),
+    ],
+)
+def test_a_path_passes_every_filter(filters, paths):
+    assert ids(wandered(graph(), GINGER, filters=filters)) == paths
+
+
+def test_only_edges_with_papers_or_quotations_pass_where_evidence_is_asked_for():
+    assert ids(wandered(graph(), TURMERIC, filters=Filters(evidence=True))) == ["H1 I05"]
+    assert ids(walked(graph(), GINGER, "treats", Filters(evidence=True))) == []
+
+
+def test_what_is_beyond_the_limit_is_counted():
+    found = wandered(graph(), GINGER, limit=2)
+    assert (ids(found), found.further, found.complete) == (["H2 C10 I06", "H2 C9 I05"], 1, False)
+
+
+def hub(many, inner=0):
+    """A herb of `many` constituents, each treating `inner` indications."""
+    constituents = [Node(f"X{n:05}", NodeType.CONSTITUENT, {"en": f"x{n}"}) for n in range(many)]
+    indications = [Node(f"Y{n:05}", NodeType.INDICATION, {"en": f"y{n}"}) for n in range(inner)]
+    has = [Edge(EdgeType.HAS_CONSTITUENT, "H2", each.node_id, ("x",)) for each in constituents]
+    treats = [
+        Edge(EdgeType.TREATS, a.node_id, b.node_id, ("x",), (Evidence("1"),)) for a in constituents for b in indications
+    ]
+    return ReferenceGraph(GINGER, *constituents, *indications, *has, *treats)
+
+
+def test_of_a_node_with_too_many_edges_it_says_how_many_were_not_walked():
+    found = walked(hub(EDGES_READ + 7), GINGER, "has_constituent")
+    assert (len(found.paths), found.further, found.unread) == (100, EDGES_READ - 100, {"H2": 7})
+    assert not found.complete
+
+
+def test_a_walk_reads_a_bounded_number_of_edges_and_says_that_it_stopped():
+    over, read = hub(120, 60), []
+
+    def counting(node_ids, steps, limit):
+        found = over.neighbours(node_ids, steps, limit)
+        read.append(sum(len(each.edges) for each in found.values()))
+        return found
+
+    hops = parse_pattern("has_constituent>treats").hops
+    found = walk(GINGER, hops, counting, over.nodes, filters=ANYTHING, limit=10, whole=True)
+    assert found.stopped
+    assert (len(found.paths), ids(found)[0]) == (10, "H2 X00000 Y00000")
+    assert EDGES_READ <= sum(read) <= EDGES_READ + 16 * 60
+
+
+def test_a_walk_tries_a_bounded_number_of_edges_however_many_paths_there_are():
+    herbs = [Node(f"H{n}", NodeType.HERB, {"en": f"h{n}"}) for n in range(14)]
+    ring = [Edge(EdgeType.INTERACTS_WITH, a.node_id, b.node_id, ("x",)) for a, b in permutations(herbs, 2)]
+    found = walked(ReferenceGraph(*herbs, *ring), herbs[0], ">".join(["interacts_with"] * 6))
+    assert found.stopped
+    assert len(found.paths) + found.further < EDGES_TRIED
+
+
+def test_the_same_walk_gives_the_same_paths_whatever_the_order_of_import():
+    one, other = ReferenceGraph(*NODES, *EDGES), ReferenceGraph(*reversed(NODES), *reversed(EDGES))
+    assert walked(one, GINGER, "herb>constituent>herb") == walked(other, GINGER, "herb>constituent>herb")
+    assert wandered(one, GINGER) == wandered(other, GINGER)
