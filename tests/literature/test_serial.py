@@ -61,12 +61,12 @@ articles = st.builds(
 )  # fmt: skip
 
 
-EACH = 4  # of the many records of a shared file one is looked at
+FIRST = 3_000  # records of a shared file are looked at
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_real_article_comes_back_equal(path):
-    for record in islice(open_records(path), 0, None, EACH if path.parent == SHARED else 1):
+    for record in islice(open_records(path), FIRST):
         if isinstance(record, Article):
             assert serial.loads(serial.dumps(record)) == record
 

@@ -8,11 +8,11 @@ from bio_mcp.call import call
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.tools.search import rag_search
 from tests.doors.command_line import sample
-from tests.sample_corpus import Corpus, corpus
+from tests.sample_corpus import Corpus, articles, corpus
 
 LISTS = [Path(__file__).parents[2] / f"benchmarks/{name}.txt" for name in ("off_topic", "off_topic_held_out")]
 OFF_TOPIC = [question for path in LISTS for question in path.read_text("utf-8").splitlines()[::3]]
-TITLED = {each.pmid: each.title for each in corpus().articles if each.title and each.abstract}
+TITLED = {each.pmid: each.title for each in articles() if each.title and each.abstract}
 OF_SAMPLE = (
     "acupuncture",
     "calcifediol",
