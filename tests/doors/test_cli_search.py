@@ -27,7 +27,8 @@ def test_a_hit_shows_rank_journal_year_pmid_and_the_reason_of_its_place(full):
     place, hit = next((place, each) for place, each in enumerate(hits, 1) if each["doc_id"] == "pmid:27602157")
     shown = full("search", "miR-429 in lung cancer").out
     assert f"\n{place}. [RETRACTED] {hit['title']}\n   Oncology letters, 2016, PMID 27602157\n" in shown
-    assert f"\n   score {hit['score']:.3f}: {hit['explanation']}\n" in shown
+    chance = f"relevant with a probability of {hit['relevance']:.2f}"
+    assert f"\n   score {hit['score']:.3f}: {hit['explanation']}; {chance}\n" in shown
 
 
 def test_a_hit_that_does_not_fit_says_so(full):

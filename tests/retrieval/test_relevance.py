@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.retrieval.relevance import COVERAGE_WEIGHT, FITS_FROM, is_weak
+from bio_mcp.retrieval.relevance import COVERAGE_WEIGHT, DOUBTFUL, FITS_FROM, UNLIKELY, is_unanswered, is_weak
 
 
 def never():
@@ -25,3 +25,10 @@ def test_below_that_the_words_decide():
 def test_a_passage_with_every_word_fits_whatever_the_model_makes_of_them(sim):
     assert not is_weak(sim, lambda: 1.0)
     assert is_weak(sim, lambda: 0.9)
+
+
+def test_nothing_answers_where_it_is_unlikely_or_doubtful_and_every_hit_weak():
+    assert is_unanswered(UNLIKELY - 0.01, all_weak=False)
+    assert not is_unanswered(UNLIKELY, all_weak=False)
+    assert is_unanswered(DOUBTFUL - 0.01, all_weak=True)
+    assert not is_unanswered(DOUBTFUL, all_weak=True)

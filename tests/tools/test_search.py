@@ -189,6 +189,15 @@ def test_a_question_that_one_paper_fits_has_no_warning_and_the_others_a_mark(cor
     assert {hit["match"] for hit in body["results"][1:]} == {"weak"}
 
 
+def test_each_hit_says_how_likely_it_fits_and_no_order_depends_on_it(corpus):
+    hits = search(corpus, "aspirin against headache").body["results"]
+    assert 1 > hits[0]["relevance"] > 3 * max(hit["relevance"] for hit in hits[1:]) > 0
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+    passages = search(corpus, "aspirin against headache", group_by_doc=False).body["results"]
+    of_papers = {hit["doc_id"]: hit["relevance"] for hit in hits}
+    assert all(of_papers[hit["doc_id"]] == hit["relevance"] for hit in passages)
+
+
 def test_what_fits_and_was_filtered_away_is_not_made_up_for(corpus):
     body = search(corpus, "aspirin against headache", filters={"publication_types": ["D016449"]}).body
     assert [hit["doc_id"] for hit in body["results"]] == ["pmid:11"]

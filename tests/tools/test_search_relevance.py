@@ -25,10 +25,14 @@ OF_SAMPLE = (
 )
 
 
-def warnings(query, corpus, **filters):
+def search(query, corpus, **filters):
     body = call(rag_search, {"query": query, **({"filters": filters} if filters else {})}, corpus).body
     assert "results" in body, body
-    return [each for each in body["warnings"] if "Probably none of the papers" in each]
+    return body
+
+
+def warnings(query, corpus, **filters):
+    return [each for each in search(query, corpus, **filters)["warnings"] if "Probably none of the papers" in each]
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +46,18 @@ def chosen(tmp_path_factory):
 
 
 @pytest.mark.parametrize("query", OFF_TOPIC)
-def test_a_question_of_another_field_is_warned_of(query):
-    assert warnings(query, corpus())
+def test_a_question_of_another_field_is_warned_of_and_no_hit_is_likely_to_fit(query):
+    body = search(query, corpus())
+    assert "Probably none of the papers fits the query" in body["warnings"][-1]
+    assert body["results"][0]["score"] > 0.5, "a score cannot show it"
+    assert max(hit["relevance"] for hit in body["results"]) < 0.4
 
 
 @pytest.mark.parametrize("pmid", TITLED)
 def test_a_question_that_a_paper_answers_is_not(pmid):
     body = call(rag_search, {"query": TITLED[pmid]}, corpus()).body
     assert body["warnings"] == []
+    assert [hit["relevance"] > 0.5 for hit in body["results"] if hit["doc_id"] == f"pmid:{pmid}"] == [True]
     assert ["match" in hit for hit in body["results"] if hit["doc_id"] == f"pmid:{pmid}"] == [False]
 
 

@@ -5,13 +5,15 @@ words that the passage and its title contain, and with full coverage it is never
 every engine. Words find names that the model does not know; meaning finds paraphrases.
 
 Chosen on development questions of SciFact, NFCorpus and PubMedQA against `benchmarks/off_topic.txt`
-(`python -m benchmarks off_topic`, docs/benchmarks.md). It is a warning, no filter: hits and order stay the same.
+(`python -m benchmarks off_topic`, docs/benchmarks.md). It is a warning, no filter: hits and order stay the same. So
+is that nothing in the corpus answers, for which the probability of `likelihood.answerable` counts too.
 """
 
 from collections.abc import Callable
 
 COVERAGE_WEIGHT = 0.3
 FITS_FROM = 0.55
+UNLIKELY, DOUBTFUL = 0.15, 0.4  # probabilities that a corpus answers a question
 
 
 def is_weak(sim: float | None, coverage: Callable[[], float]) -> bool:
@@ -24,3 +26,8 @@ def is_weak(sim: float | None, coverage: Callable[[], float]) -> bool:
         return False
     covered = coverage()
     return covered < 1 and (sim is None or sim + COVERAGE_WEIGHT * covered < FITS_FROM)
+
+
+def is_unanswered(answerable: float, all_weak: bool) -> bool:
+    """Whether probably no paper of the corpus answers: `answerable` says so alone, or where every hit is weak."""
+    return answerable < (DOUBTFUL if all_weak else UNLIKELY)

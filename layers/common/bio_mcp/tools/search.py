@@ -15,7 +15,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
 from bio_mcp.retrieval.passages import Filters, StoredChunk, chunk_uuid
 from bio_mcp.retrieval.ranking import Ranked, rounded
-from bio_mcp.retrieval.relevance import is_weak
+from bio_mcp.retrieval.relevance import is_unanswered, is_weak
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
@@ -66,6 +66,7 @@ class SearchHit(Response):
     bm25: float | None = Field(default=None, description="null: none of its words")
     quality: float | None = Field(default=None, description="of the evidence, 0 to 9")
     score: float = Field(description="orders this answer only: the best has 1, times its quality")
+    relevance: float | None = Field(default=None, ge=0, le=1, description="probability that the paper fits the query")
     title: str | None = Field(default=None, description="of the paper")
     snippet: str | None = Field(default=None, description="of the passage")
     year: int | None = Field(default=None, description="of publication")
@@ -90,9 +91,9 @@ class RagResults(Response):
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
 
-    By words and meaning together. `score` orders one answer and compares with no other; hits that do not fit have
-    match "weak". Better evidence and newer papers rank higher unless quality_bias is false; retracted papers are
-    flagged and sink.
+    By words and meaning together. `score` orders one answer and compares with no other, `relevance` does; hits that do
+    not fit have match "weak". Better evidence and newer papers rank higher unless quality_bias is false; retracted
+    papers are flagged and sink.
     """
     question = Question(request.query, _filters(request.filters), request.quality_bias, request.synonyms)
     retrieved = find(question, backends, context.deadline)
@@ -113,7 +114,7 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
         warnings=[
             *retrieved.warnings,
             *_unknown(request, documents, retrieved, backends),
-            *_poor(request, hits, backends),
+            *_poor(request, retrieved, hits, backends),
         ],
     )
     more = "raise max_characters or lower top_k"
@@ -132,16 +133,17 @@ def _unknown(
     return [sentence.format(" or ".join(map(repr, unknown)))] if unknown else []
 
 
-def _poor(request: RagSearch, hits: Sequence[SearchHit], backends: Backends) -> list[str]:
+def _poor(request: RagSearch, retrieved: Retrieved, hits: Sequence[SearchHit], backends: Backends) -> list[str]:
     """The warning that no hit fits the query, whatever the scores look like."""
-    if not hits or not all(hit.match for hit in hits):
+    if not hits or not is_unanswered(retrieved.answerable, all(hit.match for hit in hits)):
         return []
     best = max((hit.sim for hit in hits if hit.sim is not None), default=0.0)
     filtered = " that pass the filters" if _filters(request.filters) else ""
     return [
-        f"Probably none of the papers{filtered} fits the query (best cosine {best:.2f}); scores only order them. The "
-        f"corpus holds {backends.passages.count()[0]} papers: look in PubMed itself with searchPubMedArticles, or "
-        "bring a topic in with pubmed_sync_delta."
+        f"Probably none of the papers{filtered} fits the query (the probability that one of the first ten does is "
+        f"{retrieved.answerable:.2f}, the best cosine {best:.2f}); scores only order them. The corpus holds "
+        f"{backends.passages.count()[0]} papers: look in PubMed itself with searchPubMedArticles, or bring a topic in "
+        "with pubmed_sync_delta."
     ]
 
 
@@ -199,6 +201,7 @@ class _View:
             bm25=rounded(candidate.bm25),
             quality=place.quality_points,
             score=round(place.score * share, 6),
+            relevance=round(self.retrieved.relevance[candidate.pmid], 3),
             title=title,
             snippet=snippet(chunk.text, terms) or title,
             year=candidate.year,

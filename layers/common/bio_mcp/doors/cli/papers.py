@@ -32,7 +32,8 @@ def _hit(rank: int, hit: Mapping[str, Any], query: str) -> RenderableType:
         lines.append(marked(hit["snippet"], query))
     why = hit.get("explanation") or f"quality {console.number(hit['quality'])}"
     fits = "weak match, " if hit.get("match") == "weak" else ""
-    lines.append(Text(f"{fits}score {console.number(hit['score'], 3)}: {why}", style="dim"))
+    chance = f"; relevant with a probability of {hit['relevance']:.2f}" if hit.get("relevance") is not None else ""
+    lines.append(Text(f"{fits}score {console.number(hit['score'], 3)}: {why}{chance}", style="dim"))
     title = Text.assemble(f"{rank}. ", *flag(hit["retraction"]), (hit["title"] or "(no title)", "bold"))
     return Group(title, *(Padding(line, (0, 0, 0, 3), expand=False) for line in lines), "")
 
