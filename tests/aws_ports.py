@@ -63,6 +63,7 @@ class AwsPorts:
             "graph",
             "jobs",
             "leases",
+            "old_versions",
             "pacers",
             "project_documents",
             "projects",

@@ -200,7 +200,7 @@ ACTIONS = {
     "put_events": {"PutEvents"},
 }
 MODULES = {  # who reads and writes what
-    "DocumentsTable.Arn": ("documents", "exact_count", "transactions", "paper_identifiers", "dynamodb"),
+    "DocumentsTable.Arn": ("documents", "batch_writes", "exact_count", "transactions", "paper_identifiers", "dynamodb"),
     "CheckpointsTable.Arn": ("checkpoints",),
     "JobsTable.Arn": ("jobs",),
     "LeasesTable.Arn": ("leases",),

@@ -3,22 +3,24 @@
 An item has the attributes that decide whether a record is new beside the compressed article. Reading heads alone costs
 as much as reading whole items, as DynamoDB bills at least 4 KB for each, but transfers and decompresses no articles.
 
-The number of articles is in counters of the same table (see `exact_count`), and so is who has a DOI or PMCID (see
-`paper_identifiers`).
+The number of articles is in counters of the same table (see `exact_count`), and so are who has a DOI or PMCID (see
+`paper_identifiers`) and what a paper was before it was revised (see `old_versions`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bio_mcp.adapters.aws.batch_writes import batch_write
 from bio_mcp.adapters.aws.dynamodb import BACKOFF, Item, batch_get, in_parallel
 from bio_mcp.adapters.aws.exact_count import CountedItems
-from bio_mcp.adapters.aws.failures import Contended, reaching
+from bio_mcp.adapters.aws.failures import BUSY, Contended, reaching
 from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
+from bio_mcp.adapters.aws.old_versions import VERSIONS, OldVersions, old_key
 from bio_mcp.adapters.aws.paper_identifiers import LISTED, PaperIdentifiers, listed, listed_in
+from bio_mcp.adapters.aws.transactions import transact
 from bio_mcp.adapters.papers import Codec, unknown_paper, unknown_version
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.adapters.retry import Backoff, retry
@@ -45,6 +47,7 @@ class DynamoDocuments:
         self._client = client
         self._table = table
         self._articles = LargeValues(blobs, FOLDER)
+        self._old = OldVersions(blobs, FOLDER)
         self._codec = codec
         self._backoff = backoff
         self._counted = CountedItems(client, table, "pmid", backoff)
@@ -82,18 +85,25 @@ class DynamoDocuments:
         in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
 
     def at_version(self, pmid: str, version: int) -> Document:
-        """Return the newest version, if it is the one; older ones are not stored yet."""
-        found = self.get_many([pmid]).get(pmid)
-        if found is None or found.version != version:
+        with reaching(WHAT):
+            [number] = numbers([pmid]) or [-1]
+            stored, old = self._stored(str(number))
+            found = self._old.found(version, stored, old) if stored else None
+        if found is None:
             raise unknown_version(pmid, version)
-        return replace(found, indexed_version=0)
+        content_hash, body = found
+        return Document(self._codec.loads(body), content_hash, version)
 
     def mark_indexed(self, versions: Mapping[str, int]) -> None:
         in_parallel([partial(self._mark, str(n), versions[str(n)]) for n in numbers(versions)])
 
     def delete(self, pmids: Sequence[str]) -> int:
+        """Delete old versions first: what is killed in between has none, rather than those of a paper that is gone."""
+        wanted = [str(n) for n in numbers(pmids)]
         with reaching(WHAT):
-            return self._counted.remove([str(n) for n in numbers(pmids)])
+            forgotten = [{"DeleteRequest": {"Key": old_key(each)}} for each in dict.fromkeys(wanted)]
+            batch_write(self._client, self._table, forgotten, self._backoff)
+            return self._counted.remove(wanted)
 
     def count(self) -> int:
         with reaching(WHAT):
@@ -124,27 +134,45 @@ class DynamoDocuments:
 
     def _replace(self, item: Item, mark: int) -> None:
         """Overwrite the stored document if this one's version is higher, retaining the higher indexed version."""
-        changed = [name for name in item if name not in ("pmid", "indexed_version")]
-        change = "SET " + ", ".join(f"#{name} = :{name}" for name in changed)
-        self._update(item["pmid"]["S"], change, "version", {name: item[name] for name in changed})
+        retry(partial(self._replace_lower, item), worth=Contended, backoff=self._backoff)
         if mark:
             self._mark(item["pmid"]["S"], mark)
 
-    def _mark(self, pmid: str, version: int) -> None:
-        self._update(
-            pmid, "SET #indexed_version = :indexed_version", "indexed_version", {"indexed_version": {"N": str(version)}}
-        )
+    def _replace_lower(self, item: Item) -> None:
+        """Overwrite the stored document and store it among the old ones. Raises `Contended` if another did so first."""
+        with reaching(WHAT):
+            stored, old = self._stored(item["pmid"]["S"])
+            if not stored or int(stored["version"]["N"]) >= int(item["version"]["N"]):
+                return
+            changed = {name: each for name, each in item.items() if name not in ("pmid", "indexed_version")}
+            replacing = self._changing(item["pmid"]["S"], changed) | {"ConditionExpression": "#version = :replaced"}
+            replacing["ExpressionAttributeValues"] |= {":replaced": stored["version"]}
+            put = {"TableName": self._table, "Item": self._old.with_replaced(old, stored)}
+            if transact(self._client, [{"Put": put}, {"Update": replacing}], WHAT, self._backoff):
+                raise Contended(BUSY.format(what=WHAT))
 
-    def _update(self, pmid: str, change: str, rises: str, values: Item) -> None:
-        """Change the item if it exists and its attribute `rises` increases; otherwise leave it alone."""
-        request: dict[str, Any] = {
+    def _stored(self, pmid: str) -> tuple[Item, Item]:
+        """The item of a paper, and that of its old versions; empty where there is none."""
+        keys = ({"pmid": {"S": pmid}}, old_key(pmid))
+        found = list(batch_get(self._client, self._table, keys, (*WHOLE, VERSIONS), self._backoff))
+        by_key = {item["pmid"]["S"]: item for item in found}
+        stored, old = (by_key.get(each["pmid"]["S"], {}) for each in keys)
+        return stored, old
+
+    def _changing(self, pmid: str, values: Item) -> dict[str, Any]:
+        """A request that sets attributes of a paper's item."""
+        return {
             "TableName": self._table,
             "Key": {"pmid": {"S": pmid}},
-            "UpdateExpression": change,
-            "ConditionExpression": f"#{rises} < :{rises}",
+            "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in values),
             "ExpressionAttributeNames": {f"#{name}": name for name in values},
             "ExpressionAttributeValues": {f":{name}": value for name, value in values.items()},
         }
+
+    def _mark(self, pmid: str, version: int) -> None:
+        """Raise the indexed version of a paper, if it is lower."""
+        request = self._changing(pmid, {"indexed_version": {"N": str(version)}})
+        request["ConditionExpression"] = "#indexed_version < :indexed_version"
 
         def update() -> None:
             with reaching(WHAT), suppress(self._client.exceptions.ConditionalCheckFailedException):

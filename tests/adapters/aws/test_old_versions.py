@@ -1,0 +1,75 @@
+"""Old versions of papers in DynamoDB: none is lost to another writer or to its length, and none outlives its paper."""
+
+import pytest
+
+from bio_mcp.adapters.aws.documents import DynamoDocuments
+from bio_mcp.errors import NotFound
+from bio_mcp.literature import serial
+from tests.adapters.aws.dying import Dying, Killed
+from tests.adapters.aws.test_large_values import LONG, document, stored
+
+
+def over(ports, client):
+    return DynamoDocuments(client, ports.documents._table, lambda: ports.blobs, serial)
+
+
+class Overtaking:
+    """A client before whose first transaction another writer puts a version."""
+
+    def __init__(self, ports, version):
+        self._ports, self._meanwhile = ports, [version]
+
+    def __getattr__(self, name):
+        return getattr(self._ports.dynamodb, name)
+
+    def transact_write_items(self, **arguments):
+        while self._meanwhile:
+            self._ports.documents.put([document("meanwhile", self._meanwhile.pop())])
+        return self._ports.dynamodb.transact_write_items(**arguments)
+
+
+@pytest.mark.parametrize(("meanwhile", "stands"), [(2, {1, 2, 3}), (5, {1, 5})])
+def test_a_version_that_another_stores_at_the_same_time_is_not_lost_and_never_lowered(ports, meanwhile, stands):
+    ports.documents.put([document("first", 1)])
+    over(ports, Overtaking(ports, meanwhile)).put([document("third", 3)])
+    assert ports.documents.heads(["1"])["1"].version == max(stands)
+    assert {n for n in range(1, 6) if is_stored(ports, n)} == stands
+
+
+def is_stored(ports, version):
+    try:
+        return ports.documents.at_version("1", version).version == version
+    except NotFound:
+        return False
+
+
+def test_old_versions_of_any_length_come_back_equal_and_need_no_second_file(ports):
+    for version, text in enumerate((LONG, LONG[:240_000], "short", LONG), start=1):
+        ports.documents.put([document(text, version)])
+    assert [len(ports.documents.at_version("1", n).article.abstract[0].text) for n in (1, 2, 3)] == [
+        1_200_000,
+        240_000,
+        5,
+    ]
+    assert len(stored(ports)) == 2
+
+
+def test_a_deletion_that_was_killed_leaves_no_version_of_a_paper_that_is_gone(ports):
+    for version in (1, 2):
+        ports.documents.put([document("text", version)])
+    with pytest.raises(Killed):
+        over(ports, Dying(ports.dynamodb, 0, "transact_write_items")).delete(["1"])
+    assert not is_stored(ports, 1)
+    ports.documents.delete(["1"])
+    assert ports.documents.count() == 0
+    items = ports.dynamodb.scan(TableName=ports.documents._table)["Items"]
+    assert [each["pmid"]["S"] for each in items if "items" not in each] == []
+
+
+def test_items_of_old_versions_are_no_papers(ports):
+    for version in (1, 2):
+        ports.documents.put([document("text", version)])
+    assert list(ports.documents.pmids()) == ["1"]
+    assert ports.documents.count() == 1
+    with pytest.raises(NotFound):
+        ports.documents.at_version("#old 1", 1)
