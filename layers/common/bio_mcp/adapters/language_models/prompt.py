@@ -34,5 +34,5 @@ def read(text: str) -> str:
 
 def fingerprint(provider: str, *parts: str) -> str:
     """The name of provider and model, with a hash of all that an answer depends on."""
-    told = "\n".join([INSTRUCTIONS, str(MOST_TOKENS), *parts])
-    return f"{provider}/{parts[0]}/{sha256(told.encode()).hexdigest()[:12]}"
+    everything = "\n".join([INSTRUCTIONS, str(MOST_TOKENS), *parts])
+    return f"{provider}/{parts[0]}/{sha256(everything.encode()).hexdigest()[:12]}"
