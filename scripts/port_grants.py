@@ -94,6 +94,7 @@ VARIABLES = {
     "answers": ("BIO_MCP_TABLE_ANSWERS",),
     "graph": ("BIO_MCP_TABLE_GRAPH",),
     "calls": ("BIO_MCP_TABLE_CALLS", "BIO_MCP_BUCKET"),
+    "blobs": ("BIO_MCP_BUCKET",),
     "checkpoints": ("BIO_MCP_TABLE_CHECKPOINTS",),
     "jobs": ("BIO_MCP_TABLE_JOBS", "BIO_MCP_BUCKET"),
     "leases": ("BIO_MCP_TABLE_LEASES",),
@@ -162,6 +163,7 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "calls.record": table("Calls", "PutItem") | files("calls", "PutObject"),
     "calls.get": table("Calls", "BatchGetItem") | files("calls", "GetObject"),
     "calls.latest": table("Calls", "Query", "BatchGetItem") | files("calls", "GetObject"),
+    "blobs.put": files("evaluations", "PutObject"),  # the reports of eval.run
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),
     "checkpoints.advance": table("Checkpoints", "GetItem", "PutItem"),

@@ -71,7 +71,7 @@ THIRD_PARTIES = {
     "docx": {"adapters.parsers"},
     "lxml": {"literature.jats", "literature.medline", "adapters.entrez", "adapters.parsers"},
     "markdown_it": {"adapters.parsers"},
-    "numpy": {"retrieval", "ports", "syncing", "answering", "ingesting", "adapters", "doors"},
+    "numpy": {"retrieval", "ports", "syncing", "answering", "evaluating", "ingesting", "adapters", "doors"},
     "Stemmer": {"retrieval"},
     "httpx": {"adapters"},
     "onnx": {"adapters.embedders"},

@@ -27,6 +27,7 @@ DONE = ["pubmed.sync_delta", "rag.search", "rag.get", "corpus.checkpoint.get", "
 DONE += ["searchPubMedArticles", "fetchArticleDetails", "getArticleRelationships"]
 DONE += ["list_projects", "inspect_collection", "store_chunks", "find_chunks", "query", "query_hybrid"]
 DONE += ["ingest_from_source"]
+DONE += ["eval.run"]
 DONE += ["hybrid_search"]
 DONE += ["find_contraindications"]
 DONE += ["query_kg"]
@@ -59,6 +60,7 @@ UNLISTED = SAME_ANSWER | {"inspect_collection"}  # whose answer says what it hol
 UNLISTED |= {"hybrid_search"}  # whose hits say what they are
 UNLISTED |= {"find_contraindications"}  # whose rows are sentences
 UNLISTED |= {"query_kg"}  # whose paths are as the pattern has them
+UNLISTED |= {"eval.run"}  # whose figures have names
 
 
 BEYOND = [name for name, tool in TOOLS.items() if tool.beyond]

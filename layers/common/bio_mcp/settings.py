@@ -143,6 +143,12 @@ class Settings(LanguageModelSettings):
         "BIO_MCP_INGEST_BUCKETS", (), "S3 buckets that documents may be read from"
     )
 
+    eval_baseline: str = setting(
+        "BIO_MCP_EVAL_BASELINE",
+        "",
+        "file of figures that `bio-mcp eval run` compares its own with, to fail where one is worse; empty: none",
+    )
+
     http_host: str = setting("MCP_HTTP_HOST", "127.0.0.1", "address that `serve` listens on")
     http_port: int = setting("MCP_HTTP_PORT", 3010, "port that `serve` listens on")
     allowed_hosts: tuple[str, ...] = setting(

@@ -5,6 +5,7 @@ durable when the call returns. What a method raises stands with it or with its p
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Protocol
 from uuid import UUID
@@ -145,6 +146,15 @@ class Backends(Protocol):
     @property
     def chunk_namespace(self) -> UUID:
         """The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."""
+        ...
+
+    def scratch(self, name: str) -> "AbstractContextManager[Backends]":
+        """Return a corpus apart from this one, in a file of this machine, with this one's models, for a block.
+
+        It is empty, or as it was left under this name and by this model: what it holds may be lost at any time. It
+        announces nothing, and its day is always the same, so that equal corpora rank equally. `name` is words of a-z,
+        0-9 and - joined by -.
+        """
         ...
 
     def checks(self) -> Sequence[Finding]:

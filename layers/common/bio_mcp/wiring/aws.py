@@ -1,7 +1,10 @@
 """The backends on AWS: DynamoDB, S3, SQS, EventBridge and OpenSearch."""
 
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.errors import Misconfigured
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.projects import ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents
+    from bio_mcp.wiring.embedded import Scratch
 
 
 class Aws(Shared):
@@ -134,6 +138,14 @@ class Aws(Shared):
 
         table = self.settings.needed("table_project_documents")
         return DynamoProjectDocuments(self._dynamodb, table, lambda: self.blobs)
+
+    @contextmanager
+    def scratch(self, name: str) -> "Iterator[Scratch]":
+        """It is in the temporary directory of this process, and so of this function's instance."""
+        from bio_mcp.wiring.embedded import Scratch
+
+        with closing(Scratch(self, Path(tempfile.gettempdir()) / "bio-mcp-scratch", name)) as made:
+            yield made
 
     def checks(self) -> Sequence[Finding]:
         """Check the tables, the queues, the bucket, the event bus and the room for projects."""

@@ -1,6 +1,11 @@
 """The backends on one machine."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bio_mcp.health import Finding, examine
@@ -15,11 +20,12 @@ if TYPE_CHECKING:
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.graph import Graph
+    from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
-    from bio_mcp.ports.stores import Blobs, Documents, Passages
+    from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
 
 
 class Embedded(Shared):
@@ -118,6 +124,11 @@ class Embedded(Shared):
 
         return SqliteGraph(self.database)
 
+    @contextmanager
+    def scratch(self, name: str) -> "Iterator[Scratch]":
+        with closing(Scratch(self, self.settings.home.expanduser() / "scratch", name)) as made:
+            yield made
+
     def checks(self) -> Sequence[Finding]:
         """Check the data directory, the corpus file, the queue, Zotero, and what recognises text in scans."""
         from bio_mcp.adapters.embedded import inspection
@@ -159,3 +170,31 @@ class Embedded(Shared):
         cache = SqliteCache(self.settings.home.expanduser(), self.settings.cache_mb << 20)
         self._opened.callback(cache.close)
         return cache
+
+
+SCRATCH_DAY = date(2026, 1, 1)
+
+
+class Scratch(Embedded):
+    """A corpus in a directory below `above`, with the models of `other`."""
+
+    def __init__(self, other: Shared, above: Path, name: str) -> None:
+        model = sha256(other.embeddings.fingerprint.encode()).hexdigest()[:12]
+        super().__init__(replace(other.settings, home=above / f"{name}-{model}", cache="off"))
+        self._other = other
+
+    @property
+    def embeddings(self) -> "Embeddings":
+        return self._other.embeddings
+
+    @property
+    def language_model(self) -> "LanguageModel | None":
+        return self._other.language_model
+
+    def today(self) -> date:
+        return SCRATCH_DAY
+
+    def _bus(self) -> "Announcements":
+        from bio_mcp.adapters.embedded.announcements import NoAnnouncements
+
+        return NoAnnouncements()

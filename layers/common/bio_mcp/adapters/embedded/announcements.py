@@ -15,3 +15,10 @@ class LoggedAnnouncements:
         for kind in ChangeKind:
             if pmids := [change.pmid for change in news if change.kind is kind]:
                 log.info("corpus.%s %s", kind, " ".join(pmids))
+
+
+class NoAnnouncements:
+    """The port `Announcements` for a corpus that nobody listens to."""
+
+    def publish(self, news: Sequence[CorpusChange]) -> None:
+        """Nobody hears it."""

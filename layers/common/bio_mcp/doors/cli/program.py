@@ -39,6 +39,7 @@ COMMANDS = {
     "projects": ("projects", "Make, list, search and delete libraries of your own documents."),
     "locate": ("locating", "Find where a quoted sentence is from."),
     "parse": ("parsing", "Show how a file is read: its sections, headings and pages."),
+    "eval": ("evaluating", "Measure how good search and answers are."),
     "queries": ("queries", "List the followed queries; stop or remove one."),
     "checkpoint": ("checkpoint", "Show or set how far a query has been synced."),
     "reindex": ("reindexing", "Rebuild the search index from the stored papers."),

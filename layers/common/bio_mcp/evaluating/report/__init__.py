@@ -1,0 +1,1 @@
+"""The report of an evaluation: one HTML page that needs no network and no script."""

@@ -1,0 +1,200 @@
+"""Evaluate a set: a job that fills the set's corpus, asks its questions one by one, and resumes where it was stopped.
+
+At most one run works on a set: it holds a lease, and renews it as it saves what became of the questions so far.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import Conflict, DeadlineExceeded, Failure
+from bio_mcp.evaluating.asking import ranked
+from bio_mcp.evaluating.corpora import fill
+from bio_mcp.evaluating.cursor import Cursor, Run
+from bio_mcp.evaluating.metrics import Metric, Result
+from bio_mcp.evaluating.outcomes import RankingOutcome
+from bio_mcp.evaluating.questions import EvaluationSet
+from bio_mcp.evaluating.report.page import page
+from bio_mcp.evaluating.reports import EvaluationReport, already_running, report_of, result_of, unread_result
+from bio_mcp.literature.clock import instant
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
+from bio_mcp.progress import Progress
+from bio_mcp.syncing.time_budget import TimeBudget
+
+TOOL = "eval.run"
+KIND = "evaluation"
+LEASE_S = 600
+SAVED_EVERY = 25  # questions
+FOLDER = "evaluations"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine.
+
+    `location` tells the custom sets apart; "" for those that come with the product.
+    """
+
+    questions: EvaluationSet
+    metrics: tuple[Metric, ...]
+    model: str
+    location: str = ""
+    local: bool = False
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def query_key(self) -> str:
+        """One for each set, which does not show where on a machine its questions are."""
+        place = f" {sha256(self.location.encode(errors='surrogateescape')).hexdigest()[:16]}" if self.location else ""
+        return self.questions.name + place
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as its job holds it; another version of the set or another model is another request."""
+        return {
+            "query_key": self.query_key,
+            "local": self.local,
+            "arguments": self.arguments,
+            "version": self.questions.version,
+            "model": self.model,
+        }
+
+
+def evaluate(
+    request: Request,
+    backends: Backends,
+    deadline: Deadline,
+    progress: Progress,
+    *,
+    job_id: str | None = None,
+    unattended: bool = False,
+) -> EvaluationReport:
+    """Run or resume the evaluation of a set until it is done or the deadline is near.
+
+    With `job_id` that job continues, or its result is returned, and no other is started. Raises what `find` raises; the
+    job then waits for the next call.
+    """
+    holder, lease = uuid4().hex, f"{KIND}:{request.query_key}"
+    if not backends.leases.acquire(lease, holder, LEASE_S):
+        return already_running(backends.jobs.latest(KIND, request.query_key))
+    try:
+        job = _job_of(request, backends, job_id, unattended)
+        if isinstance(job, EvaluationReport):
+            return job
+        return _Evaluation(job, request, holder, backends, deadline, progress, unattended).run()
+    finally:
+        backends.leases.release(lease, holder)
+
+
+def _job_of(request: Request, backends: Backends, job_id: str | None, unattended: bool) -> Job | EvaluationReport:
+    """The job to work on, or the report of one that has ended."""
+    last = backends.jobs.latest(KIND, request.query_key)
+    if job_id and (last is None or not last.unfinished or last.job_id != job_id):
+        return result_of(backends.jobs.get(job_id))
+    unread = None if unattended else unread_result(last, request.to_json(), backends)
+    return unread or _resumed(last, request) or _new_job(request, last, backends)
+
+
+def _resumed(last: Job | None, request: Request) -> Job | None:
+    """The unfinished job of this very request."""
+    return last if last and last.unfinished and last.request == request.to_json() else None
+
+
+def _new_job(request: Request, last: Job | None, backends: Backends) -> Job:
+    """A job that carries the history of the set on."""
+    now = backends.now()
+    job_id = f"{KIND}_{instant(now)}_{uuid4().hex[:6]}"
+    history = Cursor.from_json(last.cursor).history if last else []
+    return Job(job_id, KIND, "running", now, now, request.to_json(), Cursor(history=history).to_json())
+
+
+class _Evaluation:
+    """One call's share of a job."""
+
+    def __init__(
+        self,
+        job: Job,
+        request: Request,
+        holder: str,
+        backends: Backends,
+        deadline: Deadline,
+        progress: Progress,
+        unattended: bool,
+    ) -> None:
+        self.job, self.request, self.holder, self.backends = job, request, holder, backends
+        self.deadline, self.progress, self.unattended = deadline, progress, unattended
+        self.cursor, self.budget = Cursor.from_json(job.cursor), TimeBudget()
+
+    def run(self) -> EvaluationReport:
+        """Ask until all is asked, the time is over or a port fails; the job is saved each time."""
+        self.cursor.expected = len(self.request.questions.questions)
+        self._save("running")
+        try:
+            with self._corpus() as corpus:
+                return self._ended() if self._asked_all(corpus) else self._continue_later()
+        except DeadlineExceeded:
+            return self._continue_later()
+        except Failure as failure:
+            self._save("waiting" if failure.retryable else "failed", str(failure))
+            failure.details.setdefault("job_id", self.job.job_id)
+            raise
+
+    def _corpus(self) -> AbstractContextManager[Backends]:
+        """The corpus that is asked: the set's own, or the running one."""
+        questions = self.request.questions
+        if questions.articles is None:
+            return nullcontext(self.backends)
+        return self.backends.scratch(f"{questions.name}-{questions.version}")
+
+    def _asked_all(self, corpus: Backends) -> bool:
+        """Whether every question was asked in the time that there was."""
+        articles = self.request.questions.articles
+        if articles and not fill(articles(), corpus, self.deadline, self.progress):
+            return False
+        for number, question in enumerate(self.request.questions.questions[self.cursor.done :], 1):
+            if not self.budget.allows(self.deadline):
+                return False
+            self.cursor.rankings.append(ranked(question, corpus, self.deadline))
+            self.progress(self.cursor.done, self.cursor.expected, "questions")
+            if number % SAVED_EVERY == 0:
+                self._save("running")
+        return True
+
+    def _ended(self) -> EvaluationReport:
+        """Write the report and end the job."""
+        results = figures(self.request.metrics, self.cursor.rankings)
+        run = Run(instant(self.backends.now()), self.request.questions.version, self.request.model, results)
+        report = page(self.request.questions, self.request.metrics, run, self.cursor.history, self.cursor.rankings)
+        self.cursor.ended(run, self.backends.blobs.put(FOLDER, report.encode(), ".html"))
+        self._save("succeeded")
+        return report_of(self.job, self.cursor, "complete")
+
+    def _continue_later(self) -> EvaluationReport:
+        """Save the job, queue its continuation, and report how far it is."""
+        self._save("waiting")
+        arguments = dict(self.job.request["arguments"])
+        arguments["params"] = {**arguments.get("params", {}), "job_id": self.job.job_id}
+        self.backends.continuations.send({"tool": TOOL, "arguments": arguments})
+        return report_of(
+            self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
+        )
+
+    def _save(self, state: str, error: str | None = None) -> None:
+        """Renew the lease and save the job. Raises `Conflict` when the lease was lost: another run is at work."""
+        if not self.backends.leases.acquire(self.job.lease, self.holder, LEASE_S):
+            raise Conflict("another run took over the evaluation of this set", job_id=self.job.job_id)
+        job, cursor = self.job, self.cursor
+        job.state, job.updated, job.cursor = state, self.backends.now(), cursor.to_json()
+        job.progress = {"processed": cursor.done, "expected": cursor.expected}
+        job.progress |= {"error": error, "reported": not self.unattended}
+        self.backends.jobs.put(job)
+
+
+def figures(metrics: Sequence[Metric], outcomes: Sequence[RankingOutcome]) -> tuple[Result, ...]:
+    """The figures that these outcomes have anything to say on."""
+    results = (metric.result(outcomes) for metric in metrics)
+    return tuple(each for each in results if each)

@@ -1,0 +1,141 @@
+"""Evaluate how good the answers are."""
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.evaluating.metrics import chosen
+from bio_mcp.evaluating.questions import EvaluationSet, questions_in, version_of
+from bio_mcp.evaluating.reports import EvaluationReport
+from bio_mcp.evaluating.run import KIND, TOOL, evaluate
+from bio_mcp.evaluating.run import Request as Evaluation
+from bio_mcp.evaluating.sets import curated, smoke
+from bio_mcp.ports import Backends
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import TTM
+
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+SETS = {"smoke": smoke, "curated": curated}
+DIGITS = 6
+
+
+class EvalParams(Request):
+    """Where the questions are, and which job is meant."""
+
+    uri: str = Field(default=_ABSENT, min_length=1, description='custom: JSON lines of {"id", "question", "pmids"}')
+    job_id: str = Field(default=_ABSENT, min_length=1)
+
+
+class EvalRun(Request):
+    """The set of questions to ask."""
+
+    most_items: ClassVar[int] = 50
+
+    set: Literal["smoke", "curated", "custom"] = Field(description="bundled sample, PubMedQA, or yours")
+    metrics: list[str] = Field(default_factory=list, description="as R@10, MRR; all if empty")
+    params: EvalParams = _ABSENT
+
+
+class EvalMetric(Response):
+    """A figure, with its 95 % interval."""
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    questions: int | None = None
+    less_is_better: bool | None = None
+
+
+class EvalResult(Response):
+    """Figures of an evaluation, or its progress."""
+
+    metrics: list[EvalMetric]
+    report_uri: str
+    state: str = Field(default="complete", description="complete, incomplete, continues, running or cancelled")
+    job_id: str | None = None
+    version: str | None = Field(default=None, description="of the set")
+    model: str | None = Field(default=None, description="fingerprint of the one that made the vectors")
+    warnings: list[str] = Field(default_factory=list)
+    ended: str | None = Field(default=None, description="when the reported job ended; this call did nothing")
+
+
+@tool(
+    TOOL,
+    family=TTM,
+    timeout=25,
+    read_only=False,
+    output_listed=False,
+    also_uses=("continuations.send", "jobs.get"),
+    command="eval",
+)
+def eval_run(request: EvalRun, backends: Backends, context: Context) -> EvalResult:
+    """Ask a set of judged questions and report how good search and answers are.
+
+    A long one continues by itself: `state` is then "continues", and the same call again reports its result.
+    """
+    params = request.params or EvalParams()
+    metrics = chosen(request.metrics)
+    local = _local(params.job_id, backends, context)
+    questions, location = _questions(request.set, params.uri, backends, local)
+    arguments = request.model_dump(mode="json", exclude_unset=True, exclude={"params": {"job_id"}})
+    model = backends.embeddings.fingerprint
+    report = evaluate(
+        Evaluation(questions, metrics, model, location, local, arguments),
+        backends,
+        context.deadline,
+        context.progress,
+        job_id=params.job_id,
+        unattended=context.unattended,
+    )
+    return _result(report, questions.version, backends, local=context.local)
+
+
+def _local(job_id: str | None, backends: Backends, context: Context) -> bool:
+    """Whether files of this machine may be read: a queued call goes on for whoever made the first."""
+    if not (job_id and context.unattended):
+        return context.local
+    try:
+        job = backends.jobs.get(job_id)
+    except NotFound:
+        return False
+    return job.kind == KIND and bool(job.request.get("local"))
+
+
+def _questions(name: str, uri: str | None, backends: Backends, local: bool) -> tuple[EvaluationSet, str]:
+    """The set, and where a custom one is."""
+    if name in SETS:
+        if uri:
+            raise InvalidInput(f"params.uri: the set {name} has its own questions; use set custom for yours")
+        return SETS[name](), ""
+    if not uri:
+        raise InvalidInput('params.uri: set custom takes a file of JSON lines of {"id", "question", "pmids"}')
+    location = backends.sources.locate(uri, local=local)
+    content = backends.sources.read(location, local=local)
+    return EvaluationSet(name, version_of(content), questions_in(content)), location
+
+
+def _result(report: EvaluationReport, version: str, backends: Backends, *, local: bool) -> EvalResult:
+    """Files of this machine are named to its user only; others are given the key of the report."""
+    key = report.cursor.report_key
+    result = EvalResult(
+        metrics=[
+            EvalMetric(
+                name=each.name,
+                value=round(each.value, DIGITS),
+                low=round(each.low, DIGITS),
+                high=round(each.high, DIGITS),
+                questions=each.questions,
+                less_is_better=None if each.rising else True,
+            )
+            for each in report.cursor.results
+        ],
+        report_uri=backends.blobs.uri(key) if key and local else key,
+        state=report.state,
+        job_id=report.job_id,
+        version=version,
+        model=backends.embeddings.fingerprint,
+        warnings=list(report.warnings),
+    )
+    return result.model_copy(update={"ended": report.ended}) if report.ended else result
