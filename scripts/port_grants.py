@@ -163,7 +163,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "calls.record": table("Calls", "PutItem") | files("calls", "PutObject"),
     "calls.get": table("Calls", "BatchGetItem") | files("calls", "GetObject"),
     "calls.latest": table("Calls", "Query", "BatchGetItem") | files("calls", "GetObject"),
-    "blobs.put": files("evaluations", "PutObject"),  # the reports of eval.run
+    "blobs.put": files("evaluations", "PutObject") | files("ingest-logs", "PutObject"),  # eval.run's and ingest.run's
+    "blobs.get": files("ingest-logs", "GetObject"),
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),
     "checkpoints.advance": table("Checkpoints", "GetItem", "PutItem"),

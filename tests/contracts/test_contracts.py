@@ -31,6 +31,7 @@ DONE += ["eval.run"]
 DONE += ["hybrid_search"]
 DONE += ["find_contraindications"]
 DONE += ["query_kg"]
+DONE += ["ingest.run"]
 DONE_RESOURCES = ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}"]
 DONE_RESOURCES += ["pubmed-connect://info", "pubmed-connect://stats/pubmed"]
 DONE_RESOURCES += ["kg://herb/{id}"]
@@ -53,6 +54,8 @@ MORE_INPUTS = {
     ("query", "projects"): "several libraries at once",
     ("query_hybrid", "projects"): "several libraries at once",
     ("ingest_from_source", "job_id"): "follow one job, and never start another by asking for its result",
+    ("ingest.run", "job_id"): "follow one job, and never start another by asking for its result",
+    ("ingest.run", "project"): "where the passages go",
 }
 # Clients pay for each schema at every start.
 SAME_ANSWER = {"find_chunks", "query"}  # as query_hybrid's, which is listed
@@ -61,6 +64,7 @@ UNLISTED |= {"hybrid_search"}  # whose hits say what they are
 UNLISTED |= {"find_contraindications"}  # whose rows are sentences
 UNLISTED |= {"query_kg"}  # whose paths are as the pattern has them
 UNLISTED |= {"eval.run"}  # whose figures have names
+UNLISTED |= {"ingest.run"}  # whose counts are in its log
 
 
 BEYOND = [name for name, tool in TOOLS.items() if tool.beyond]

@@ -18,25 +18,8 @@ from bio_mcp.retrieval.spelling import STOP_WORDS
 
 ABBREVIATION = 3  # letters up to which a name in capitals is found in capitals only
 SHORT_THAI = 3  # clusters from which a Thai name counts within other Thai letters
-_BEFORE_THAI = (
-    "และ",
-    "หรือ",
-    "กับ",
-    "ใช้",
-    "ของ",
-    "ใน",
-    "ด้วย",
-    "จาก",
-    "คือ",
-    "เป็น",
-    "รักษา",
-    "โรค",
-    "ยา",
-    "อาการ",
-    "มี",
-    "ที่",
-)
-_AFTER_THAI = ("และ", "หรือ", "กับ", "ใช้", "ห้าม", "ใน", "มี", "เป็น", "ช่วย", "รักษา", "ไม่", "ที่", "ซึ่ง", "อาจ", "ควร")
+_BEFORE_THAI = tuple("และ หรือ กับ ใช้ ของ ใน ด้วย จาก คือ เป็น รักษา โรค ยา อาการ มี ที่ ว่า".split())
+_AFTER_THAI = tuple("และ หรือ กับ ใช้ ห้าม ใน มี เป็น ช่วย รักษา ไม่ ที่ ซึ่ง อาจ ควร".split())
 
 Key = tuple[str, ...]
 
@@ -161,14 +144,14 @@ def _stems(words: Sequence[Word], text: str) -> list[tuple[Word, str]]:
 
 def _concepts_in(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, int]]:
     """Yield (start, end, row) of the MeSH names in a text."""
-    automaton, rows = _mesh()
+    automaton, rows = mesh()
     stems = _stems(words, text)
     for first, last, place in automaton.matches([stem for _, stem in stems]):
         yield stems[first][0].start, stems[last - 1][0].end, rows[place]
 
 
 @cache
-def _mesh() -> tuple[Automaton, Sequence[int]]:
+def mesh() -> tuple[Automaton, Sequence[int]]:
     """The names of MeSH, those of two words in either order ("cancer of the liver"), and the row of each."""
     names = [(name, row) for row, named in enumerate(synonyms.rows()) for name in named]
     names += [(name[::-1], row) for name, row in names if len(name) == 2]

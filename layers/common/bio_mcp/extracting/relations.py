@@ -28,7 +28,11 @@ _WHO = (
     r"(?:(?:an?|the|any|all|other)\s+)?(?:(?:a\s+)?history\s+of\s+)?(?:(?:active|acute|chronic|severe|known|concomitant|"
     r"concurrent)\s+){0,2}"
 )
-_BE = r"(?:is|are|was|were)\s+(?:also\s+)?(?:(?:strictly|absolutely|relatively|strongly|generally)\s+)?"
+_MODAL = r"(?:(?:may|might|could|can|does\s+not|do\s+not|did\s+not)\s+)?"  # so that what is held back is seen
+_BE = (
+    r"(?:(?:is|are|was|were)(?:\s+not)?|(?:may|might|could|can)\s+be)\s+"
+    r"(?:also\s+)?(?:(?:strictly|absolutely|relatively|strongly|generally)\s+)?"
+)
 _GIVEN = r"(?:used|taken|given|administered|combined|consumed|co-?administered|prescribed)"
 _WITH = r"(?:(?:together|concomitantly|concurrently|simultaneously)\s+)?(?:in|with|by|during|to|alongside)"
 _OFTEN = r"(?:(?:widely|commonly|traditionally|often|frequently|usually|routinely|also)\s+)?"
@@ -68,7 +72,16 @@ class Pattern:
 
 _PLACES = {
     **{"A": f"(?P<a>{_LIST})", "B": f"(?P<b>{_LIST})", "A1": f"(?P<a>{_ONE})", "B1": f"(?P<b>{_ONE})"},
-    **{"WHO": _WHO, "BE": _BE, "GIVEN": _GIVEN, "WITH": _WITH, "OFTEN": _OFTEN, "MAIN": _MAIN, "KIND": _KIND},
+    **{
+        "WHO": _WHO,
+        "BE": _BE,
+        "GIVEN": _GIVEN,
+        "WITH": _WITH,
+        "OFTEN": _OFTEN,
+        "MAIN": _MAIN,
+        "MODAL": _MODAL,
+        "KIND": _KIND,
+    },
 }
 
 
@@ -87,7 +100,9 @@ PATTERNS = (
     _pattern(_AGAINST, TAKEN, _HARM, "<B> <BE>(?:an? )?contra-?indications? (?:to|for|of) (?:the use of )?<A>"),
     _pattern(_AGAINST, TAKEN, _HARM, "contra-?indications? (?:to|for|of) (?:the use of )?<A> (?:are|include) <B>"),
     _pattern(_AGAINST, TAKEN, _HARM, rf"<A>\s*ห้ามใช้\s*(?:ร่วม\s*)?(?:กับ|ใน)\s*{_THAI_WHO}<B>"),
-    _pattern(_INTERACTS, TAKEN, TAKEN, "<A> (?:strongly |significantly )?interact(?:s|ed)? with (?:the drug )?<B>"),
+    _pattern(
+        _INTERACTS, TAKEN, TAKEN, "<A> <MODAL>(?:strongly |significantly )?interact(?:s|ed)? with (?:the drug )?<B>"
+    ),
     _pattern(
         _INTERACTS,
         TAKEN,
@@ -95,19 +110,19 @@ PATTERNS = (
         "interactions? between <A1> and <B1> (?:has been|have been|was|were|is|are) (?:reported|documented|observed)",
     ),
     _pattern(_INTERACTS, TAKEN, TAKEN, rf"<A>\s*(?:มี)?ปฏิกิริยากับ\s*{_THAI_WHO}<B>"),
-    _pattern(_TREATS, TAKEN, _ILL, "<A> (?:effectively )?(?:treats?|cures?|relieves?) <WHO><B>"),
+    _pattern(_TREATS, TAKEN, _ILL, "<A> <MODAL>(?:effectively )?(?:treats?|cures?|relieves?) <WHO><B>"),
     _pattern(
         _TREATS,
         TAKEN,
         _ILL,
-        "<A> (?:is|are|was|were|has been|have been) <OFTEN>(?:used|effective|indicated|approved) "
+        "<A> (?:<BE>|(?:has|have) been )<OFTEN>(?:used|effective|indicated|approved) "
         "(?:to treat|for treating|in treating|against|for|(?:in|for) (?:the )?(?:treatment|relief) of) <WHO><B>",
     ),
     _pattern(_TREATS, TAKEN, _ILL, "<A> <BE>an? (?:effective )?(?:treatment|remedy) (?:for|of) <WHO><B>"),
     _pattern(_TREATS, TAKEN, _ILL, r"<A>\s*(?:ใช้|ช่วย)\s*(?:รักษา|บรรเทา)\s*(?:โรค|อาการ|ภาวะ)?\s*<B>"),
-    _pattern(_HAS, _HERB, _INSIDE, "<A> contains? (?:the )?(?:<KIND> )?<B>"),
+    _pattern(_HAS, _HERB, _INSIDE, "<A> <MODAL>contains? (?:the )?(?:<KIND> )?<B>"),
     _pattern(_HAS, _HERB, _INSIDE, "<B>,? (?:is|are)?\\s*(?:an?|the) <MAIN><KIND> (?:of|in|from) <A>"),
-    _pattern(_CONTAINS, _MIXTURE, _HERB, "<A> (?:contains?|consists? of|is composed of|is made of) <B>"),
+    _pattern(_CONTAINS, _MIXTURE, _HERB, "<A> <MODAL>(?:contains?|consists? of|is composed of|is made of) <B>"),
     _pattern(_CONTAINS, _MIXTURE, _HERB, r"<A>\s*(?:ประกอบด้วย|มีส่วนผสมของ)\s*<B>"),
 )
 

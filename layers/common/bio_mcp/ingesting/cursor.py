@@ -17,7 +17,8 @@ class Cursor:
     """Counts of documents, but for `chunks`, `pages` and `seconds`. Documents up to the key `last` are done.
 
     `checksum` is of their keys: where it differs from that of the entries up to `last`, others have come in between.
-    `tries` counts how often the time of a queued call ended within the next document.
+    `tries` counts how often the time of a queued call ended within the next document. `logs` are keys of blobs that
+    say what became of each document; `planned` has that of what is about to be written of the next, by its hash.
     """
 
     last: str = ""
@@ -32,6 +33,8 @@ class Cursor:
     warnings: list[str] = field(default_factory=list)
     unlisted: int = 0
     tries: int = 0
+    logs: list[str] = field(default_factory=list)
+    planned: dict[str, str] = field(default_factory=dict)
 
     @property
     def processed(self) -> int:
@@ -50,7 +53,7 @@ class Cursor:
         if sum(map(_checksum, before)) != self.checksum:
             self.last, self.checksum = "", 0
             self.written = self.unchanged = self.failed = self.tries = 0
-            self.warnings, self.unlisted = [], 0
+            self.warnings, self.unlisted, self.logs = [], 0, []
             return list(entries)
         return list(entries[len(before) :])
 
@@ -61,6 +64,7 @@ class Cursor:
         self.chunks += settled.chunks
         self.pages += settled.pages
         self.warn(*settled.warnings)
+        self.logs += [settled.log] if settled.log else []
         self._pass(entry)
 
     def failure(self, entry: Entry, reason: str) -> None:
@@ -85,7 +89,7 @@ class Cursor:
                 self.unlisted += 1
 
     def _pass(self, entry: Entry) -> None:
-        self.last, self.tries = entry.key, 0
+        self.last, self.tries, self.planned = entry.key, 0, {}
         self.checksum += _checksum(entry)
 
     def to_json(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def report_of(job: Job, cursor: Cursor, state: str, *more: str, ended: str | Non
 def already_running(job: Job | None) -> IngestReport:
     """Report the job that runs. Raises `Conflict`, retryable, when it is just starting."""
     if job is None or job.state != "running":
-        raise Conflict("this source is just being ingested into this project; ask again later", retry_after_s=5)
+        raise Conflict("this is just being ingested; ask again later", retry_after_s=5)
     return report_of(
         job, Cursor.from_json(job.cursor), "running", f"{job.job_id} is still running; nothing was started"
     )

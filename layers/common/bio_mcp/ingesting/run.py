@@ -17,7 +17,7 @@ from bio_mcp.errors import Conflict, DeadlineExceeded, Failure, InvalidInput, No
 from bio_mcp.ingesting.cursor import Cursor
 from bio_mcp.ingesting.feeds import Entry, Feed
 from bio_mcp.ingesting.reports import IngestReport, already_running, report_of, result_of, unread_result
-from bio_mcp.ingesting.settling import Settling
+from bio_mcp.ingesting.settling import Settles
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
@@ -25,6 +25,7 @@ from bio_mcp.progress import Progress
 from bio_mcp.syncing.time_budget import TimeBudget
 
 TOOL = "ingest_from_source"
+BATCH_TOOL = "ingest.run"  # which also reads what documents state
 KIND = "ingest"
 LEASE_S = 600
 TOO_LONG = "it takes longer to read than a queued call may; ingest it on the command line"
@@ -32,12 +33,17 @@ TOO_LONG = "it takes longer to read than a queued call may; ingest it on the com
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine."""
+    """What a job does: the `arguments` of the call, and whether it is `local`, from the user of this machine.
+
+    `tool` is what a continuation calls again; jobs of one `kind` share nothing with those of another.
+    """
 
     project: str
     location: str
     local: bool
     arguments: dict[str, Any] = field(default_factory=dict)
+    tool: str = TOOL
+    kind: str = KIND
 
     @property
     def query_key(self) -> str:
@@ -49,19 +55,19 @@ class Request:
         return {"query_key": self.query_key, "local": self.local, "arguments": self.arguments}
 
 
-def job_of(job_id: str, backends: Backends) -> Job | None:
-    """The ingest with this id; None if there is none any more."""
+def job_of(job_id: str, backends: Backends, kind: str = KIND) -> Job | None:
+    """The job of this kind with this id; None if there is none any more."""
     try:
         job = backends.jobs.get(job_id)
     except NotFound:
         return None
-    return job if job.kind == KIND else None
+    return job if job.kind == kind else None
 
 
 def ingest(
     request: Request,
     feed: Feed,
-    settling: Callable[[Job], Settling],
+    settling: Callable[[Job, Cursor], Settles],
     backends: Backends,
     deadline: Deadline,
     progress: Progress,
@@ -77,15 +83,15 @@ def ingest(
     """
     lease, holder = _new_job(request, backends).lease, uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
-        return already_running(backends.jobs.latest(KIND, request.query_key))
+        return already_running(backends.jobs.latest(request.kind, request.query_key))
     try:
-        last = backends.jobs.latest(KIND, request.query_key)
+        last = backends.jobs.latest(request.kind, request.query_key)
         if job_id and not (last and last.unfinished and last.job_id == job_id):
             return result_of(backends.jobs.get(job_id))
         if not unattended and (result := unread_result(last, request.to_json(), backends)):
             return result
-        job = _resumed(last, request, backends, deadline) or _new_job(request, backends)
-        return _Run(job, holder, backends, deadline, progress, unattended).run(feed, settling)
+        job = _resumed(last, request, backends, deadline) or _new_job(request, backends, _planned(last, request))
+        return _Run(request.tool, job, holder, backends, deadline, progress, unattended).run(feed, settling)
     finally:
         backends.leases.release(lease, holder)
 
@@ -104,10 +110,16 @@ def _resumed(last: Job | None, request: Request, backends: Backends, deadline: D
     return None
 
 
-def _new_job(request: Request, backends: Backends) -> Job:
+def _planned(last: Job | None, request: Request) -> dict[str, str]:
+    """What a run of this request had planned when it was killed: the next one finishes that first."""
+    same = last is not None and last.request == request.to_json()
+    return dict(last.cursor.get("planned", {})) if last and same else {}
+
+
+def _new_job(request: Request, backends: Backends, planned: dict[str, str] | None = None) -> Job:
     now = backends.now()
-    job_id = f"{KIND}_{instant(now)}_{uuid4().hex[:6]}"
-    return Job(job_id, KIND, "running", now, now, request.to_json(), Cursor().to_json())
+    job_id = f"{request.kind}_{instant(now)}_{uuid4().hex[:6]}"
+    return Job(job_id, request.kind, "running", now, now, request.to_json(), Cursor(planned=planned or {}).to_json())
 
 
 class _Cancelled(Exception):
@@ -118,17 +130,24 @@ class _Run:
     """One call's share of a job."""
 
     def __init__(
-        self, job: Job, holder: str, backends: Backends, deadline: Deadline, progress: Progress, unattended: bool
+        self,
+        tool: str,
+        job: Job,
+        holder: str,
+        backends: Backends,
+        deadline: Deadline,
+        progress: Progress,
+        unattended: bool,
     ) -> None:
-        self.job, self.holder, self.backends, self.unattended = job, holder, backends, unattended
+        self.tool, self.job, self.holder, self.backends, self.unattended = tool, job, holder, backends, unattended
         self.deadline, self.progress, self.budget = deadline, progress, TimeBudget()
         self.cursor, self._since = Cursor.from_json(job.cursor), monotonic()
 
-    def run(self, feed: Feed, settling: Callable[[Job], Settling]) -> IngestReport:
+    def run(self, feed: Feed, settling: Callable[[Job, Cursor], Settles]) -> IngestReport:
         """Go through the documents until all are done, the time is over or a port fails; the job is saved each time."""
         self._save("running")
         try:
-            return self._all(feed, settling(self.job))
+            return self._all(feed, settling(self.job, self.cursor))
         except DeadlineExceeded:
             return self._continue_later()
         except _Cancelled:
@@ -138,7 +157,7 @@ class _Run:
             failure.details.setdefault("job_id", self.job.job_id)
             raise
 
-    def _all(self, feed: Feed, settling: Settling) -> IngestReport:
+    def _all(self, feed: Feed, settling: Settles) -> IngestReport:
         waiting = self.cursor.rest(feed.entries())
         for place, entry in enumerate(waiting):
             if not self._may_go_on(entry):
@@ -150,7 +169,7 @@ class _Run:
         self._save("succeeded")
         return report_of(self.job, self.cursor, "complete")
 
-    def _one(self, entry: Entry, settling: Settling, *, whole_call: bool) -> None:
+    def _one(self, entry: Entry, settling: Settles, *, whole_call: bool) -> None:
         """Bring in one document. One that cannot be read is a warning, and so is one that takes too long twice."""
         try:
             self.cursor.settled(entry, settling.settle(entry.load()))
@@ -188,7 +207,7 @@ class _Run:
         """Save the job, queue its continuation, and report how far it is."""
         self._save("waiting")
         arguments = {**self.job.request["arguments"], "job_id": self.job.job_id}
-        self.backends.continuations.send({"tool": TOOL, "arguments": arguments})
+        self.backends.continuations.send({"tool": self.tool, "arguments": arguments})
         return report_of(
             self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
         )

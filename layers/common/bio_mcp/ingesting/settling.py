@@ -6,7 +6,7 @@ a run that is killed anywhere is healed by the next: it writes the same chunks o
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.errors import DeadlineExceeded, UnreadableDocument
@@ -32,13 +32,22 @@ LANGUAGES = ("en", "de")  # of scans, unless a library or the caller says otherw
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of a document: its chunks were `written`, or nothing had to be."""
+    """What became of a document: its chunks were `written`, or nothing had to be. `log` is the key of a blob."""
 
     doc_id: str
     written: bool = False
     chunks: int = 0
     pages: int = 0
     warnings: tuple[str, ...] = ()
+    log: str | None = None
+
+
+class Settles(Protocol):
+    """Brings documents in."""
+
+    def settle(self, incoming: Incoming) -> Settled:
+        """Bring the document in; the same once more changes nothing."""
+        ...
 
 
 class Settling:

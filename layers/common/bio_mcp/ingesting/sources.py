@@ -49,7 +49,7 @@ class Ingesting:
         backends = self._backends
         project = backends.projects.get(arguments["project"])
         if project.embed_model != backends.embeddings.fingerprint and not options.rebuild:
-            raise _other_model(project, backends)
+            raise other_model(project, backends)
         job = job_of(job_id, backends) if job_id else None
         if job_id and job is None:
             return no_job(job_id, unattended=self._unattended)
@@ -61,7 +61,7 @@ class Ingesting:
         return ingest(
             request,
             feed,
-            lambda job: self._settling(job, project, options, local),
+            lambda job, _cursor: self._settling(job, project, options, local),
             backends,
             self._deadline,
             self._progress,
@@ -110,7 +110,8 @@ class Ingesting:
         return parse(sources.read(sources.locate(source, local=local), local=local))
 
 
-def _other_model(project: Project, backends: Backends) -> ModelMismatch:
+def other_model(project: Project, backends: Backends) -> ModelMismatch:
+    """The failure for a project of another model than the configured one."""
     return ModelMismatch(
         f"Project {project.project_id!r} holds vectors of another embedding model than the one configured; set "
         "force_rebuild to embed it again by this one, or configure the model that it was made with",

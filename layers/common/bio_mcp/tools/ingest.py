@@ -1,21 +1,24 @@
-"""Ingest documents into a project."""
+"""Ingest documents into a project, and what they state into the graph."""
 
 import logging
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from bio_mcp.extracting import run as extracting
+from bio_mcp.extracting.providers import Provider as Named
 from bio_mcp.ingesting.reports import IngestReport
-from bio_mcp.ingesting.run import TOOL
+from bio_mcp.ingesting.run import BATCH_TOOL, TOOL
 from bio_mcp.ingesting.sources import Ingesting, Options
 from bio_mcp.ports import Backends
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import CITELOOM, SPARSE_MODEL, ProjectId
+from bio_mcp.tools.families import CITELOOM, SPARSE_MODEL, TTM, ProjectId
 
 log = logging.getLogger(__name__)
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+FIRST_EDGES = 20
 Source = Annotated[str, Field(min_length=1, max_length=4096, json_schema_extra=unpublished)]
 
 
@@ -113,3 +116,121 @@ def _result(project_id: str, report: IngestReport, backends: Backends) -> Ingest
         failed=cursor.failed,
     )
     return result.model_copy(update={"ended": report.ended}) if report.ended else result
+
+
+class Item(Request):
+    """A document, or a folder of them."""
+
+    uri: str = Field(description="file, folder, s3://bucket/key, https://...")
+    lang: Literal["th", "en", "auto"] = Field(default="auto", description="of scans")
+    doc_type: Literal["pdf"] = Field(
+        default="pdf", json_schema_extra=lambda given: given.update(enum=[given.pop("const")])
+    )
+
+
+class Provider(Request):
+    """Who recognises, and how."""
+
+    provider: str = _ABSENT
+    params: dict[str, Any] = _ABSENT
+
+
+class Run(Request):
+    """A batch to read into the graph."""
+
+    most_items: ClassVar[int] = 100
+
+    dry_run: bool = True
+    batch: list[Item] = Field(min_length=1)
+    ocr: Provider = Field(default=_ABSENT, description="tesseract; languages: [tha, eng]")
+    ner: Provider = Field(default=_ABSENT, description="gazetteer")
+    project: ProjectId = Field(default=_ABSENT, description=f"for passages; default {extracting.DEFAULT_PROJECT}")
+    job_id: str = Field(default=_ABSENT, min_length=1, description="continue this job, or report its result")
+
+
+class RunResult(Response):
+    """How far the job is, and what it wrote; of a dry run, what it would write."""
+
+    job_id: str
+    status: Literal["queued", "running", "done", "error"]
+    log_uri: str = Field(description="JSON lines: what was found, and each write")
+    dry_run: bool
+    project: str
+    documents: int = Field(default=0, ge=0)
+    failed: int = Field(default=0, ge=0)
+    passages: int = Field(default=0, ge=0)
+    mentions: int = Field(default=0, ge=0)
+    edges: int = Field(default=0, ge=0)
+    first_edges: list[str] = Field(default_factory=list, description="the log has the others")
+    held_back: int = Field(default=0, ge=0, description="statements that are denied, open or ambiguous")
+    warnings: list[str] = Field(default_factory=list, description="tell the user")
+    ended: str | None = Field(default=None, description="when the reported job ended; this call did nothing")
+
+
+@tool(
+    BATCH_TOOL,
+    family=TTM,
+    timeout=15,
+    read_only=False,
+    open_world=True,
+    output_listed=False,
+    also_uses=(
+        *("collections.create", "collections.document", "collections.replace", "collections.upsert", "graph.put"),
+        *("graph.neighbours", "documents.get_many", "documents.resolve", "project_documents.put"),
+        *("project_documents.delete", "projects.put", "continuations.send", "jobs.get"),
+    ),
+)
+def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:
+    """Read documents, find what the graph names in them, and add their passages and clearly stated relations.
+
+    Writes only with `dry_run: false`; a dry run lists exactly what it would write. Safe to repeat.
+    """
+    ran = extracting.run(
+        extracting.Batch(
+            items=[(each.uri, each.lang) for each in request.batch],
+            arguments=request.model_dump(mode="json", exclude_unset=True, exclude={"job_id"}),
+            dry_run=request.dry_run,
+            project=request.project,
+            ocr=_named(request.ocr, "tesseract"),
+            ner=_named(request.ner, "gazetteer"),
+        ),
+        backends,
+        context.deadline,
+        context.progress,
+        local=context.local,
+        unattended=context.unattended,
+        job_id=request.job_id,
+    )
+    _log(ran.project, ran.report)
+    return _run_result(request, ran, backends.blobs.uri(ran.log) if context.local else f"blob:{ran.log}")
+
+
+def _named(asked: Provider | None, default: str) -> Named:
+    return Named(asked.provider or default, asked.params or {}) if asked else Named(default)
+
+
+def _run_result(request: Run, ran: extracting.Ran, log_uri: str) -> RunResult:
+    report, edges = ran.report, [each for each in ran.lines if each.get("write") == "edge"]
+    result = RunResult(
+        job_id=report.job_id,
+        status=_status(report),
+        log_uri=log_uri,
+        dry_run=request.dry_run,
+        project=ran.project,
+        documents=report.cursor.processed,
+        failed=report.cursor.failed,
+        passages=report.cursor.chunks,
+        mentions=sum("mention" in each for each in ran.lines),
+        edges=len(edges),
+        first_edges=[f"{each['from']} {each['edge']} {each['to']}" for each in edges[:FIRST_EDGES]],
+        held_back=sum("statement" in each and each["problem"] is not None for each in ran.lines),
+        warnings=list(report.warnings),
+    )
+    return result.model_copy(update={"ended": report.ended}) if report.ended else result
+
+
+def _status(report: IngestReport) -> Literal["queued", "running", "done", "error"]:
+    """The contract's word. A job of whose documents none could be read is an error."""
+    if report.state == "complete":
+        return "error" if report.cursor.failed and not report.cursor.processed else "done"
+    return "queued" if report.state == "continues" else "running" if report.state == "running" else "error"

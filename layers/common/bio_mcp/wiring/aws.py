@@ -84,9 +84,9 @@ class Aws(Shared):
     def _queues_of_tools(self) -> dict[str, str]:
         if not (url := self.settings.ingest_queue_url):
             return {}
-        from bio_mcp.ingesting.run import TOOL
+        from bio_mcp.ingesting.run import BATCH_TOOL, TOOL
 
-        return {TOOL: url}
+        return dict.fromkeys((TOOL, BATCH_TOOL), url)
 
     @lazily
     def audit(self) -> "Audit":

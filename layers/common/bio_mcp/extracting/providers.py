@@ -1,0 +1,50 @@
+"""What recognises text in scans and names in texts, by the names that a call gives them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bio_mcp.errors import InvalidInput
+from bio_mcp.extracting.findings import Recognition
+from bio_mcp.extracting.gazetteer import Gazetteer
+from bio_mcp.literature.languages import three_letters
+from bio_mcp.ports.graph import Graph
+
+NER: Mapping[str, Callable[[Graph], Recognition]] = {"gazetteer": lambda graph: Gazetteer(graph.names())}
+OCR = ("tesseract",)  # of the port Parser
+LANGUAGES: Mapping[str, Sequence[str]] = {"th": ("th", "en"), "en": ("en",), "auto": ("en", "th")}
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider as a call names it, with what it says to it."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+def ner_of(asked: Provider) -> Callable[[Graph], Recognition]:
+    """Makes what finds names. Raises `InvalidInput`, which names the choices, for an unknown one or parameter."""
+    _check("ner", asked, tuple(NER), ())
+    return NER[asked.name]
+
+
+def languages_of(asked: Provider, lang: str) -> Sequence[str]:
+    """The languages of scans, the likeliest first. Raises `InvalidInput` as `ner_of` does."""
+    _check("ocr", asked, OCR, ("languages",))
+    named = asked.params.get("languages", LANGUAGES[lang])
+    if not isinstance(named, list | tuple) or not named or not all(map(_is_language, named)):
+        raise InvalidInput("ocr.params.languages: should be a list of codes, such as tha and eng, the likeliest first")
+    return tuple(named)
+
+
+def _is_language(code: object) -> bool:
+    return isinstance(code, str) and bool(three_letters(code))
+
+
+def _check(kind: str, asked: Provider, names: Sequence[str], params: Sequence[str]) -> None:
+    if asked.name not in names:
+        raise InvalidInput(f"{kind}.provider: there is no {asked.name[:50]!r}; there is {', '.join(names)}")
+    if unknown := sorted(asked.params.keys() - set(params)):
+        takes = f"takes {', '.join(params)}" if params else "takes none"
+        raise InvalidInput(f"{kind}.params: {asked.name} does not take {unknown[0][:50]!r}; it {takes}")

@@ -1,0 +1,46 @@
+"""The automaton finds what looking for each phrase at each place finds."""
+
+import random
+
+from bio_mcp.extracting.automaton import Automaton
+
+
+def by_looking(phrases, words):
+    places = range(len(words) + 1)
+    return {
+        (start, start + len(phrase), number)
+        for number, phrase in enumerate(phrases)
+        for start in places
+        if phrase and tuple(words[start : start + len(phrase)]) == tuple(phrase)
+    }
+
+
+def test_every_occurrence_is_found_overlapping_ones_and_those_within_others_too():
+    draw = random.Random(7)  # noqa: S311  no secret
+    for _ in range(60):
+        phrases = [tuple(draw.choices("abc", k=draw.randint(1, 4))) for _ in range(draw.randint(1, 12))]
+        words = draw.choices("abcd", k=40)
+        assert set(Automaton(phrases).matches(words)) == by_looking(phrases, words)
+
+
+def test_equal_phrases_are_each_found_and_an_empty_one_never():
+    assert set(Automaton([("a",), (), ("a",)]).matches("ba")) == {(1, 2, 0), (1, 2, 2)}
+
+
+def test_nothing_is_found_without_phrases_or_words():
+    assert list(Automaton([]).matches("abc")) == []
+    assert list(Automaton(["ab"]).matches("")) == []
+
+
+def test_the_work_grows_with_the_text_and_not_with_its_square():
+    looked_up = []
+
+    class Counted(dict):
+        def get(self, key, default=None):
+            looked_up.append(key)
+            return super().get(key, default)
+
+    automaton = Automaton([("a",) * 50 + ("b",)])
+    automaton._next = Counted(automaton._next)
+    list(automaton.matches("a" * 2_000))
+    assert len(looked_up) < 5 * 2_000
