@@ -102,7 +102,10 @@ VARIABLES = {
     "audit": ("BIO_MCP_TABLE_AUDIT",),
     "announcements": ("BIO_MCP_EVENT_BUS", "BIO_MCP_TABLE_CACHE", "BIO_MCP_TABLE_PACE"),
 }
-MORE_VARIABLES = {"passages.ensure_schema": ("BIO_MCP_OPENSEARCH_SHARDS",)}  # of what a method alone reads
+MORE_VARIABLES = {  # of what goes with a method alone
+    "passages.ensure_schema": ("BIO_MCP_OPENSEARCH_SHARDS",),
+    "answers.put": ("BIO_MCP_ANSWER_TAU",),
+}
 
 # By method; `port.*` is what every other method of the port takes.
 GRANTS: dict[str, frozenset[Grant]] = {

@@ -23,6 +23,7 @@ from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.retrieval.passages import NAMESPACE
+from tests.reference_answers import ReferenceAnswers
 from tests.reference_passages import ReferencePassages
 
 TODAY = date(2025, 8, 17)
@@ -88,10 +89,13 @@ class Corpus:
     """`Backends` over `articles`."""
 
     chunk_namespace = NAMESPACE
+    answer_tau = 0.5
+    language_model = None
 
     def __init__(self, *articles, embeddings=None):
         self.embeddings = embeddings or WordVectors()
         self.passages, self.documents = ReferencePassages(), MemoryDocuments()
+        self.answers = ReferenceAnswers()
         self.passages.ensure_schema(self.embeddings.fingerprint, self.embeddings.dim)
         for each in articles:
             self.add(Document(each, "hash"))

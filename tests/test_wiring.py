@@ -53,7 +53,8 @@ PORTS = {
     "lookup": "table_cache",
 }
 """Port -> a setting without which it cannot be made."""
-ANYWHERE = ("embeddings", "language_model", "parser", "sources", "zotero", "chunk_namespace")  # need no service of AWS
+ANYWHERE = ("embeddings", "language_model", "parser", "sources", "zotero", "chunk_namespace", "answer_tau")
+"""Those that need no service of AWS."""
 UNFINISHED = ("calls",)  # that a mode still lacks
 
 

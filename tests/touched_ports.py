@@ -21,7 +21,10 @@ from tests.sample_corpus import Corpus, articles
 from tests.sample_graph import add_graph
 from tests.sample_project import add_project
 
-PORTS = {name for name, member in vars(Backends).items() if isinstance(member, property)} - {"chunk_namespace"}
+PORTS = {name for name, member in vars(Backends).items() if isinstance(member, property)} - {
+    "chunk_namespace",
+    "answer_tau",
+}
 STORED = 12  # of the sample's papers: the rest is for a sync to bring
 
 

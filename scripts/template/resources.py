@@ -39,6 +39,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "ZOTERO_LIBRARY_ID": "!Ref ZoteroLibraryId",
     "ZOTERO_LIBRARY_TYPE": "!Ref ZoteroLibraryType",
     "ZOTERO_API_KEY": '!If [HasZoteroKey, !Sub "${SecretStore}:${ZoteroApiKeyName}", ""]',
+    "BIO_MCP_ANSWER_TAU": "!Ref AnswerTau",
     "BIO_MCP_LLM": "!Ref LanguageModel",
     "BIO_MCP_LLM_MODEL": "!Ref LanguageModelId",
     "BIO_MCP_LLM_GUARDRAIL": "!Ref LanguageModelGuardrail",

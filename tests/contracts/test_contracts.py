@@ -32,6 +32,7 @@ DONE += ["hybrid_search"]
 DONE += ["find_contraindications"]
 DONE += ["query_kg"]
 DONE += ["ingest.run"]
+DONE += ["rag_answer"]
 DONE_RESOURCES = ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}"]
 DONE_RESOURCES += ["pubmed-connect://info", "pubmed-connect://stats/pubmed"]
 DONE_RESOURCES += ["kg://herb/{id}"]
@@ -39,6 +40,7 @@ DONE_RESOURCES += ["kg://herb/{id}"]
 # Optional inputs that the contract does not have, and what each is for.
 MORE_INPUTS = {
     ("rag.search", "filters"): "narrow a search to years, journals or publication types",
+    ("rag_answer", "filters"): "answer from some years, journals or publication types",
     ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
     ("rag.search", "max_characters"): "what a model reads, it pays for",
     ("fetchArticleDetails", "maxCharacters"): "what a model reads, it pays for",
@@ -62,6 +64,7 @@ SAME_ANSWER = {"find_chunks", "query"}  # as query_hybrid's, which is listed
 UNLISTED = SAME_ANSWER | {"inspect_collection"}  # whose answer says what it holds: payload_keys
 UNLISTED |= {"hybrid_search"}  # whose hits say what they are
 UNLISTED |= {"find_contraindications"}  # whose rows are sentences
+UNLISTED |= {"rag_answer"}  # whose answer explains itself
 UNLISTED |= {"query_kg"}  # whose paths are as the pattern has them
 UNLISTED |= {"eval.run"}  # whose figures have names
 UNLISTED |= {"ingest.run"}  # whose counts are in its log

@@ -49,6 +49,12 @@ class Settings(LanguageModelSettings):
     index_name: str = setting("BIO_MCP_INDEX", "pubmed_chunk", "name of the passage index")
     chunk_namespace: UUID = setting("BIO_MCP_CHUNK_NAMESPACE", NAMESPACE, "UUID namespace of chunk ids")
 
+    answer_tau: float = setting(
+        "BIO_MCP_ANSWER_TAU",
+        0.55,
+        "least confidence, 0 to 1, of an answer of rag_answer that is given: below it the answer is withheld",
+    )
+
     ncbi_base_url: str = setting("NCBI_BASE_URL", EUTILS_URL, "base URL of the E-utilities")
     ncbi_converter_url: str = setting(
         "NCBI_ID_CONVERTER_URL",

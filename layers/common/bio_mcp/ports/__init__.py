@@ -144,6 +144,11 @@ class Backends(Protocol):
         ...
 
     @property
+    def answer_tau(self) -> float:
+        """The least confidence of an answer that is given, 0 to 1."""
+        ...
+
+    @property
     def chunk_namespace(self) -> UUID:
         """The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."""
         ...

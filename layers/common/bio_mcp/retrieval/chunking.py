@@ -31,6 +31,12 @@ def abstract_text(article: Article) -> str:
     return " ".join(_section_text(section) for section in article.abstract)
 
 
+def citable_spans(article: Article) -> Iterator[Span]:
+    """Yield the span of each section of `abstract_text`, without the label that leads it."""
+    for section, (_, end) in _sections(article):
+        yield end - len(section.text), end
+
+
 def _section_text(section: AbstractSection) -> str:
     label = (section.label or "").strip()
     return section.text if label.upper() in _NO_LABEL else f"{label}: {section.text}"

@@ -134,9 +134,13 @@ def slices(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def index(documents: Sequence[Document], backends: Backends, changes: Sequence[CorpusChange]) -> None:
-    """Index the passages of stored documents, announce `changes`, and mark the documents as indexed."""
+    """Index the passages of stored documents, announce `changes`, flag the answers that cite a paper that they retract,
+    and mark the documents as indexed."""
     write_passages(documents, backends.embeddings, backends.passages)
     backends.announcements.publish(changes)
+    for each in changes:
+        if each.kind is ChangeKind.RETRACTED:
+            backends.answers.flag([found.answer_id for found in backends.answers.citing(each.pmid)], each.pmid)
     backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})
 
 

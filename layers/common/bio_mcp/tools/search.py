@@ -2,45 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
 
-from bio_mcp.answering.retrieving import Question, Retrieved, find, journal_keys, unknown_journals
-from bio_mcp.errors import InvalidInput
-from bio_mcp.literature.quality import DESIGNS
+from bio_mcp.answering.retrieving import Question, Retrieved, find, unknown_journals
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
-from bio_mcp.retrieval.passages import Filters, StoredChunk, chunk_uuid
+from bio_mcp.retrieval.passages import StoredChunk, chunk_uuid
 from bio_mcp.retrieval.ranking import Ranked, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
-from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.filters import SearchFilters, filters_of
 from bio_mcp.tools.pmids import DOC_ID
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
-_TYPES = {name: ui for ui, (_, name) in DESIGNS.items()}
 JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
 RETRACTION_MEANINGS = "notice: retracts another; concern: expression of concern; clear: none; unknown: not stated"
-
-
-Journal = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
-
-
-class SearchFilters(Request):
-    """Conditions on papers, joined by AND."""
-
-    year_from: int = Field(default=_ABSENT, ge=1, description="first year of publication")
-    year_to: int = Field(default=_ABSENT, ge=1, description="last year of publication")
-    journals: list[Journal] = Field(default_factory=list, description="any of these NLM ids or full titles")
-    publication_types: list[str] = Field(
-        default_factory=list,
-        description="any of these MeSH UIs or names, e.g. randomized controlled trial, meta-analysis",
-    )
 
 
 class RagSearch(Request):
@@ -95,7 +77,7 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     not fit have match "weak". Better evidence and newer papers rank higher unless quality_bias is false; retracted
     papers are flagged and sink.
     """
-    question = Question(request.query, _filters(request.filters), request.quality_bias, request.synonyms)
+    question = Question(request.query, filters_of(request.filters), request.quality_bias, request.synonyms)
     retrieved = find(question, backends, context.deadline)
     context.deadline.check("reading the passages")
     places = retrieved.ranked[: request.top_k]
@@ -138,36 +120,13 @@ def _poor(request: RagSearch, retrieved: Retrieved, hits: Sequence[SearchHit], b
     if not hits or not is_unanswered(retrieved.answerable, all(hit.match for hit in hits)):
         return []
     best = max((hit.sim for hit in hits if hit.sim is not None), default=0.0)
-    filtered = " that pass the filters" if _filters(request.filters) else ""
+    filtered = " that pass the filters" if filters_of(request.filters) else ""
     return [
         f"Probably none of the papers{filtered} fits the query (the probability that one of the first ten does is "
         f"{retrieved.answerable:.2f}, the best cosine {best:.2f}); scores only order them. The corpus holds "
         f"{backends.passages.count()[0]} papers: look in PubMed itself with searchPubMedArticles, or bring a topic in "
         "with pubmed_sync_delta."
     ]
-
-
-def _filters(given: SearchFilters | None) -> Filters:
-    """The filters of the index. Raises `InvalidInput` for a reversed range of years and an unknown publication type."""
-    if given is None:
-        return Filters()
-    if given.year_from and given.year_to and given.year_from > given.year_to:
-        raise InvalidInput(f"filters.year_from: {given.year_from} is after year_to, {given.year_to}")
-    return Filters(
-        year_from=given.year_from,
-        year_to=given.year_to,
-        journals=frozenset(name for each in given.journals for name in journal_keys(each)),
-        publication_types=frozenset(_publication_type(each) for each in given.publication_types),
-    )
-
-
-def _publication_type(named: str) -> str:
-    """The MeSH UI of a type given by name or UI. Raises `InvalidInput`, which lists the names, for any other text."""
-    ui = _TYPES.get(named.strip().lower(), named.strip().upper())
-    if not (ui.startswith("D") and ui[1:].isdecimal()):
-        choices = ", ".join(_TYPES)
-        raise InvalidInput(f"filters.publication_types: {named!r} is unknown; give a MeSH UI or one of: {choices}")
-    return ui
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,12 @@ class Shared:
         raise Misconfigured("no calls are stored yet")
 
     @property
+    def answer_tau(self) -> float:
+        if not 0 <= (tau := self.settings.answer_tau) <= 1:
+            raise Misconfigured(f"BIO_MCP_ANSWER_TAU is {tau}; it takes a number from 0 to 1")
+        return tau
+
+    @property
     def chunk_namespace(self) -> UUID:
         return self.settings.chunk_namespace
 

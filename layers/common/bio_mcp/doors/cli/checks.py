@@ -17,6 +17,7 @@ from bio_mcp.tool import Request, Response, Tool, tool
 from bio_mcp.tools.families import BIO_MCP
 
 NCBI_S = 9  # for all tries
+FLAGGED_SHOWN = 5  # answers, at most
 
 
 class DoctorRequest(Request):
@@ -102,6 +103,16 @@ def queries(_settings: Settings, backends: Backends) -> Finding:
     return Finding(OK, f"{len({each.query_key for each in checkpoints})} followed")
 
 
+def answers(_settings: Settings, backends: Backends) -> Finding:
+    """No paper that an answer cites was retracted since."""
+    flagged = backends.answers.flagged(FLAGGED_SHOWN)
+    if not flagged:
+        return Finding(OK, "none cites a paper that was retracted since")
+    of_each = (f"{each.answer_id} (PMID {', '.join(each.flagged)})" for each in flagged)
+    found = f"cite papers that were retracted since: {', '.join(of_each)}"
+    return Finding(WARN, found, "Read them with `bio-mcp answer --show ID`, and ask again.")
+
+
 def ncbi(_settings: Settings, backends: Backends) -> Finding:
     """NCBI answers a search."""
     page = backends.entrez.esearch("all[sb]", retmax=1, deadline=Deadline(NCBI_S))
@@ -114,7 +125,7 @@ def ncbi_skipped(_settings: Settings, _backends: Backends) -> Finding:
 
 
 HERE: dict[str, Check] = {"versions": versions, "settings": configuration}
-CORPUS: dict[str, Check] = {"embedding model": model, "corpus": index, "queries": queries}
+CORPUS: dict[str, Check] = {"embedding model": model, "corpus": index, "queries": queries, "answers": answers}
 
 
 def _examined(checks: Mapping[str, Check], settings: Settings, backends: Backends) -> list[Finding]:

@@ -33,6 +33,7 @@ COMMANDS = {
     "withdrawals": ("syncing", "Delete papers of the corpus that PubMed has withdrawn."),
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show papers of the corpus."),
+    "answer": ("answering", "Answer a question by sentences of the corpus."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
     "lookup": ("lookup", "Look up headings, ids, references, full text and books at NCBI."),
     "ingest": ("ingesting", "Read documents into a project."),

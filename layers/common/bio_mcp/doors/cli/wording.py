@@ -10,6 +10,7 @@ ARGUMENTS = {
     "sourcePmid": "PMID",
     "pmids": "PMIDS",
     "query": "QUERY",
+    "question": "QUESTION",
     "quote": "QUOTE",
     "text": "TEXT",
     "project": "ID",
@@ -63,13 +64,15 @@ def _commands() -> tuple[Mapping[str, str], re.Pattern[str]]:
 
 
 def for_commands(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer with its error, reasons and warnings reworded for the command line; the rest as it is.
+    """The answer with its error, reason, reasons and warnings reworded for the command line; the rest as it is.
 
     Only an error names the path of an argument: a warning may begin with the name of a file.
     """
     worded: dict[str, Any] = {
         name: [_in_commands(sentence) for sentence in body[name]] for name in ("reasons", "warnings") if name in body
     }
+    if "reason" in body:
+        worded["reason"] = _in_commands(body["reason"])
     if "error" in body:
         worded["error"] = {**body["error"], "message": in_commands(body["error"]["message"])}
     return {**body, **worded}

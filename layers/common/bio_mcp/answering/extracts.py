@@ -1,0 +1,137 @@
+"""Choose the sentences that answer a question best from the papers that were found for it.
+
+Every sentence is scored by its words and by the windows that it stands in, whose vectors are stored; the best of them
+are embedded by themselves and scored again. A sentence is a span of the title or abstract of a stored version.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bio_mcp.answering.retrieving import Retrieved
+from bio_mcp.literature.citations import CitedSpan
+from bio_mcp.literature.records import Document
+from bio_mcp.ports import Backends
+from bio_mcp.retrieval.chunking import abstract_text, citable_spans
+from bio_mcp.retrieval.excerpts import overlap
+from bio_mcp.retrieval.passages import StoredChunk
+from bio_mcp.retrieval.ranking import Ranked
+from bio_mcp.retrieval.relevance import COVERAGE_WEIGHT
+from bio_mcp.retrieval.sentence_scores import bm25_among, combined
+from bio_mcp.retrieval.sentences import sentence_spans
+
+EMBEDDED = 8  # sentences of an answer that are embedded by themselves, 8 ms each
+LONGEST = 1_000  # characters of a sentence that may be cited
+OF_EACH = 1  # of them, from each paper
+FITS_FROM = 0.45  # on SciFact the best sentence of 99 % of the judged papers does, and of 86 % of the others found
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a paper. `late` is 0 for the first of its abstract and 1 for the last, and for a title."""
+
+    span: CitedSpan
+    late: float
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A sentence that may answer the question. `score` orders those of one answer; the others compare between answers.
+
+    `relevance` is the probability that its paper is relevant, `sim` the sentence's cosine to the question, `coverage`
+    the share of the question's words that it has.
+    """
+
+    document: Document
+    span: CitedSpan
+    score: float
+    relevance: float
+    sim: float
+    coverage: float
+
+    @property
+    def fit(self) -> float:
+        """How well the sentence fits the question, by meaning and words."""
+        return self.sim + COVERAGE_WEIGHT * self.coverage
+
+    @property
+    def fits(self) -> bool:
+        """Whether it may be cited at all."""
+        return self.fit >= FITS_FROM
+
+
+def extracts(
+    retrieved: Retrieved, places: Sequence[Ranked], documents: Mapping[str, Document], backends: Backends
+) -> list[Extract]:
+    """The sentences of the papers in `places` that fit the question best, best first; some of each paper.
+
+    Papers that are not in `documents` have none.
+    """
+    papers = {each.candidate.pmid: each.fused.score for each in places if each.candidate.pmid in documents}
+    every = (each for pmid in papers for each in sentences_of(documents[pmid]))
+    sentences = [each for each in every if len(each.span.quote) <= LONGEST]
+    if not sentences:
+        return []
+    chunks = backends.passages.chunks(list(papers), retrieved.vector)
+    first = _scores(sentences, [_window_sim(each.span, chunks) for each in sentences], papers, retrieved)
+    chosen = _shortlist(sentences, first)
+    sims = [float(sim) for sim in backends.embeddings.embed([each.span.quote for each in chosen]) @ retrieved.vector]
+    scores = _scores(chosen, sims, papers, retrieved)
+    terms = retrieved.terms
+    found = [
+        Extract(
+            documents[pmid := each.span.pmid],
+            each.span,
+            score,
+            retrieved.relevance[pmid],
+            sim,
+            overlap(each.span.quote, terms) / len(terms),
+        )
+        for each, score, sim in zip(chosen, scores, sims, strict=True)
+    ]
+    return sorted(found, key=lambda each: (-each.score, -int(each.span.pmid), each.span.start))
+
+
+def sentences_of(document: Document) -> Iterator[Sentence]:
+    """The sentences of the abstract, without labels of sections; the title, where there is no abstract."""
+    article, version = document.article, document.version
+    text = abstract_text(article)
+    spans = [
+        (start + first, start + last)
+        for start, end in citable_spans(article)
+        for first, last in sentence_spans(text[start:end])
+    ]
+    for place, (start, end) in enumerate(spans):
+        late = place / (len(spans) - 1) if len(spans) > 1 else 1.0
+        yield Sentence(CitedSpan(article.pmid, version, "abstract", start, end, text[start:end]), late)
+    if not spans and article.title:
+        yield Sentence(CitedSpan(article.pmid, version, "title", 0, len(article.title), article.title), 1.0)
+
+
+def _scores(
+    sentences: Sequence[Sentence], sims: Sequence[float], papers: Mapping[str, float], retrieved: Retrieved
+) -> list[float]:
+    words = bm25_among([each.span.quote for each in sentences], retrieved.terms)
+    late = [each.late for each in sentences]
+    return combined(sims, words, late, [papers[each.span.pmid] for each in sentences])
+
+
+def _window_sim(span: CitedSpan, chunks: Mapping[str, Sequence[StoredChunk]]) -> float:
+    """The cosine of the best window that the sentence stands in."""
+    windows = chunks.get(span.pmid, ())
+    return max(
+        (each.sim or 0.0 for each in windows if each.char_start < span.end and span.start < each.char_end), default=0.0
+    )
+
+
+def _shortlist(sentences: Sequence[Sentence], scores: Sequence[float]) -> list[Sentence]:
+    """The best `EMBEDDED` sentences, the best `OF_EACH` of every paper before all others."""
+    ranked = sorted(range(len(sentences)), key=lambda at: -scores[at])
+    taken: dict[str, int] = {}
+    early = []
+    for at in ranked:
+        pmid = sentences[at].span.pmid
+        taken[pmid] = taken.get(pmid, 0) + 1
+        if taken[pmid] <= OF_EACH:
+            early.append(at)
+    order = dict.fromkeys([*early, *ranked])
+    return [sentences[at] for at in list(order)[: max(EMBEDDED, len(early))]]

@@ -1,0 +1,109 @@
+"""Answer a question from the corpus."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bio_mcp.answering.answers import Asked, answer
+from bio_mcp.answering.extracts import Extract
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.schemas import unpublished
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import TTM
+from bio_mcp.tools.filters import SearchFilters, filters_of
+
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+MOST_PAPERS = 50
+
+
+class AnswerRetrieval(Request):
+    """What an answer may draw on."""
+
+    top_k: int = Field(
+        default=5, ge=1, le=MOST_PAPERS, json_schema_extra=unpublished, description="papers that may be cited"
+    )
+
+
+class RagAnswer(Request):
+    """A question."""
+
+    question: str = Field(min_length=1)
+    lang: Literal["th", "en", "auto"] = "auto"
+    retrieval: AnswerRetrieval = Field(default_factory=AnswerRetrieval)
+    filters: SearchFilters = _ABSENT
+
+
+class Citation(Response):
+    """A passage that was quoted: `quote` stands at `span` of title or abstract of the stored `version`."""
+
+    id: str
+    uri: str
+    title: str
+    span: str | None
+    quote: str
+    version: int
+    relevance: float
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+
+
+class AnswerScores(Response):
+    """Probabilities: `retrieval` that the best cited paper is relevant, `answer_conf` that a right one is cited."""
+
+    retrieval: float
+    answer_conf: float
+
+
+class GivenAnswer(Response):
+    """An answer; withheld, it is "" and `reason` says why. `[n]` in it is the n-th citation."""
+
+    answer: str | None
+    citations: list[Citation]
+    scores: AnswerScores
+    withheld: bool
+    reason: str = ""
+    tau: float
+    mode: str
+    answer_id: str
+    warnings: list[str] = Field(default_factory=list)
+
+
+@tool(
+    "rag_answer",
+    family=TTM,
+    timeout=25,
+    output_listed=False,
+    command="answer",
+)
+def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> GivenAnswer:
+    """Answer a question by sentences of the corpus' papers, quoted word for word, each with its place.
+
+    Withheld, with the reason and what was found, where fewer than three papers support it or confidence is below tau.
+    """
+    asked = Asked(request.question, request.retrieval.top_k, filters_of(request.filters))
+    given = answer(asked, backends, context.deadline)
+    return GivenAnswer(
+        answer=given.text,
+        citations=[_citation(each) for each in given.cited],
+        scores=AnswerScores(retrieval=given.retrieval, answer_conf=given.confidence),
+        withheld=given.reason is not None,
+        tau=backends.answer_tau,
+        mode=given.mode,
+        answer_id=given.answer_id,
+        warnings=list(given.warnings),
+        **({"reason": given.reason} if given.reason else {}),
+    )
+
+
+def _citation(extract: Extract) -> Citation:
+    article, span = extract.document.article, extract.span
+    return Citation(
+        id=f"pmid:{span.pmid}",
+        uri=f"paper://pmid/{span.pmid}",
+        title=article.title or article.vernacular_title or "",
+        span=span.where,
+        quote=span.quote,
+        version=span.version,
+        relevance=round(extract.relevance, 4),
+        retraction=article.retraction,
+    )

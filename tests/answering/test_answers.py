@@ -1,0 +1,189 @@
+"""Answers: when they are given, when withheld and why, and that they are stored."""
+
+from dataclasses import replace
+
+import pytest
+
+from bio_mcp.answering.answers import LEAST_PAPERS, Asked, answer
+from bio_mcp.answering.writing import GENERATED
+from bio_mcp.errors import StoreFailed
+from bio_mcp.literature.records import Document, RetractionStatus
+from bio_mcp.ports.language_models import Generated
+from bio_mcp.retrieval.passages import Filters
+from tests.answering.ginger import GINGER, LABELLED, META, QUESTION, TRIAL, corpus_of
+
+
+def ask(corpus, question=QUESTION, **more):
+    return answer(Asked(question, **more), corpus)
+
+
+def cited(given):
+    return [each.span.pmid for each in given.cited]
+
+
+def with_status(status):
+    return [TRIAL, LABELLED, replace(META, retraction=status)]
+
+
+def test_an_answer_is_the_best_sentence_of_each_paper_word_for_word_with_its_number():
+    given = ask(corpus_of(*GINGER))
+    assert given.text == " ".join(f"{each.span.quote} [{at}]" for at, each in enumerate(given.cited, 1))
+    assert sorted(cited(given)) == ["11", "12", "13"]
+    assert given.reason is None
+    assert given.mode == "extractive"
+    assert 0 < given.confidence <= 1
+    assert given.retrieval == round(max(each.relevance for each in given.cited), 4)
+
+
+def test_below_three_papers_it_is_withheld_and_shows_what_was_found():
+    given = ask(corpus_of(TRIAL, LABELLED))
+    assert (given.text, sorted(cited(given))) == ("", ["11", "12"])
+    assert given.reason.startswith("2 of the papers found have a sentence that fits the question")
+    assert f"at least {LEAST_PAPERS}" in given.reason
+
+
+def test_a_question_on_something_else_is_withheld():
+    given = ask(corpus_of(*GINGER), "What is lattice quantum chromodynamics?")
+    assert (given.text, given.cited, given.confidence) == ("", (), 0.0)
+    assert given.reason.startswith("0 of the papers")
+
+
+def test_below_tau_it_is_withheld_and_both_numbers_are_named():
+    sure = ask(corpus_of(*GINGER)).confidence
+    assert ask(corpus_of(*GINGER, tau=sure)).text
+    given = ask(corpus_of(*GINGER, tau=0.99))
+    assert given.text == ""
+    assert f"{sure:.2f}, is below 0.99" in given.reason
+    assert len(given.cited) == 3
+
+
+def test_fewer_papers_asked_for_than_an_answer_needs_is_the_reason():
+    assert "retrieval.top_k is 2" in ask(corpus_of(*GINGER), top_k=2).reason
+
+
+@pytest.mark.parametrize("status", [RetractionStatus.RETRACTED, RetractionStatus.NOTICE])
+def test_a_retracted_paper_is_neither_cited_nor_counted(status):
+    given = ask(corpus_of(*with_status(status)))
+    assert sorted(cited(given)) == ["11", "12"]
+    assert given.text == ""
+
+
+def test_the_store_says_whether_a_paper_is_retracted_not_the_index():
+    corpus = corpus_of(*GINGER)
+    corpus.documents.by_pmid["13"] = Document(replace(META, retraction=RetractionStatus.RETRACTED), "hash", version=2)
+    assert "13" not in cited(ask(corpus))
+
+
+def test_the_place_of_a_retracted_paper_is_taken_by_the_next():
+    gone = [replace(TRIAL, pmid=str(pmid), retraction=RetractionStatus.RETRACTED) for pmid in range(90, 95)]
+    given = ask(corpus_of(*GINGER, *gone))
+    assert sorted(cited(given)) == ["11", "12", "13"]
+
+
+def test_an_expression_of_concern_is_cited_with_a_warning():
+    given = ask(corpus_of(*with_status(RetractionStatus.CONCERN)))
+    assert "13" in cited(given)
+    assert given.warnings == (
+        "Ginger: a meta-analysis. (PMID 13) has an expression of concern: say so where you cite it.",
+    )
+
+
+def test_the_same_words_in_two_records_are_one_paper():
+    given = ask(corpus_of(TRIAL, LABELLED, replace(TRIAL, pmid="99")))
+    assert len(given.cited) == 2
+    assert given.text == ""
+
+
+def test_filters_hold():
+    old = replace(META, publication_date=replace(META.publication_date, year=1990))
+    given = ask(corpus_of(TRIAL, LABELLED, old), filters=Filters(year_from=2000))
+    assert sorted(cited(given)) == ["11", "12"]
+
+
+def test_an_answer_is_stored_with_its_spans_and_the_same_answer_once():
+    corpus = corpus_of(*GINGER)
+    given, again = ask(corpus), ask(corpus)
+    assert given == again
+    stored = corpus.answers.get(given.answer_id)
+    assert (stored.question, stored.text, stored.confidence) == (QUESTION, given.text, given.confidence)
+    assert stored.spans == tuple(each.span for each in given.cited)
+    assert stored.asked == corpus.now()
+
+
+def test_what_was_withheld_is_stored_too_under_another_id():
+    corpus = corpus_of(*GINGER)
+    given = ask(corpus)
+    corpus.answer_tau = 1.0
+    withheld = ask(corpus)
+    assert withheld.answer_id != given.answer_id
+    assert corpus.answers.get(withheld.answer_id).text == ""
+
+
+def test_another_version_of_a_paper_makes_another_answer():
+    corpus = corpus_of(*GINGER)
+    before = ask(corpus)
+    corpus.add(Document(TRIAL, "hash", version=2))
+    after = ask(corpus)
+    assert after.text == before.text
+    assert after.answer_id != before.answer_id
+    assert {each.span.version for each in after.cited if each.span.pmid == "11"} == {2}
+
+
+def test_an_answer_that_cannot_be_stored_is_given_and_says_so():
+    class Down:
+        def put(self, _answer):
+            raise StoreFailed("the disk is full")
+
+    corpus = corpus_of(*GINGER)
+    corpus.answers = Down()
+    given = ask(corpus)
+    assert given.text
+    assert "could not be stored" in given.warnings[0]
+
+
+def test_an_outage_of_the_papers_is_no_withheld_answer():
+    corpus = corpus_of(*GINGER)
+
+    def fail(_pmids):
+        raise StoreFailed("down")
+
+    corpus.documents.get_many = fail
+    with pytest.raises(StoreFailed):
+        ask(corpus)
+
+
+class Model:
+    """Writes what a test says."""
+
+    fingerprint = "test/model"
+
+    def __init__(self, text):
+        self.text, self.asked = text, 0
+
+    def generate(self, _question, _passages, _deadline):
+        self.asked += 1
+        return Generated(self.text)
+
+
+def test_a_language_model_writes_the_answer_and_its_sentences_cite_the_extracts():
+    corpus = corpus_of(*GINGER)
+    corpus.language_model = Model("Ginger reduced nausea in pregnancy by 40% [1]. Nausea was less with ginger [2][3].")
+    given = ask(corpus)
+    assert given.mode == GENERATED
+    assert given.text == "Ginger reduced nausea in pregnancy by 40%. [1] Nausea was less with ginger. [2][3]"
+
+
+def test_what_a_language_model_makes_of_fewer_papers_than_an_answer_needs_is_not_used():
+    corpus = corpus_of(*GINGER)
+    corpus.language_model = Model("Ginger reduced nausea in pregnancy by 40% [1].")
+    given = ask(corpus)
+    assert given.mode == "extractive"
+    assert given.text.count("[") == 3
+    assert "fewer than 3 papers" in given.warnings[0]
+
+
+def test_a_language_model_is_not_asked_for_an_answer_that_is_withheld():
+    corpus = corpus_of(*GINGER, tau=1.0)
+    corpus.language_model = Model("Ginger helps [1].")
+    assert ask(corpus).text == ""
+    assert corpus.language_model.asked == 0

@@ -1,0 +1,82 @@
+"""Sentences that are cited: which, and from where."""
+
+from dataclasses import replace
+
+from bio_mcp.answering.extracts import EMBEDDED, extracts, sentences_of
+from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.literature.records import AbstractSection, Document
+from bio_mcp.retrieval.chunking import abstract_text
+from tests.answering.ginger import GINGER, LABELLED, QUESTION, TRIAL, corpus_of
+from tests.memory_corpus import WordVectors, article
+
+
+def found(corpus, question=QUESTION):
+    retrieved = find(Question(question, quality_bias=False), corpus)
+    return extracts(retrieved, retrieved.ranked[:5], corpus.documents.by_pmid, corpus)
+
+
+def quotes(document):
+    return [(each.span.where, each.span.quote) for each in sentences_of(document)]
+
+
+def test_a_quote_is_what_stands_at_its_place_in_the_stored_version():
+    document = Document(LABELLED, "hash", version=3)
+    text = abstract_text(LABELLED)
+    for each in sentences_of(document):
+        assert text[each.span.start : each.span.end] == each.span.quote
+        assert (each.span.pmid, each.span.version, each.span.field) == ("12", 3, "abstract")
+
+
+def test_a_quote_leaves_out_the_label_of_its_section():
+    assert quotes(Document(LABELLED, "hash")) == [
+        ("abstract:12-33", "Many women feel sick."),
+        ("abstract:43-84", "Nausea in pregnancy was less with ginger."),
+        ("abstract:85-102", "Headache was not."),
+    ]
+
+
+def test_a_sentence_that_repeats_its_label_is_found_behind_it():
+    paper = replace(TRIAL, abstract=(AbstractSection("RESULTS", None, "RESULTS: RESULTS vary."),))
+    assert [quote for _, quote in quotes(Document(paper, "hash"))] == ["RESULTS: RESULTS vary."]
+
+
+def test_a_paper_without_an_abstract_is_cited_by_its_title_and_one_without_a_title_not_at_all():
+    assert quotes(Document(article("9", "Ginger works.", ""), "hash")) == [("title:0-13", "Ginger works.")]
+    assert quotes(Document(article("9", None, ""), "hash")) == []
+
+
+def test_the_sentence_that_answers_comes_before_the_others_of_its_paper():
+    first = next(each for each in found(corpus_of(*GINGER)) if each.span.pmid == "11")
+    assert first.span.quote == "Ginger reduced nausea in pregnancy by 40%."
+    assert first.coverage == 1
+
+
+def test_every_paper_has_an_extract_whatever_the_others_say():
+    wordy = article("14", "Ginger.", " ".join(f"Ginger reduced nausea in pregnancy {n} times." for n in range(30)))
+    assert {"11", "12", "13", "14"} <= {each.span.pmid for each in found(corpus_of(*GINGER, wordy))}
+
+
+def test_few_sentences_are_embedded_however_many_there_are():
+    class Counting(WordVectors):
+        texts = 0
+
+        def embed(self, texts):
+            self.texts += len(texts)
+            return super().embed(texts)
+
+    corpus = corpus_of(*(replace(TRIAL, pmid=str(n), abstract=TRIAL.abstract * 20) for n in range(100, 106)))
+    corpus.embeddings = Counting()
+    found(corpus)
+    assert corpus.embeddings.texts == 1 + EMBEDDED
+
+
+def test_a_sentence_on_something_else_does_not_fit():
+    for each in found(corpus_of(), "Does ginger reduce nausea?"):
+        assert not each.fits
+    assert all(each.fits for each in found(corpus_of(*GINGER)) if each.span.quote.endswith("pregnancy by 40%."))
+
+
+def test_papers_that_were_deleted_meanwhile_have_none():
+    corpus = corpus_of(*GINGER)
+    retrieved = find(Question(QUESTION), corpus)
+    assert extracts(retrieved, retrieved.ranked[:5], {}, corpus) == []
