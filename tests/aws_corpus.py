@@ -28,6 +28,7 @@ def settings_of(made: MotoPorts, **more) -> Settings:
             **tables,
             "queue_url": made.queues["WorkQueue"],
             "ingest_queue_url": made.queues["IngestQueue"],
+            "evaluate_queue_url": made.queues["EvaluateQueue"],
             "bucket": made.blobs._bucket,
             "event_bus": made.prefix,
             "opensearch_url": "http://127.0.0.1:9",

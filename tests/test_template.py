@@ -31,6 +31,7 @@ OFFERED = [*TOOLS.values(), *RESOURCES.values()]
 EMBED = [name for name in FUNCTIONS if "BIO_MCP_MODELS" in variables(name)]
 PARAMETERS = TEMPLATE["Parameters"]
 SCHEDULES = of("AWS::Scheduler::Schedule")
+QUEUES = {"WorkQueue": "sync_delta", "IngestQueue": "ingest", "EvaluateQueue": "evaluate"}
 
 
 # ---- functions ----
@@ -280,7 +281,7 @@ def test_a_schedule_sends_to_the_work_queue_and_what_cannot_be_sent_is_kept(name
     assert schedule["Target"]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": "DeadLetters.Arn"}}
 
 
-@pytest.mark.parametrize(("name", "function"), [("WorkQueue", "sync_delta"), ("IngestQueue", "ingest")])
+@pytest.mark.parametrize(("name", "function"), QUEUES.items())
 def test_a_queue_waits_for_its_function_to_end_before_it_sends_its_message_again(name, function):
     queue, [work] = MADE[name]["Properties"], FUNCTIONS[function][1]["Events"].values()
     assert queue["VisibilityTimeout"] * 1000 >= 6 * timeout_ms(function)
@@ -292,7 +293,7 @@ def test_a_queue_waits_for_its_function_to_end_before_it_sends_its_message_again
 
 def test_nothing_but_the_queues_calls_a_function_without_waiting_for_its_answer():
     sources = [each["Type"] for _, own in FUNCTIONS.values() for each in own.get("Events", {}).values()]
-    assert sources == ["SQS", "SQS"]
+    assert sources == ["SQS"] * len(QUEUES)
     assert set(of("AWS::Lambda::EventSourceMapping")) == {"IngestImageFunctionWork"}
 
 
@@ -315,7 +316,7 @@ def test_what_eventbridge_cannot_send_becomes_a_dead_letter_and_it_may_send_for_
     [rule] = of("AWS::Events::Rule").values()
     assert rule["Targets"][0]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": "DeadLetters.Arn"}}
     [policy] = of("AWS::SQS::QueuePolicy").values()
-    assert {each["Ref"] for each in policy["Queues"]} == {"WorkQueue", "IngestQueue", "DeadLetters"}
+    assert {each["Ref"] for each in policy["Queues"]} == {*QUEUES, "DeadLetters"}
     [sends, tls_only] = policy["PolicyDocument"]["Statement"]
     assert sends["Principal"] == {"Service": "events.amazonaws.com"}
     assert (sends["Effect"], sends["Action"]) == ("Allow", "sqs:SendMessage")
@@ -323,7 +324,7 @@ def test_what_eventbridge_cannot_send_becomes_a_dead_letter_and_it_may_send_for_
     assert sends["Condition"] == {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": "InboxRule.Arn"}}}
     denied = tls_only["Fn::If"][1]
     assert denied["Effect"] == "Deny"
-    assert {text(each) for each in denied["Resource"]} == {"WorkQueue.Arn", "IngestQueue.Arn", "DeadLetters.Arn"}
+    assert {text(each) for each in denied["Resource"]} == {f"{each}.Arn" for each in (*QUEUES, "DeadLetters")}
 
 
 def test_dead_letters_are_kept_longest():

@@ -39,13 +39,14 @@ def dimension(metric):
 
 
 LOGICAL = [name for name, _ in FUNCTIONS.values()]
-FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction"}
+FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction", "EvaluateFunction"}
 MUST = {
     *(("AWS/Lambda", metric, name) for metric in ("Errors", "Throttles") for name in LOGICAL),
     *(("AWS/Lambda", "Duration", name) for name in LOGICAL if name not in FILL_THEIR_TIME),
     ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "DeadLetters.QueueName"),
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "WorkQueue.QueueName"),
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "IngestQueue.QueueName"),
+    ("AWS/SQS", "ApproximateAgeOfOldestMessage", "EvaluateQueue.QueueName"),
     ("AWS/ApiGateway", "4xx", "Api"),
     ("AWS/ApiGateway", "5xx", "Api"),
     *(

@@ -73,6 +73,7 @@ def test_a_stack_that_is_whole_is_told_to_be(stack):
         "tables",
         "queue",
         "ingest queue",
+        "evaluate queue",
         "bucket",
         "event bus",
         "projects",

@@ -31,6 +31,12 @@ class AwsSettings:
         "URL of the SQS queue of files in the inbox and of the rest of long ingests; empty: there is one queue for all",
         mode="aws",
     )
+    evaluate_queue_url: str = setting(
+        "BIO_MCP_EVALUATE_QUEUE_URL",
+        "",
+        "URL of the SQS queue of the rest of long evaluations; empty: there is one queue for all",
+        mode="aws",
+    )
     bucket: str = setting(
         "BIO_MCP_BUCKET",
         "",

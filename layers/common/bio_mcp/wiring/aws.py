@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,11 +83,9 @@ class Aws(Shared):
         return SqsContinuations(self._sqs, self.settings.needed("queue_url"), self._queues_of_tools())
 
     def _queues_of_tools(self) -> dict[str, str]:
-        if not (url := self.settings.ingest_queue_url):
-            return {}
-        from bio_mcp.ingesting.run import BATCH_TOOL, TOOL
-
-        return dict.fromkeys((TOOL, BATCH_TOOL), url)
+        named = {"ingest_from_source": self.settings.ingest_queue_url, "ingest.run": self.settings.ingest_queue_url}
+        named |= {"eval.run": self.settings.evaluate_queue_url}
+        return {tool: url for tool, url in named.items() if url}
 
     @lazily
     def audit(self) -> "Audit":
@@ -152,11 +151,11 @@ class Aws(Shared):
         from bio_mcp.adapters.aws import inspection
 
         named = self.settings.needed
-        ingests = self.settings.ingest_queue_url
+        queues = {"ingest queue": self.settings.ingest_queue_url, "evaluate queue": self.settings.evaluate_queue_url}
         return [
             examine("tables", lambda: inspection.tables(self._dynamodb, self._tables(inspection.KEYS))),
             examine("queue", lambda: inspection.queue(self._sqs, named("queue_url"))),
-            *([examine("ingest queue", lambda: inspection.queue(self._sqs, ingests))] if ingests else []),
+            *(examine(name, partial(inspection.queue, self._sqs, url)) for name, url in queues.items() if url),
             examine("bucket", lambda: inspection.bucket(self._s3, named("bucket"))),
             examine("event bus", lambda: inspection.bus(self._events, named("event_bus"))),
             *self.zotero_checks(),
