@@ -40,6 +40,7 @@ installed: $(VENV)/.run $(MODEL)  # by `setup`, one at a time
 
 run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:3010/mcp
 	$(BIN)/bio-mcp import --if-empty --sample
+	$(BIN)/bio-mcp kg import --if-empty --sample
 	$(BIN)/bio-mcp serve
 
 test: setup $(VENV)/.dev ## everything that needs only Python

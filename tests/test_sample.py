@@ -1,8 +1,11 @@
 """The bundled sample is what its notice says, and small."""
 
 from collections import Counter
-from importlib.resources import files
+from importlib.resources import as_file, files
 
+from bio_mcp.graph.duke import SOURCE
+from bio_mcp.graph.nodes import Edge
+from bio_mcp.ingesting.graph_files import read_items
 from bio_mcp.literature.records import Article, RetractionStatus
 from tests.doors.command_line import sample
 
@@ -27,3 +30,24 @@ def test_the_notice_counts_right():
 
 def test_it_is_small():
     assert len((files("bio_mcp") / "samples/pubmed.xml.gz").read_bytes()) < 500_000
+
+
+def test_the_graph_is_what_its_notice_says_and_small():
+    with as_file(files("bio_mcp") / "samples/graph.jsonl.gz") as path:
+        items = [item for _, item in read_items(path)]
+    count = Counter(getattr(each, "type", None) for each in items)
+    assert None not in count
+    assert (
+        f"{count['herb']} plants, {count['constituent']} compounds and {count['indication']} activities, with "
+        f"{count['has_constituent'] + count['acts_on']} edges"
+    ) in NOTICE
+    assert set(count) == {"herb", "constituent", "indication", "has_constituent", "acts_on"}
+    assert path.stat().st_size < 300_000
+
+
+def test_every_edge_of_the_graph_has_the_source_that_the_notice_names():
+    with as_file(files("bio_mcp") / "samples/graph.jsonl.gz") as path:
+        edges = [item for _, item in read_items(path) if isinstance(item, Edge)]
+    assert {source for each in edges for source in each.sources} == {SOURCE}
+    assert "Alexander Wirth" in NOTICE
+    assert "CC BY 4.0" in NOTICE

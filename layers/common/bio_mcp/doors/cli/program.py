@@ -39,6 +39,7 @@ COMMANDS = {
     "ingest": ("ingesting", "Read documents into a project."),
     "projects": ("projects", "Make, list, search and delete libraries of your own documents."),
     "locate": ("locating", "Find where a quoted sentence is from."),
+    "kg": ("graph", "Import, show and walk the graph of herbs."),
     "parse": ("parsing", "Show how a file is read: its sections, headings and pages."),
     "eval": ("evaluating", "Measure how good search and answers are."),
     "queries": ("queries", "List the followed queries; stop or remove one."),

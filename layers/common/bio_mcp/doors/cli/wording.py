@@ -40,6 +40,7 @@ ARGUMENTS = {
     "sections": "--section",
     "firstPage": "--page",
     "top_k": "--top-k",
+    "max_depth": "--max-depth",
     "max_characters": "--max-characters",
     "year_from": "--year-from",
     "year_to": "--year-to",

@@ -1,0 +1,156 @@
+"""`bio-mcp kg`: a graph imported, shown and walked at the command line."""
+
+import gzip
+import json
+
+import pytest
+
+from bio_mcp.graph.records import to_record
+from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.syncing.importing import import_records
+from tests.small_graph import EDGES, NODES
+
+
+@pytest.fixture
+def graph(cli, tmp_path):
+    """The command line over the small graph."""
+    path = tmp_path / "small.jsonl"
+    path.write_text("\n".join(json.dumps(to_record(each), ensure_ascii=False) for each in (*NODES, *EDGES)))
+    cli.file = str(path)
+    assert cli("kg", "import", cli.file).code == 0
+    return cli
+
+
+def test_a_file_is_imported_once(graph):
+    ran = graph("kg", "import", graph.file)
+    assert ran.code == 0
+    assert "9 nodes, 9 edges; the graph did not change." in ran.shown
+    assert "The graph holds 9 nodes and 9 edges." in ran.shown
+    assert graph("kg", "import", graph.file, "--json").json == {
+        "file": "small.jsonl",
+        "nodes": 9,
+        "edges": 9,
+        "changed": False,
+        "holds": {
+            "herb": 2,
+            "constituent": 2,
+            "indication": 2,
+            "drug": 2,
+            "formulation": 1,
+            "has_constituent": 3,
+            "treats": 4,
+            "interacts_with": 1,
+            "contains": 1,
+        },
+    }
+
+
+def test_the_bundled_sample_is_walked_at_once_by_thai_english_and_latin_names(cli):
+    ran = cli("kg", "import", "--sample", "--if-empty")
+    assert "723 nodes, 519 edges." in ran.shown
+    for name in ("ขมิ้นชัน", "turmeric", "CURCUMA LONGA"):
+        assert "Turmeric has_constituent turmerone acts_on Choleretic" in cli("kg", "paths", *name.split()).shown
+    again = cli("kg", "import", "--sample", "--if-empty", "--json").json
+    assert (again["nodes"], again["changed"]) == (0, False)
+
+
+def test_a_wrong_line_is_named_and_nothing_is_imported(cli, tmp_path):
+    path = tmp_path / "wrong.jsonl"
+    path.write_text('{"node": "herb", "id": "H1", "names": {"en": "Ginger"}}\n{"node": "plant"}\n')
+    ran = cli("kg", "import", str(path))
+    assert ran.code == 2
+    assert "error: Line 2: 'plant' is no node type" in ran.err
+    assert "Nothing was imported." in " ".join(ran.err.split())
+    assert cli("kg", "import", str(path), "--json").json["error"]["details"]["problems"][0]["line"] == 2
+    assert cli("kg", "show", "H1").code == 1
+
+
+@pytest.mark.parametrize("argv", [[], ["x.jsonl", "--sample"]])
+def test_either_a_file_or_the_sample_is_imported(cli, tmp_path, monkeypatch, argv):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.jsonl").touch()
+    ran = cli("kg", "import", *argv)
+    assert ran.code == 2
+    assert "Give the file to import, or --sample." in ran.err
+
+
+def test_a_file_that_is_no_archive_is_a_failure_without_its_path(cli, tmp_path):
+    path = tmp_path / "cut.gz"
+    path.write_bytes(gzip.compress(b"x" * 100)[:-9])
+    ran = cli("kg", "import", str(path))
+    assert ran.code == 2
+    assert "damaged or cut short" in ran.err
+    assert str(tmp_path) not in ran.err
+
+
+def test_a_node_is_shown_with_its_edges_their_sources_and_papers(graph):
+    shown = graph("kg", "show", "diferuloylmethane").shown
+    for line in (
+        "id        C9",
+        "English   Curcumin",
+        "synonyms  Diferuloylmethane",
+        "^has_constituent Turmeric (herb H1)",
+        "treats Dyspepsia (indication I05)",
+        'PMID 17727691: "It helps."',
+        "A review",
+    ):
+        assert line in shown
+
+
+def test_a_node_as_json_has_its_line_and_its_edges(graph):
+    body = graph("kg", "show", "H1", "--json").json
+    assert {key: body[key] for key in to_record(NODES[0])} == to_record(NODES[0])
+    assert [(each["edge"], each["id"]) for each in body["relations"]] == [
+        ("has_constituent", "C9"),
+        ("interacts_with", "D1"),
+        ("treats", "I05"),
+    ]
+    assert body["relations"][2]["evidence"] == [{"quote": "Used of old."}]
+    assert (body["left_out"], body["warnings"]) == (0, [])
+
+
+def test_a_retracted_paper_of_an_edge_is_a_warning(graph):
+    corpus = graph.corpus()
+    import_records([Article(pmid="17727691", retraction=RetractionStatus.RETRACTED)], corpus)
+    corpus.close()
+    assert "warning: PMID 17727691 was retracted: say so where you cite it." in graph("kg", "show", "C9").err
+    ran = graph("kg", "paths", "C9")
+    assert "Curcumin treats Dyspepsia [retracted]" in ran.shown
+    assert "PMID 17727691 was retracted" in ran.err
+
+
+def test_an_ambiguous_name_lists_its_candidates(graph):
+    ran = graph("kg", "show", "ginger")
+    assert ran.code == 1
+    assert "D2 (drug Ginger extract), H2 (herb Ginger)" in " ".join(ran.err.split())
+
+
+def test_paths_are_shown_a_line_each(graph):
+    assert graph("kg", "paths", "Zingiber", "officinale").shown.splitlines() == [
+        "Ginger has_constituent 6-Gingerol treats Nausea",
+        "Ginger has_constituent Curcumin treats Dyspepsia",
+        "Ginger treats Nausea",
+    ]
+
+
+def test_paths_take_a_pattern_and_every_filter(graph):
+    assert graph("kg", "paths", "I05", "--pattern", "^treats>herb").shown == "Dyspepsia ^treats Turmeric\n"
+    asked = ["kg", "paths", "H2", "--pattern", "herb>constituent>indication"]
+    assert graph(*asked, "--icd", "K30").shown == "Ginger has_constituent Curcumin treats Dyspepsia\n"
+    assert graph(*asked, "--to", "nausea").shown == "Ginger has_constituent 6-Gingerol treats Nausea\n"
+    assert graph("kg", "paths", "H2", "--edges", "treats").shown == "Ginger treats Nausea\n"
+    assert graph("kg", "paths", "H2", "--max-depth", "1", "--nodes", "indication").shown == "Ginger treats Nausea\n"
+    assert "No path fits." in graph("kg", "paths", "H2", "--evidence").shown
+
+
+def test_what_was_left_out_of_paths_is_a_warning(graph):
+    ran = graph("kg", "paths", "H2", "--limit", "1")
+    assert ran.shown == "Ginger has_constituent 6-Gingerol treats Nausea\n"
+    assert "warning: 2 further paths are left out." in ran.err
+
+
+def test_a_wrong_pattern_names_the_option(graph):
+    ran = graph("kg", "paths", "H2", "--pattern", "plant")
+    assert ran.code == 2
+    assert "--pattern: 'plant' is neither a node type" in ran.err
+    assert "--max-depth allows 1" in graph("kg", "paths", "H2", "--pattern", "treats>^treats", "--max-depth", "1").err

@@ -1,0 +1,160 @@
+"""Importing nodes and edges: all of a file, or nothing."""
+
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.graph import SqliteGraph
+from bio_mcp.errors import InvalidInput, StoreFailed
+from bio_mcp.graph.nodes import Edge, EdgeType, Node, NodeType
+from bio_mcp.ingesting.graph_import import GraphImport, import_graph
+from tests.reference_graph import ReferenceGraph
+from tests.small_graph import EDGES, NODES
+
+HERB, DRUG = NODES[0], NODES[6]
+
+
+def items(*content):
+    return list(zip(count(1), content))
+
+
+@pytest.fixture(params=[1, 3, 20_000])
+def at_once(request):
+    """How many nodes or edges are written at once."""
+    return request.param
+
+
+class Watched(ReferenceGraph):
+    """A graph that counts writes, and fails at one of them."""
+
+    def __init__(self, *content, failing=None):
+        self.writes, self._failing = [], None
+        super().__init__(*content)
+        self.writes, self._failing = [], failing
+
+    def put(self, nodes, edges):
+        if len(self.writes) == self._failing:
+            raise StoreFailed("full")
+        super().put(nodes, edges)
+        self.writes.append((len(nodes), len(edges)))
+
+
+def test_everything_is_written_in_any_order_of_lines(at_once):
+    graph = ReferenceGraph()
+    report = import_graph(items(*EDGES, *NODES), graph, at_once=at_once)
+    assert report == GraphImport(len(NODES), len(EDGES), changed=True)
+    assert graph.nodes([each.node_id for each in NODES]) == {each.node_id: each for each in NODES}
+    assert sum(graph.count().values()) == len(NODES) + len(EDGES)
+
+
+def test_importing_again_changes_nothing(at_once):
+    graph = ReferenceGraph()
+    import_graph(items(*NODES, *EDGES), graph, at_once=at_once)
+    again = import_graph(items(*NODES, *EDGES), graph, at_once=at_once)
+    assert again == GraphImport(len(NODES), len(EDGES), changed=False)
+
+
+def test_nodes_come_before_edges_and_no_write_is_larger_than_allowed(at_once):
+    graph = Watched()
+    import_graph(items(*EDGES, *NODES), graph, at_once=at_once)
+    assert all(nodes <= at_once and edges <= at_once for nodes, edges in graph.writes)
+    with_edges = [n for n, (_, edges) in enumerate(graph.writes) if edges]
+    assert all(nodes == 0 for nodes, _ in graph.writes[with_edges[0] + 1 :])
+
+
+def test_a_small_file_is_one_write(tmp_path):
+    graph = Watched()
+    import_graph(items(*NODES, *EDGES), graph)
+    assert graph.writes == [(len(NODES), len(EDGES))]
+
+
+def test_an_import_that_broke_off_is_completed_by_the_next():
+    graph = Watched(failing=3)
+    with pytest.raises(StoreFailed):
+        import_graph(items(*NODES, *EDGES), graph, at_once=4)
+    graph._failing = None
+    import_graph(items(*NODES, *EDGES), graph)
+    assert graph.count() == ReferenceGraph(*NODES, *EDGES).count()
+
+
+@pytest.mark.parametrize(
+    ("content", "problems"),
+    [
+        (
+            (HERB, InvalidInput("it is no JSON"), DRUG, InvalidInput("names: an object")),
+            [(2, "it is no JSON"), (4, "names: an object")],
+        ),
+        ((HERB, replace(HERB, type=NodeType.DRUG)), [(2, "H1 is a drug here, and a herb in line 1")]),
+        (
+            (HERB, Edge(EdgeType.TREATS, "H1", "I9", ("x",)), Edge(EdgeType.TREATS, "H8", "H1", ("x",))),
+            [
+                (2, "I9 is a node of neither this file nor the graph"),
+                (3, "H8 is a node of neither this file nor the graph"),
+            ],
+        ),
+        (
+            (HERB, replace(DRUG, node_id="C9")),
+            [(2, "C9 is a drug here, and a constituent in the graph: use another id")],
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_line_and_nothing_is_written(content, problems):
+    graph = Watched(NODES[2])
+    with pytest.raises(InvalidInput) as refused:
+        import_graph(items(*content), graph)
+    assert graph.writes == []
+    assert refused.value.details == {
+        "problems": [{"line": line, "problem": why} for line, why in problems],
+        "wrong": len(problems),
+    }
+    others = {1: "", 2: " 1 more line is wrong."}[len(problems)]
+    assert str(refused.value) == f"Line {problems[0][0]}: {problems[0][1]}.{others} Nothing was imported."
+
+
+def test_of_many_wrong_lines_the_first_are_named():
+    with pytest.raises(InvalidInput, match=r"Line 1: bad\. 29 more lines are wrong") as refused:
+        import_graph(items(*[InvalidInput("bad")] * 30), ReferenceGraph())
+    assert [each["line"] for each in refused.value.details["problems"]] == list(range(1, 21))
+
+
+def test_an_edge_may_need_nodes_that_are_stored():
+    graph = ReferenceGraph(*NODES)
+    assert import_graph(items(*EDGES), graph).changed
+
+
+def test_a_file_that_breaks_off_writes_nothing():
+    def broken():
+        yield from items(*NODES)
+        raise InvalidInput("The archive is damaged or cut short.")
+
+    graph = Watched()
+    with pytest.raises(InvalidInput, match="damaged"):
+        import_graph(broken(), graph)
+    assert graph.writes == []
+
+
+def test_an_empty_file_is_none():
+    with pytest.raises(InvalidInput, match="no node and no edge"):
+        import_graph([], ReferenceGraph())
+
+
+def test_more_than_can_be_checked_is_refused():
+    with pytest.raises(InvalidInput, match="more than 3 nodes and edges"):
+        import_graph(items(*NODES), ReferenceGraph(), most=3)
+
+
+def test_progress_counts_what_is_written():
+    seen = []
+    progress = lambda done, total, _: seen.append((done, total))  # noqa: E731
+    import_graph(items(*NODES, *EDGES), ReferenceGraph(), progress, at_once=5)
+    assert seen == [(5, 18), (14, 18), (18, 18)]
+
+
+def test_a_failed_write_of_the_laptops_store_leaves_nothing_of_it(tmp_path):
+    graph = SqliteGraph(Database(tmp_path, max_pages=40))
+    many = [Node(f"H{n}", NodeType.HERB, {"en": "x" * 400 + str(n)}) for n in range(2_000)]
+    with pytest.raises(StoreFailed):
+        import_graph(items(*many), graph)
+    assert (graph.count(), graph.revision()) == ({}, "")
