@@ -13,6 +13,7 @@ DOMAIN = "${OpenSearchArn}"
 INDEX = tuple(f"{DOMAIN}/${{OpenSearchIndex}}{rest}" for rest in ("", "/*", "-*"))  # the corpus's: alias and indices
 COLLECTIONS = (f"{DOMAIN}/${{OpenSearchIndex}}.*",)  # those of projects: no name of one fits the other
 CONTINUATIONS = "WorkQueue"  # unless a function works through another queue
+FOLDER = "<its own>"  # of files, which function.toml names
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 
 
@@ -166,8 +167,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "calls.record": table("Calls", "PutItem") | files("calls", "PutObject"),
     "calls.get": table("Calls", "BatchGetItem") | files("calls", "GetObject"),
     "calls.latest": table("Calls", "Query", "BatchGetItem") | files("calls", "GetObject"),
-    "blobs.put": files("evaluations", "PutObject") | files("ingest-logs", "PutObject"),  # eval.run's and ingest.run's
-    "blobs.get": files("ingest-logs", "GetObject"),
+    "blobs.put": files(FOLDER, "PutObject"),
+    "blobs.get": files(FOLDER, "GetObject"),
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),
     "checkpoints.advance": table("Checkpoints", "GetItem", "PutItem"),
@@ -186,8 +187,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
 }
 
 
-def given_for(methods: Iterable[str], queue: str = CONTINUATIONS) -> Given:
-    """What methods of ports, as `documents.get`, take; `queue` is where continuations go.
+def given_for(methods: Iterable[str], queue: str = CONTINUATIONS, folder: str = FOLDER) -> Given:
+    """What methods of ports, as `documents.get`, take; `queue` is where continuations go, `folder` where files are.
 
     Raises `LookupError` for a method that has no row here.
     """
@@ -198,11 +199,12 @@ def given_for(methods: Iterable[str], queue: str = CONTINUATIONS) -> Given:
             raise LookupError(f"scripts/port_grants.py does not say what {method} takes on AWS: add it to GRANTS")
         variables = (*VARIABLES[port], *MORE_VARIABLES.get(method, ()))
         whole |= Given(frozenset(variables), grants)
-    return Given(whole.variables, frozenset((action, _sent_to(queue, on)) for action, on in whole.grants))
+    return Given(whole.variables, frozenset((action, _own(on, queue, folder)) for action, on in whole.grants))
 
 
-def _sent_to(queue: str, resource: str) -> str:
-    return f"{queue}.Arn" if resource == f"{CONTINUATIONS}.Arn" else resource
+def _own(resource: str, queue: str, folder: str) -> str:
+    """The resource of one function in the place of what stands for it in the rows."""
+    return f"{queue}.Arn" if resource == f"{CONTINUATIONS}.Arn" else resource.replace(FOLDER, folder)
 
 
 def _grants(method: str) -> frozenset[Grant]:

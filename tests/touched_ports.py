@@ -12,7 +12,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.ports import Backends
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.tool import Resource, Tool
-from scripts.port_grants import CONTINUATIONS, Given, given_for
+from scripts.port_grants import CONTINUATIONS, FOLDER, Given, given_for
 from scripts.template.functions import declared
 from tests.aws_template import allowed, variables
 from tests.corpus import HashedWords
@@ -113,7 +113,7 @@ def needed(function: str) -> Given:
     offered = [each for each in (*TOOLS.values(), *RESOURCES.values()) if each.lambda_module == function]
     found = reached(function)
     methods = (method for each in offered for method in used(each, found.get(each.name, ())))
-    return given_for(methods, queue_of(function))
+    return given_for(methods, queue_of(function), folder_of(function))
 
 
 def queue_of(function: str) -> str:
@@ -121,12 +121,17 @@ def queue_of(function: str) -> str:
     return str(declared(function).get("queue", CONTINUATIONS))
 
 
+def folder_of(function: str) -> str:
+    """The folder of the bucket that a function keeps files in."""
+    return str(declared(function).get("folder", FOLDER))
+
+
 def ungranted(what: Tool | Resource, methods: Iterable[str]) -> list[str]:
     """A sentence for each method of `methods` that the function of `what` cannot call on AWS."""
     has = Given(frozenset(variables(what.lambda_module)), frozenset(allowed(what.lambda_module)))
     sentences = []
     for method in sorted(methods):
-        missing = given_for([method], queue_of(what.lambda_module)).without(has)
+        missing = given_for([method], queue_of(what.lambda_module), folder_of(what.lambda_module)).without(has)
         if missing != Given():
             lacks = [*sorted(missing.variables), *(f"{action} on {on}" for action, on in sorted(missing.grants))]
             sentences.append(

@@ -7,6 +7,7 @@ timeout_s    of Lambda; else what its longest tool takes and a cold start, withi
 memory_mb    a model takes one whole processor, any other function 512
 alarm_ms     how long a call takes when its alarm rings, 0 for no alarm; else four fifths of the time-out, or more
 queue        which it works through: its continuations go there too
+folder       of the bucket, where it stores files
 image        parameter of a container image that takes the place of its code and layers, where one is given
 endpoint     true where it serves no tools and calls the functions that do
 layers       beside those that follow
@@ -31,7 +32,7 @@ from scripts.template.blocks import Value
 ROOT = Path(__file__).parents[2]
 DIRECTORY = ROOT / "functions"
 KEYS = {"description", "timeout_s", "memory_mb", "alarm_ms", "queue", "endpoint", "layers", "secret", "properties"}
-KEYS |= {"variables", "image"}
+KEYS |= {"variables", "image", "folder"}
 LONGEST_S = 29  # what the HTTP API waits for
 COLD_START_S = 5
 MODEL_MB, MB = 1769, 512

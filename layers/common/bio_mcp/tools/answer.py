@@ -74,6 +74,7 @@ class GivenAnswer(Response):
     timeout=25,
     output_listed=False,
     command="answer",
+    also_uses=("language_model.generate",),
 )
 def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> GivenAnswer:
     """Answer a question by sentences of the corpus' papers, quoted word for word, each with its place.
