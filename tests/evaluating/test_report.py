@@ -1,15 +1,15 @@
 """The report: one page that shows the figures to everybody, and asks no network for anything."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from bio_mcp.evaluating.cursor import Run
-from bio_mcp.evaluating.metrics import RANKING
-from bio_mcp.evaluating.outcomes import RankingOutcome
+from bio_mcp.evaluating.metrics import METRICS, figures
+from bio_mcp.evaluating.outcomes import AnswerOutcome, CitedOutcome, Outcome, RankingOutcome
 from bio_mcp.evaluating.questions import EvaluationSet, JudgedQuestion
 from bio_mcp.evaluating.report.page import page
-from bio_mcp.evaluating.run import figures
 
 HOSTILE = '</title><script src="https://evil.example/x.js"></script><img src=x onerror=alert(1)>'
 ASKED = EvaluationSet(
@@ -17,7 +17,12 @@ ASKED = EvaluationSet(
     "v1",
     (JudgedQuestion("a", "Found?", ("1",)), JudgedQuestion("b", HOSTILE, ("2",)), JudgedQuestion("c", "Far?", ("3",))),
 )
-OUTCOMES = [RankingOutcome("a", 1, (1,), 2), RankingOutcome("b", 1, ()), RankingOutcome("c", 1, (40,), 3)]
+GOOD, BAD = AnswerOutcome(True, 0.9, (CitedOutcome(right=True),), ((0,),)), AnswerOutcome(True, 0.31)
+OUTCOMES = [
+    Outcome("a", 1, RankingOutcome((1,), 2), answer=GOOD, without=replace(BAD, answered=False)),
+    Outcome("b", 1, RankingOutcome(), answer=BAD, without=BAD),
+    Outcome("c", 1, RankingOutcome((40,), 3)),
+]
 VOID = {"meta", "line", "path", "circle", "polygon", "polyline", "rect", "br"}
 
 
@@ -49,13 +54,13 @@ class Page(HTMLParser):
 
 
 def run(ended, outcomes):
-    return Run(ended, "v1", "model", figures(RANKING, outcomes))
+    return Run(ended, "v1", "model", figures(METRICS, outcomes))
 
 
 @pytest.fixture(scope="module")
 def source():
     earlier = [run("2026-11-20T10:00:00Z", OUTCOMES[:1])]
-    return page(ASKED, RANKING, run("2026-11-22T10:00:00Z", OUTCOMES), earlier, OUTCOMES)
+    return page(ASKED, METRICS, run("2026-11-22T10:00:00Z", OUTCOMES), earlier, OUTCOMES)
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +86,13 @@ def test_each_plot_says_what_it_shows(seen):
     ids = [each["id"] for _, each in seen.elements if "id" in each]
     assert len(ids) == len(set(ids))
     plots = seen.all("svg")
-    assert len(plots) == 1 + len(RANKING)
+    assert len(plots) == 3 + len(figures(METRICS, OUTCOMES))  # all of them, risk, calibration, and each over the runs
     assert all(each["role"] == "img" and set(each["aria-labelledby"].split()) <= set(ids) for each in plots)
 
 
 def test_a_table_has_the_figures_that_the_plot_shows(seen):
     assert all(each["scope"] in ("col", "row") for each in seen.all("th"))
-    assert len(seen.all("caption")) == len(seen.all("table")) == 2
+    assert len(seen.all("caption")) == len(seen.all("table")) == 3
     for words in ("R@10", "0.333", "0.000 to 1.000", "-0.667, worse"):
         assert words in seen.text
 
@@ -104,6 +109,22 @@ def test_the_questions_that_went_wrong_are_named_with_the_place_of_their_paper(s
     assert "Found?" not in seen.text
 
 
+def test_the_questions_that_should_not_have_been_answered_are_named_with_the_confidence(seen):
+    at = seen.text.index("Questions answered without a right paper in the corpus")
+    assert seen.text[at:].count(HOSTILE) == 1
+    assert "0.31" in seen.text[at:]
+
+
+def test_risk_and_calibration_are_told_in_words_too(seen):
+    assert "confidence 0.31: 0.00 of 3 right; confidence 0.90: 1.00 of 1 right" in seen.text
+    assert any("of the first 25%, 0% wrong" in each for each in seen.text)
+
+
+def test_a_search_without_answers_has_no_plot_of_confidence():
+    searched = [replace(each, answer=None, without=None) for each in OUTCOMES]
+    assert "Confidence" not in Page(page(ASKED, METRICS, run("2026-11-22T10:00:00Z", searched), [], searched)).text
+
+
 def test_a_first_run_has_nothing_to_compare_with():
-    text = Page(page(ASKED, RANKING, run("2026-11-22T10:00:00Z", OUTCOMES[:1]), [], OUTCOMES[:1])).text
+    text = Page(page(ASKED, METRICS, run("2026-11-22T10:00:00Z", OUTCOMES[:1]), [], OUTCOMES[:1])).text
     assert not [each for each in text if each.endswith(("worse", "better", "same"))]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from bio_mcp.evaluating.metrics import Result
-from bio_mcp.evaluating.outcomes import RankingOutcome
+from bio_mcp.evaluating.figures import Result
+from bio_mcp.evaluating.outcomes import Outcome
 
 MOST_RUNS = 100  # in the history of a set
 
@@ -31,14 +31,14 @@ class Cursor:
     end this one, as the last of them, with the key of its report."""
 
     expected: int = 0
-    rankings: list[RankingOutcome] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
     history: list[Run] = field(default_factory=list)
     report_key: str = ""
 
     @property
     def done(self) -> int:
         """Questions that were asked."""
-        return self.expected if self.report_key else len(self.rankings)
+        return self.expected if self.report_key else len(self.outcomes)
 
     @property
     def results(self) -> Sequence[Result]:
@@ -48,13 +48,13 @@ class Cursor:
     def ended(self, run: Run, report_key: str) -> None:
         """Add the run to the history, of which the oldest are dropped, and forget the questions."""
         self.history = [*self.history, run][-MOST_RUNS:]
-        self.report_key, self.rankings = report_key, []
+        self.report_key, self.outcomes = report_key, []
 
     def to_json(self) -> dict[str, Any]:
         """The state as its job holds it."""
         return {
             "expected": self.expected,
-            "rankings": [each.to_json() for each in self.rankings],
+            "outcomes": [each.to_json() for each in self.outcomes],
             "history": [asdict(each) for each in self.history],
             "report_key": self.report_key,
         }
@@ -64,7 +64,7 @@ class Cursor:
         """The state that `to_json` wrote."""
         return cls(
             given["expected"],
-            [RankingOutcome.from_json(each) for each in given["rankings"]],
+            [Outcome.from_json(each) for each in given["outcomes"]],
             [Run.from_json(each) for each in given["history"]],
             given["report_key"],
         )

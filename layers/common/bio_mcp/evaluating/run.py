@@ -3,7 +3,6 @@
 At most one run works on a set: it holds a lease, and renews it as it saves what became of the questions so far.
 """
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -12,11 +11,11 @@ from uuid import uuid4
 
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Conflict, DeadlineExceeded, Failure
-from bio_mcp.evaluating.asking import ranked
+from bio_mcp.evaluating.asking import Asking
 from bio_mcp.evaluating.corpora import fill
 from bio_mcp.evaluating.cursor import Cursor, Run
-from bio_mcp.evaluating.metrics import Metric, Result
-from bio_mcp.evaluating.outcomes import RankingOutcome
+from bio_mcp.evaluating.figures import Metric
+from bio_mcp.evaluating.metrics import figures
 from bio_mcp.evaluating.questions import EvaluationSet
 from bio_mcp.evaluating.report.page import page
 from bio_mcp.evaluating.reports import EvaluationReport, already_running, report_of, result_of, unread_result
@@ -155,10 +154,11 @@ class _Evaluation:
         articles = self.request.questions.articles
         if articles and not fill(articles(), corpus, self.deadline, self.progress):
             return False
+        asking = Asking(corpus, self.deadline, answers=any(each.of_answers for each in self.request.metrics))
         for number, question in enumerate(self.request.questions.questions[self.cursor.done :], 1):
             if not self.budget.allows(self.deadline):
                 return False
-            self.cursor.rankings.append(ranked(question, corpus, self.deadline))
+            self.cursor.outcomes.append(asking.ask(question))
             self.progress(self.cursor.done, self.cursor.expected, "questions")
             if number % SAVED_EVERY == 0:
                 self._save("running")
@@ -166,9 +166,9 @@ class _Evaluation:
 
     def _ended(self) -> EvaluationReport:
         """Write the report and end the job."""
-        results = figures(self.request.metrics, self.cursor.rankings)
+        results = figures(self.request.metrics, self.cursor.outcomes)
         run = Run(instant(self.backends.now()), self.request.questions.version, self.request.model, results)
-        report = page(self.request.questions, self.request.metrics, run, self.cursor.history, self.cursor.rankings)
+        report = page(self.request.questions, self.request.metrics, run, self.cursor.history, self.cursor.outcomes)
         self.cursor.ended(run, self.backends.blobs.put(FOLDER, report.encode(), ".html"))
         self._save("succeeded")
         return report_of(self.job, self.cursor, "complete")
@@ -192,9 +192,3 @@ class _Evaluation:
         job.progress = {"processed": cursor.done, "expected": cursor.expected}
         job.progress |= {"error": error, "reported": not self.unattended}
         self.backends.jobs.put(job)
-
-
-def figures(metrics: Sequence[Metric], outcomes: Sequence[RankingOutcome]) -> tuple[Result, ...]:
-    """The figures that these outcomes have anything to say on."""
-    results = (metric.result(outcomes) for metric in metrics)
-    return tuple(each for each in results if each)

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from bio_mcp.evaluating.cursor import Run
-from bio_mcp.evaluating.metrics import Metric, Result
-from bio_mcp.evaluating.outcomes import RankingOutcome
+from bio_mcp.evaluating.figures import Metric, Result, confidences
+from bio_mcp.evaluating.measures import calibration_bins, risk_coverage
+from bio_mcp.evaluating.outcomes import Outcome
 from bio_mcp.evaluating.questions import EvaluationSet
-from bio_mcp.evaluating.report.plots import course, ranges
+from bio_mcp.evaluating.report.plots import calibration, course, ranges, risks
 from bio_mcp.evaluating.report.style import STYLE
 
 FIRST = 10  # hits among which a right paper should be
@@ -21,7 +22,7 @@ def page(
     metrics: Sequence[Metric],
     run: Run,
     earlier: Sequence[Run],
-    rankings: Sequence[RankingOutcome],
+    outcomes: Sequence[Outcome],
 ) -> str:
     """The report of a run as HTML. Whatever a question holds is shown as text."""
     title = f"Evaluation: {asked.name}"
@@ -32,14 +33,15 @@ def page(
         f"<h1>{escape(title)}</h1>"
         f'<p class="about">{len(asked.questions):,} questions, version {escape(asked.version)}, ended '
         f"{escape(run.ended)}; model {escape(run.model[:200])}. Intervals are of 95 %, by the bootstrap over "
-        f"questions.</p>{_figures(metrics, run, earlier)}{_courses([*earlier, run])}{_missed(asked, rankings)}"
+        f"questions.</p>{_figures(metrics, run, earlier)}{_confidence(outcomes)}{_courses([*earlier, run])}"
+        f"{_missed(asked, outcomes)}{_answered(asked, outcomes)}"
         "</main></body></html>\n"
     )
 
 
 def _figures(metrics: Sequence[Metric], run: Run, earlier: Sequence[Run]) -> str:
     meanings = {each.name: each.meaning for each in metrics}
-    before = {each.name: each for each in (earlier[-1].results if earlier else ())}
+    before = {each.name: each for each in _last(run, earlier)}
     heads = "".join(_head(name) for name in HEADS)
     rows = "".join(_row(each, before.get(each.name), meanings.get(each.name, "")) for each in run.results)
     return (
@@ -47,6 +49,12 @@ def _figures(metrics: Sequence[Metric], run: Run, earlier: Sequence[Run]) -> str
         f"<caption>Figures of this run</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _last(run: Run, earlier: Sequence[Run]) -> Sequence[Result]:
+    """The figures of the last run of the same questions."""
+    same = [each for each in earlier if each.version == run.version]
+    return same[-1].results if same else ()
 
 
 def _head(name: str) -> str:
@@ -83,22 +91,51 @@ def _courses(runs: Sequence[Run]) -> str:
     return f'<h2>History</h2><div class="plots">{"".join(plots)}</div>'
 
 
-def _missed(asked: EvaluationSet, rankings: Iterable[RankingOutcome]) -> str:
-    """The questions without a right paper among the first hits."""
-    texts = {each.question_id: each for each in asked.questions}
-    missed = [each for each in rankings if each.relevant and min(each.places, default=FIRST + 1) > FIRST]
-    rows = "".join(
-        f'<tr><td>{escape(texts[each.question_id].text)}</td><td class="number">'
-        f"{min(each.places) if each.places else 'not found'}</td><td>{escape(', '.join(texts[each.question_id].pmids))}"
-        "</td></tr>"
-        for each in missed[:MOST_LISTED]
+def _confidence(outcomes: Iterable[Outcome]) -> str:
+    """How far confidence can be relied on; nothing where nothing was answered."""
+    answers = [answer for each in outcomes for answer in each.answers]
+    if not answers:
+        return ""
+    given = confidences(answers)
+    plots = (
+        (risks(risk_coverage(*given), "risks"), "Wrong among the most confident answers, by how many of all these are"),
+        (calibration(calibration_bins(*given), "calibration"), "Confidence and the share that cites a right paper"),
     )
+    figures = "".join(f"<figure>{plot}<figcaption>{caption}</figcaption></figure>" for plot, caption in plots)
+    return (
+        f"<h2>Confidence</h2><p>{len(answers):,} answers, withheld or not: each question asked of all the papers, and "
+        f'once more without its right papers.</p><div class="plots">{figures}</div>'
+    )
+
+
+def _missed(asked: EvaluationSet, outcomes: Iterable[Outcome]) -> str:
+    """The questions without a right paper among the first hits."""
+    found = [(each, each.ranking.places) for each in outcomes if each.relevant]
+    missed = [(each, places) for each, places in found if min(places, default=FIRST + 1) > FIRST]
+    rows = [(each, str(min(places)) if places else "not found") for each, places in missed]
+    return _questions(asked, f"Questions without a right paper among the first {FIRST}", "place of the first", rows)
+
+
+def _answered(asked: EvaluationSet, outcomes: Iterable[Outcome]) -> str:
+    """The questions that were answered although nothing in the corpus answers them."""
+    last = [(each, each.without if each.relevant else each.answer) for each in outcomes]
+    rows = [(each, f"{answer.confidence:.2f}") for each, answer in last if answer and answer.answered]
+    return _questions(asked, "Questions answered without a right paper in the corpus", "confidence", rows)
+
+
+def _questions(asked: EvaluationSet, title: str, what: str, rows: Sequence[tuple[Outcome, str]]) -> str:
+    """A table of questions, each with something about it; nothing where there are none."""
     if not rows:
         return ""
-    note = f", {MOST_LISTED} of them" if len(missed) > MOST_LISTED else ""
+    questions = {each.question_id: each for each in asked.questions}
+    cells = "".join(
+        f'<tr><td>{escape(questions[each.question_id].text)}</td><td class="number">{escape(about)}</td>'
+        f"<td>{escape(', '.join(questions[each.question_id].pmids))}</td></tr>"
+        for each, about in rows[:MOST_LISTED]
+    )
+    note = f", {MOST_LISTED} of them" if len(rows) > MOST_LISTED else ""
     return (
-        f"<h2>Questions without a right paper among the first {FIRST}</h2><div class='wide'><table>"
-        f"<caption>{len(missed):,} questions{note}</caption><thead><tr><th scope='col'>question</th>"
-        "<th scope='col' class='number'>place of the first</th><th scope='col'>right papers (PMID)</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table></div>"
+        f'<h2>{escape(title)}</h2><div class="wide"><table><caption>{len(rows):,} questions{note}</caption><thead><tr>'
+        f'<th scope="col">question</th><th scope="col" class="number">{escape(what)}</th>'
+        f'<th scope="col">right papers (PMID)</th></tr></thead><tbody>{cells}</tbody></table></div>'
     )

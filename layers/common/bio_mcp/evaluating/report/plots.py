@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from bio_mcp.evaluating.metrics import Result
+from bio_mcp.evaluating.figures import Result
+from bio_mcp.evaluating.measures import CalibrationBin
 
 Point = tuple[float, float]
 WIDTH, HEIGHT = 320, 200
@@ -14,7 +15,10 @@ def ranges(results: Sequence[Result], name: str) -> str:
     """Every figure on a scale from 0 to 1: a dot on the line of its interval."""
     row, left, width = 24, 150, 620
     height = row * len(results) + 26
-    place = _scale(left, width - 60)
+
+    def place(share: float) -> float:
+        return left + share * (width - 60 - left)
+
     parts = [
         f'<line class="axis" x1="{place(tick):.1f}" y1="4" x2="{place(tick):.1f}" y2="{height - 20}"/>'
         f'<text class="muted" text-anchor="middle" x="{place(tick):.1f}" y="{height - 6}">{tick:g}</text>'
@@ -49,6 +53,31 @@ def course(values: Sequence[Result], days: Sequence[str], name: str) -> str:
     return _svg(name, f"{values[0].name} over the runs", described, parts)
 
 
+def calibration(bins: Sequence[CalibrationBin], name: str) -> str:
+    """What confidence promises against the share that is right: on the diagonal where it is what it says."""
+    most = max(each.count for each in bins)
+    parts = [
+        *_axes("confidence 0", "1"),
+        f'<line class="ideal" x1="{_across(0)}" y1="{_up(0)}" x2="{_across(1)}" y2="{_up(1)}"/>',
+        *(
+            f'<circle class="dot" cx="{_across(each.confidence):.1f}" cy="{_up(each.right):.1f}" '
+            f'r="{3 + 6 * (each.count / most) ** 0.5:.1f}"/>'
+            for each in bins
+        ),
+    ]
+    described = "; ".join(f"confidence {each.confidence:.2f}: {each.right:.2f} of {each.count} right" for each in bins)
+    return _svg(name, "Confidence and the share that is right", described, parts)
+
+
+def risks(points: Sequence[Point], name: str) -> str:
+    """The share that is wrong of the most confident answers, over the share of all that these are."""
+    line = [(_across(coverage), _up(risk)) for coverage, risk in points]
+    parts = [*_axes("answered 0", "all"), f'<polyline class="line" points="{_points(line)}"/>']
+    shown = points[:: max(1, len(points) // 10)]
+    described = "; ".join(f"of the first {coverage:.0%}, {risk:.0%} wrong" for coverage, risk in shown)
+    return _svg(name, "Risk over coverage", described, parts)
+
+
 def _svg(
     name: str, title: str, description: str, parts: Sequence[str], width: int = WIDTH, height: int = HEIGHT
 ) -> str:
@@ -81,20 +110,6 @@ def _across(share: float) -> float:
 
 def _up(share: float) -> float:
     return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
-
-
-def _scale(left: int, right: int) -> "_Scale":
-    return _Scale(left, right)
-
-
-class _Scale:
-    """A place on a line for a share."""
-
-    def __init__(self, left: int, right: int) -> None:
-        self._left, self._right = left, right
-
-    def __call__(self, share: float) -> float:
-        return self._left + share * (self._right - self._left)
 
 
 def _points(points: Sequence[Point]) -> str:

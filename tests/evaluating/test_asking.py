@@ -1,0 +1,117 @@
+"""A question is asked through the product's own search and answering, and compared with what is known of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from bio_mcp.deadline import NEVER
+from bio_mcp.evaluating.asking import Asking, near_misses, sentences_in
+from bio_mcp.evaluating.questions import JudgedQuestion, Rationale
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.syncing.importing import import_records
+from tests.corpus import Corpus, Over
+from tests.memory_corpus import article
+
+TRIAL = "Ginger reduces nausea in pregnancy. Forty women took part in it."
+PAPERS = [
+    article("1", "Ginger against nausea", TRIAL),
+    article("2", "Ginger for nausea after surgery", "Ginger reduces nausea after surgery. It was given twice."),
+    article("3", "Nausea of travellers", "Nausea of travellers was reduced by ginger. They ate it."),
+    article("4", "Vitamin B6", "Vitamin B6 reduces nausea in pregnancy too. It is cheap."),
+    *(
+        article(str(n), f"The {word}", f"All about the {word}.")
+        for n, word in enumerate(["heart", "liver", "lung"], 10)
+    ),
+]
+QUESTION = JudgedQuestion(
+    "q", "ginger reduces nausea in pregnancy", ("1",), (Rationale("1", "Ginger reduces nausea in pregnancy."),)
+)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    with Corpus(tmp_path / "home") as corpus:
+        import_records(PAPERS, corpus)
+        yield corpus
+
+
+def ask(corpus, question=QUESTION, answers=True):
+    return Asking(corpus, NEVER, answers=answers).ask(question)
+
+
+def test_the_places_of_the_right_papers_are_noted(corpus):
+    outcome = ask(corpus, answers=False)
+    assert (outcome.relevant, outcome.ranking.places) == (1, (1,))
+    assert outcome.answers == ()
+
+
+def test_each_citation_is_compared_with_the_right_papers_and_their_rationale(corpus):
+    first, *others = ask(corpus).answer.cited
+    assert (first.right, first.evidence, first.intact, first.retracted) == (True, True, True, False)
+    assert len(others) >= 2
+    assert not any(each.right or each.evidence for each in others)
+    assert any(each.near_miss for each in others)
+
+
+def test_a_quote_beside_the_rationale_is_of_a_right_paper_and_no_evidence(corpus):
+    elsewhere = replace(QUESTION, rationale=(Rationale("1", "Forty women took part in it."),))
+    first = ask(corpus, elsewhere).answer.cited[0]
+    assert (first.right, first.evidence) == (True, False)
+
+
+def test_a_quote_that_is_not_at_its_place_is_not_intact(corpus):
+    class Revised:
+        """Documents whose stored versions say something else."""
+
+        def __getattr__(self, name):
+            return getattr(corpus.documents, name)
+
+        def at_version(self, pmid, _version):
+            return replace(corpus.documents.get(pmid), article=article(pmid, text="Other words."))
+
+    assert not any(each.intact for each in ask(Over(corpus, documents=Revised())).answer.cited)
+
+
+def test_without_the_right_papers_none_of_them_is_cited(corpus):
+    outcome = ask(corpus)
+    assert outcome.answer.right
+    assert outcome.without.cited
+    assert not any(each.right for each in outcome.without.cited)
+    assert outcome.without.confidence < outcome.answer.confidence
+
+
+def test_a_question_that_no_paper_answers_is_asked_once(corpus):
+    outcome = ask(corpus, JudgedQuestion("q", "what do giraffes eat"))
+    assert (outcome.relevant, outcome.without) == (0, None)
+    assert outcome.answer is not None
+
+
+def test_a_retracted_copy_is_neither_cited_nor_in_the_ranking(corpus):
+    copy = replace(PAPERS[0], pmid="99", retraction=RetractionStatus.RETRACTED)
+    import_records([copy], corpus)
+    outcome = ask(corpus, replace(QUESTION, retracted=("99",)))
+    assert outcome.ranking.places == (1,)
+    assert outcome.answer.cited
+    assert not any(each.retracted for answer in outcome.answers for each in answer.cited)
+
+
+def test_no_answer_is_stored(corpus):
+    ask(corpus)
+    assert [each for paper in PAPERS for each in corpus.answers.citing(paper.pmid)] == []
+
+
+def test_near_misses_are_the_papers_that_are_most_similar_to_a_right_one(corpus):
+    found = near_misses(QUESTION, corpus)
+    assert set(found[:3]) == {"2", "3", "4"}
+    assert "1" not in found
+    assert near_misses(JudgedQuestion("q", "giraffes", ("404",)), corpus) == []
+
+
+def test_two_askings_have_equal_outcomes(corpus):
+    assert ask(corpus) == ask(corpus)
+
+
+def test_a_sentence_ends_with_the_numbers_of_its_citations():
+    text = "Ginger helps (95% CI [1.2, 3.4]) [1]. So does B6, and more [2][3]. Unknown [9] is left out."
+    assert list(sentences_in(text, 3)) == [(0,), (1, 2)]
+    assert list(sentences_in("", 3)) == []
