@@ -7,10 +7,11 @@ import pytest
 from bio_mcp.answering.answers import LEAST_PAPERS, Asked, answer
 from bio_mcp.answering.writing import GENERATED
 from bio_mcp.errors import StoreFailed
-from bio_mcp.literature.records import Document, RetractionStatus
+from bio_mcp.literature.records import AbstractSection, Document, RetractionStatus
 from bio_mcp.ports.language_models import Generated
 from bio_mcp.retrieval.passages import Filters
 from tests.answering.ginger import GINGER, LABELLED, META, QUESTION, TRIAL, corpus_of
+from tests.memory_corpus import article
 
 
 def ask(corpus, question=QUESTION, **more):
@@ -103,7 +104,7 @@ def test_filters_hold():
 def test_an_answer_is_stored_with_its_spans_and_the_same_answer_once():
     corpus = corpus_of(*GINGER)
     given, again = ask(corpus), ask(corpus)
-    assert given == again
+    assert (given.answer_id, given.text, given.cited) == (again.answer_id, again.text, again.cited)
     stored = corpus.answers.get(given.answer_id)
     assert (stored.question, stored.text, stored.confidence) == (QUESTION, given.text, given.confidence)
     assert stored.spans == tuple(each.span for each in given.cited)
@@ -187,3 +188,59 @@ def test_a_language_model_is_not_asked_for_an_answer_that_is_withheld():
     corpus.language_model = Model("Ginger helps [1].")
     assert ask(corpus).text == ""
     assert corpus.language_model.asked == 0
+
+
+ACUPRESSURE = [
+    article(
+        str(pmid),
+        f"Acupressure in {group}.",
+        f"Wrist bands were worn. Acupressure {verb} nausea in pregnancy of {group}.",
+    )
+    for pmid, group, verb in ((21, "nurses", "reduced"), (22, "students", "eased"), (23, "farmers", "lessened"))
+]
+COMPARED = "Does ginger or acupressure reduce nausea in pregnancy?"
+
+
+def test_each_part_of_a_question_is_searched_and_cited():
+    given = ask(corpus_of(*GINGER, *ACUPRESSURE), COMPARED)
+    assert {pmid[0] for pmid in cited(given)} == {"1", "2"}
+    assert [each.part.subject for each in given.evidence.parts] == ["ginger", "acupressure"]
+    assert all(confidence > 0.3 for confidence in given.evidence.of_parts)
+    assert given.confidence >= min(given.evidence.of_parts)
+
+
+def test_a_part_that_is_probably_not_answered_is_named():
+    given = ask(corpus_of(*GINGER, tau=0.5), COMPARED)
+    assert given.text
+    open_part = given.evidence.of_parts[1]
+    assert given.warnings == (
+        f"The part 'acupressure' of the question is probably not answered: the confidence is {open_part:.2f}.",
+    )
+
+
+def test_papers_of_every_part_are_cited_however_many_of_one_there_are():
+    ginger = [replace(TRIAL, pmid=str(pmid), abstract=ginger_in(f"{pmid} women")) for pmid in range(100, 110)]
+    given = ask(corpus_of(*ginger, *ACUPRESSURE), COMPARED, top_k=12)
+    assert len(given.cited) == 5
+    assert {pmid[0] for pmid in cited(given)} == {"1", "2"}
+
+
+def ginger_in(whom):
+    return (AbstractSection(None, None, f"Ginger reduced nausea in pregnancy of {whom}."),)
+
+
+AGAINST = article("31", "Ginger in pregnancy again.", "Ginger did not reduce nausea in pregnancy.")
+
+
+def test_sentences_that_contradict_each_other_are_named_side_by_side():
+    given = ask(corpus_of(*GINGER, AGAINST))
+    one, other = given.conflicts[0].one, given.conflicts[0].other
+    assert "31" in {given.cited[one].span.pmid, given.cited[other].span.pmid}
+    assert f"[{one + 1}] and [{other + 1}] contradict each other on" in given.text
+    assert all(each.span.quote in given.text for each in given.cited)
+
+
+def test_an_answer_whose_papers_agree_has_no_conflict():
+    given = ask(corpus_of(*GINGER))
+    assert given.conflicts == ()
+    assert "contradict" not in given.text

@@ -7,6 +7,7 @@ from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tools.answer import MOST_PAPERS, rag_answer
 from tests.answering.ginger import GINGER, QUESTION, corpus_of
+from tests.memory_corpus import article
 from tests.validation import validate
 
 
@@ -29,7 +30,7 @@ def test_an_answer_carries_what_an_agent_needs_to_quote_it():
         assert (each["version"], each["retraction"]) == (1, "clear")
         assert 0 < each["relevance"] < 1
     assert (body["withheld"], body["tau"], body["mode"]) == (False, 0.2, "extractive")
-    assert "reason" not in body
+    assert (body["reason"], body["parts"], body["conflicts"]) == ("", [], [])
     assert body["scores"]["answer_conf"] >= 0.2
     assert corpus.answers.get(body["answer_id"]).question == QUESTION
 
@@ -87,3 +88,21 @@ def test_an_earlier_answer_to_the_question_is_named_once_a_paper_that_it_cites_w
     assert body["withheld"] is True
     assert "pmid:11" not in {each["id"] for each in body["citations"]}
     assert not any("earlier" in each for each in ask(corpus, "Is ginger good against nausea?").body["warnings"])
+
+
+def test_the_parts_of_a_question_say_how_sure_each_is_and_which_papers_they_found():
+    body = ask(corpus_of(*GINGER), "Does ginger or acupressure reduce nausea in pregnancy?").body
+    validate(body, rag_answer.output_schema)
+    assert [each["part"] for each in body["parts"]] == ["ginger", "acupressure"]
+    assert body["parts"][0]["question"] == "Does ginger reduce nausea in pregnancy?"
+    assert body["parts"][0]["answer_conf"] > body["parts"][1]["answer_conf"]
+    assert all("ginger" in each["parts"] for each in body["citations"])
+
+
+def test_contradictions_are_named_by_the_numbers_of_the_citations():
+    against = article("31", "Ginger in pregnancy again.", "Ginger did not reduce nausea in pregnancy.")
+    body = ask(corpus_of(*GINGER, against)).body
+    validate(body, rag_answer.output_schema)
+    ids = [body["citations"][number - 1]["id"] for number in body["conflicts"][0]["between"]]
+    assert "pmid:31" in ids
+    assert body["conflicts"][0]["outcome"] == "nausea"

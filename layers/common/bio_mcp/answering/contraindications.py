@@ -191,10 +191,10 @@ def evidence_text(finding: Finding) -> str:
     for each in finding.edge.evidence:
         quotes[each.pmid] += [f'"{each.quote}"'] if each.quote else []
     summaries = {each.pmid: each.summary for each in finding.papers}
-    parts = [": ".join(_parts_of(summaries.get(pmid or ""), said)) for pmid, said in quotes.items()]
-    told = "; ".join(filter(None, parts)) or "no paper is cited"
-    stop = "" if told.endswith('."') else "."
-    return f"{told}{stop} {_plural('Source', finding.edge.sources)}: {', '.join(finding.edge.sources)}."
+    parts = [": ".join(_parts_of(summaries.get(pmid or ""), quoted)) for pmid, quoted in quotes.items()]
+    cited = "; ".join(filter(None, parts)) or "no paper is cited"
+    stop = "" if cited.endswith('."') else "."
+    return f"{cited}{stop} {_plural('Source', finding.edge.sources)}: {', '.join(finding.edge.sources)}."
 
 
 def _parts_of(summary: str | None, quotes: Iterable[str]) -> list[str]:

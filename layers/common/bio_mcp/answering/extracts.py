@@ -21,7 +21,6 @@ from bio_mcp.retrieval.sentences import sentence_spans
 
 EMBEDDED = 8  # sentences of an answer that are embedded by themselves, 8 ms each
 LONGEST = 1_000  # characters of a sentence that may be cited
-OF_EACH = 1  # of them, from each paper
 FITS_FROM = 0.45  # on SciFact the best sentence of 99 % of the judged papers does, and of 86 % of the others found
 
 
@@ -60,9 +59,14 @@ class Extract:
 
 
 def extracts(
-    retrieved: Retrieved, places: Sequence[Ranked], documents: Mapping[str, Document], backends: Backends
+    retrieved: Retrieved,
+    places: Sequence[Ranked],
+    documents: Mapping[str, Document],
+    backends: Backends,
+    embedded: int = EMBEDDED,
 ) -> list[Extract]:
-    """The sentences of the papers in `places` that fit the question best, best first; some of each paper.
+    """The sentences of the papers in `places` that fit the question best, best first: `embedded` at most, or one of
+    each paper.
 
     Papers that are not in `documents` have none.
     """
@@ -73,7 +77,7 @@ def extracts(
         return []
     chunks = backends.passages.chunks(list(papers), retrieved.vector)
     first = _scores(sentences, [_window_sim(each.span, chunks) for each in sentences], papers, retrieved)
-    chosen = _shortlist(sentences, first)
+    chosen = _shortlist(sentences, first, embedded)
     sims = [float(sim) for sim in backends.embeddings.embed([each.span.quote for each in chosen]) @ retrieved.vector]
     scores = _scores(chosen, sims, papers, retrieved)
     terms = retrieved.terms
@@ -123,15 +127,11 @@ def _window_sim(span: CitedSpan, chunks: Mapping[str, Sequence[StoredChunk]]) ->
     )
 
 
-def _shortlist(sentences: Sequence[Sentence], scores: Sequence[float]) -> list[Sentence]:
-    """The best `EMBEDDED` sentences, the best `OF_EACH` of every paper before all others."""
+def _shortlist(sentences: Sequence[Sentence], scores: Sequence[float], many: int) -> list[Sentence]:
+    """The best `many` sentences, the best of every paper before all others."""
     ranked = sorted(range(len(sentences)), key=lambda at: -scores[at])
-    taken: dict[str, int] = {}
-    early = []
+    first: dict[str, int] = {}
     for at in ranked:
-        pmid = sentences[at].span.pmid
-        taken[pmid] = taken.get(pmid, 0) + 1
-        if taken[pmid] <= OF_EACH:
-            early.append(at)
-    order = dict.fromkeys([*early, *ranked])
-    return [sentences[at] for at in list(order)[: max(EMBEDDED, len(early))]]
+        first.setdefault(sentences[at].span.pmid, at)
+    order = dict.fromkeys([*first.values(), *ranked])
+    return [sentences[at] for at in list(order)[: max(many, len(first))]]

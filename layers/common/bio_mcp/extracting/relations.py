@@ -35,7 +35,10 @@ _BE = (
 )
 _GIVEN = r"(?:used|taken|given|administered|combined|consumed|co-?administered|prescribed)"
 _WITH = r"(?:(?:together|concomitantly|concurrently|simultaneously)\s+)?(?:in|with|by|during|to|alongside)"
-_OFTEN = r"(?:(?:widely|commonly|traditionally|often|frequently|usually|routinely|also)\s+)?"
+_OFTEN = (
+    r"(?:(?:widely|commonly|traditionally|often|frequently|usually|routinely|largely|mainly|primarily|clinically|"
+    r"successfully|also)\s+)?"
+)
 _MAIN = r"(?:(?:major|main|active|principal|bioactive|primary|characteristic)\s+){0,2}"
 _KIND = r"(?:constituents?|components?|compounds?|alkaloids?|flavonoids?|ingredients?|curcuminoids?|terpenoids?)"
 _THEN = (  # what may follow a name: any other word would make another thing of it, as in "cancer cells"
@@ -115,7 +118,7 @@ PATTERNS = (
         _TREATS,
         TAKEN,
         _ILL,
-        "<A> (?:<BE>|(?:has|have) been )<OFTEN>(?:used|effective|indicated|approved) "
+        "<A> (?:<BE>|(?:has|have) been )(?:(?:shown|found|proven) to be )?<OFTEN>(?:used|effective|indicated|approved) "
         "(?:to treat|for treating|in treating|against|for|(?:in|for) (?:the )?(?:treatment|relief) of) <WHO><B>",
     ),
     _pattern(_TREATS, TAKEN, _ILL, "<A> <BE>an? (?:effective )?(?:treatment|remedy) (?:for|of) <WHO><B>"),

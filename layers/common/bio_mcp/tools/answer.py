@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bio_mcp.answering.answers import Asked, answer
+from bio_mcp.answering.answers import Answer, Asked, answer
 from bio_mcp.answering.extracts import Extract
+from bio_mcp.answering.question_parts import found_by
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.schemas import unpublished
@@ -45,6 +46,7 @@ class Citation(Response):
     version: int
     relevance: float
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    parts: list[str] = Field(default_factory=list, description="of the question, whose search found the paper")
 
 
 class AnswerScores(Response):
@@ -52,6 +54,22 @@ class AnswerScores(Response):
 
     retrieval: float
     answer_conf: float
+
+
+class AnsweredPart(Response):
+    """A part of the question, what was searched for it, and how sure the answer is of it."""
+
+    part: str
+    question: str
+    answer_conf: float
+
+
+class Contradiction(Response):
+    """Two citations, by their numbers, that contradict each other."""
+
+    between: list[int]
+    outcome: str
+    reason: str
 
 
 class GivenAnswer(Response):
@@ -65,6 +83,8 @@ class GivenAnswer(Response):
     tau: float
     mode: str
     answer_id: str
+    parts: list[AnsweredPart] = Field(default_factory=list)
+    conflicts: list[Contradiction] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
 
 
@@ -85,19 +105,34 @@ def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> Give
     given = answer(asked, backends, context.deadline)
     return GivenAnswer(
         answer=given.text,
-        citations=[_citation(each) for each in given.cited],
+        citations=[_citation(each, given) for each in given.cited],
         scores=AnswerScores(retrieval=given.retrieval, answer_conf=given.confidence),
         withheld=given.reason is not None,
         tau=backends.answer_tau,
         mode=given.mode,
         answer_id=given.answer_id,
+        conflicts=[
+            Contradiction(between=[each.one + 1, each.other + 1], outcome=each.outcome, reason=each.reason)
+            for each in given.conflicts
+        ],
+        reason=given.reason or "",
+        parts=_parts(given),
         warnings=list(given.warnings),
-        **({"reason": given.reason} if given.reason else {}),
     )
 
 
-def _citation(extract: Extract) -> Citation:
+def _parts(given: Answer) -> list[AnsweredPart]:
+    found = zip(given.evidence.parts, given.evidence.of_parts, strict=True)
+    return [
+        AnsweredPart(part=each.part.subject, question=each.part.question, answer_conf=confidence)
+        for each, confidence in found
+    ]
+
+
+def _citation(extract: Extract, given: Answer) -> Citation:
     article, span = extract.document.article, extract.span
+    parts = list(found_by(given.evidence.parts, span.pmid))
+    of_parts: dict[str, Any] = {"parts": parts} if given.evidence.parts else {}
     return Citation(
         id=f"pmid:{span.pmid}",
         uri=f"paper://pmid/{span.pmid}",
@@ -107,4 +142,5 @@ def _citation(extract: Extract) -> Citation:
         version=span.version,
         relevance=round(extract.relevance, 4),
         retraction=article.retraction,
+        **of_parts,
     )

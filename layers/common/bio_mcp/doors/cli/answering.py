@@ -64,6 +64,8 @@ def render(body: Mapping[str, Any]) -> None:
     cited = [_citation(number, each) for number, each in enumerate(body["citations"], 1)]
     if cited:
         console.show("", *cited)
+    for part in body.get("parts", ()):
+        console.say(f"on {part['part']}: confidence {part['answer_conf']:.2f}")
     scores = body["scores"]
     confidence = f"confidence {scores['answer_conf']:.2f}, answers are given from {body['tau']:.2f}"
     console.say(console.styled(f"{confidence}; {body['mode']}; answer {body['answer_id']}", "dim"))

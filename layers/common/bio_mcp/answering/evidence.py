@@ -1,0 +1,104 @@
+"""What an answer rests on: sentences of papers that were found for the question or for a part of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bio_mcp.answering.confidence import confidence_of
+from bio_mcp.answering.extracts import EMBEDDED, Extract, extracts
+from bio_mcp.answering.question_parts import FoundPart, find_parts, in_turns
+from bio_mcp.answering.retrieving import Question, Retrieved, find
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.literature.records import Document, RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.retrieval.ranking import Ranked
+
+MOST_PAPERS = 5  # cited
+SPARE = 10  # papers read beyond those asked for, in the place of retracted ones
+LIKELY = 0.2  # relevance from which a retracted paper is named
+_NEVER_CITED = {RetractionStatus.RETRACTED, RetractionStatus.NOTICE}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Sentences to cite, best first, one of each paper, with what was found for the question and for its parts.
+
+    `retracted` are the PMIDs of retracted papers among those that were read, which are not cited.
+    """
+
+    whole: Retrieved
+    parts: tuple[FoundPart, ...]
+    cited: tuple[Extract, ...]
+    retracted: tuple[str, ...]
+
+    @property
+    def pmids(self) -> tuple[str, ...]:
+        """The papers that are cited."""
+        return tuple(each.span.pmid for each in self.cited)
+
+    @property
+    def confidence(self) -> float:
+        """The probability that a right paper is cited: for the whole question, or for each of its parts."""
+        whole = confidence_of(self.whole, self.pmids)
+        return round(max(whole, min(self.of_parts, default=0.0)), 4)
+
+    @property
+    def of_parts(self) -> list[float]:
+        """The same of each part."""
+        return [round(confidence_of(each.retrieved, self.pmids), 4) for each in self.parts]
+
+    @property
+    def seemingly_relevant(self) -> list[str]:
+        """Those of the retracted papers that would probably answer the question."""
+        return [pmid for pmid in self.retracted if self.whole.relevance.get(pmid, 0.0) >= LIKELY]
+
+
+def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadline = NEVER) -> Evidence:
+    """Choose sentences of the best `top_k` papers that may be cited: retracted ones and notices may not.
+
+    Raises what `find` raises, and `StoreFailed`.
+    """
+    whole = find(question, backends, deadline)
+    parts = find_parts(question, backends, deadline)
+    deadline.check("reading the papers")
+    read = in_turns(whole, parts, top_k + SPARE)
+    documents = backends.documents.get_many([each.candidate.pmid for each in read])
+    citable = [each for each in read if _may_be_cited(documents.get(each.candidate.pmid))][:top_k]
+    deadline.check("choosing sentences")
+    sources = [whole, *(each.retrieved for each in parts)]
+    retracted = [pmid for pmid, each in documents.items() if each.article.retraction is RetractionStatus.RETRACTED]
+    cited = _cited(_extracts(sources, citable, documents, backends))
+    if parts:  # each has its turn among the papers, also among those that are cited
+        turns = [each.candidate.pmid for each in citable if each.candidate.pmid in cited][:MOST_PAPERS]
+        cited = {pmid: each for pmid, each in cited.items() if pmid in turns}
+    return Evidence(whole, parts, tuple(cited.values())[:MOST_PAPERS], tuple(sorted(retracted, key=int)))
+
+
+def _may_be_cited(document: Document | None) -> bool:
+    return document is not None and document.article.retraction not in _NEVER_CITED
+
+
+def _extracts(
+    sources: Sequence[Retrieved], papers: Sequence[Ranked], documents: Mapping[str, Document], backends: Backends
+) -> Iterator[Extract]:
+    """The sentences of each paper, scored against the question or the part that it is most relevant to."""
+    nearest = {each.candidate.pmid: _nearest(each.candidate.pmid, sources) for each in papers}
+    for at, source in enumerate(sources):
+        own = [each for each in source.ranked if nearest.get(each.candidate.pmid) == at]
+        yield from extracts(source, own, documents, backends, EMBEDDED // len(sources))
+
+
+def _nearest(pmid: str, sources: Sequence[Retrieved]) -> int:
+    """The number of the source that the paper is most relevant to, the first of equals."""
+    relevance = [each.relevance.get(pmid, 0.0) for each in sources]
+    return relevance.index(max(relevance))
+
+
+def _cited(found: Iterator[Extract]) -> dict[str, Extract]:
+    """The best sentence of each paper that has one which fits, by PMID; the same words are cited once."""
+    best: dict[str, Extract] = {}
+    quotes: set[str] = set()
+    for each in found:
+        if each.fits and each.span.pmid not in best and each.span.quote not in quotes:
+            best[each.span.pmid] = each
+            quotes.add(each.span.quote)
+    return best
