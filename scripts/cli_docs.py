@@ -43,6 +43,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "kg import": "--sample",
         "kg show": "ขมิ้นชัน",
         "kg paths": "turmeric --pattern 'herb>constituent>indication'",
+        "kg contraindications": "turmeric ขิง --formulation F1",
         "parse": "paper.pdf --ocr-languages deu,eng",
         "queries list": "osteoarthritis",
         "queries stop": "osteoarthritis",

@@ -52,6 +52,12 @@ CLEAR = {
     ],
     "ขมิ้นชันห้ามใช้ในหญิงตั้งครรภ์": [("turmeric", "contraindicated_with", "pregnancy")],
     "ขิงช่วยบรรเทาอาการท้องอืด": [("ginger", "treats", "dyspepsia")],
+    "ขมิ้นชัน (Curcuma longa L.) เป็นสมุนไพรไทยที่ใช้บรรเทาอาการท้องอืด และอาหารไม่ย่อย": [
+        ("turmeric", "treats", "dyspepsia"),
+    ],
+    "Ginger has been shown to be effective in the treatment of dyspepsia, while liver cancer was indicated.": [
+        ("ginger", "treats", "dyspepsia")
+    ],
 }
 
 

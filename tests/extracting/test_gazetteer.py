@@ -47,6 +47,16 @@ def test_a_mesh_name_without_a_node_keeps_its_words_from_a_shorter_name():
     assert found(names, "abdominal cancer") == [("abdominal cancer", [])]
 
 
+def test_words_that_have_the_stem_of_a_mesh_name_are_none(names):
+    assert found(names, "It is indicated; they said so, tried bending, and saw pain and muscle.") == []
+    assert [text for text, _ in found(names, "cancer of the abdomen, stroke")] == ["stroke"]
+    assert [text for text, _ in found(names, "abdominal pain, liver cancer, strokes")] == [
+        "abdominal pain",
+        "liver cancer",
+        "strokes",
+    ]
+
+
 def test_thai_names_are_found_without_spaces_and_a_short_one_not_within_a_word(names):
     assert found(names, "ขมิ้นชันห้ามใช้ในหญิงตั้งครรภ์") == [("ขมิ้นชัน", ["turmeric"]), ("ตั้งครรภ์", ["pregnancy"])]
     assert found(names, "ข่าวดีและข่า ขิงช่วย") == [("ข่า", ["galangal"]), ("ขิง", ["ginger"])]

@@ -7,7 +7,7 @@ from typing import Protocol
 from bio_mcp.extracting.gazetteer import Match
 from bio_mcp.extracting.linking import Linked, linked, named_for_certain
 from bio_mcp.extracting.negation import denied_spans
-from bio_mcp.extracting.relations import Relation, relations_in
+from bio_mcp.extracting.relations import relations_in
 from bio_mcp.extracting.telling import Telling, telling
 from bio_mcp.graph.nodes import EdgeType
 from bio_mcp.literature.parsed import SEPARATOR, ParsedDocument
@@ -88,10 +88,20 @@ def _sentences(document: ParsedDocument, recognition: Recognition) -> Iterator[_
     offset = 0
     for section in document.sections:
         believed = telling(section)
-        for start, end in sentence_spans(section.text) if believed else ():
+        for start, end in _spans(section.text) if believed else ():
             text = section.text[start:end]
             yield _Sentence(text, offset + start, section.heading, believed, recognition.find(text))
         offset += len(section.text) + len(SEPARATOR)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """The sentences of a text. A Thai one goes on behind the author of a Latin name: "(Curcuma longa L.)"."""
+    spans: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        if spans and text.endswith(".)", 0, spans[-1][1]) and "\u0e00" < text[start] <= "\u0e7f":
+            start = spans.pop()[0]
+        spans.append((start, end))
+    return spans
 
 
 def _mentions(sentence: _Sentence, links: Sequence[Linked]) -> Iterator[Mention]:
@@ -103,25 +113,23 @@ def _mentions(sentence: _Sentence, links: Sequence[Linked]) -> Iterator[Mention]
 
 
 def _statements(sentence: _Sentence, links: Sequence[Linked]) -> Iterator[Statement]:
-    spans = [(each.start, each.end) for each in sentence.matches]
     if sentence.telling < Telling.STATEMENTS or len(sentence.text) > LONGEST:
         return
-    for relation in relations_in(sentence.text, spans):
-        first, second = (links[relation.first].of(relation.kinds[0]), links[relation.second].of(relation.kinds[1]))
-        if not first.candidates or not second.candidates:
-            continue
-        ends = (first.candidates[0].node.node_id, second.candidates[0].node.node_id)
-        if ends[0] != ends[1]:
-            problem = relation.problem or _doubt(sentence, relation, first, second)
+    named = [(match, link) for match, link in zip(sentence.matches, links, strict=True) if link.candidates]
+    for relation in relations_in(sentence.text, [(match.start, match.end) for match, _ in named]):
+        ends = [named[relation.first], named[relation.second]]
+        of_kinds = [link.of(kinds) for (_, link), kinds in zip(ends, relation.kinds, strict=True)]
+        ids = [link.candidates[0].node.node_id for link in of_kinds if link.candidates]
+        if len(set(ids)) == 2:
+            problem = relation.problem or _doubt(sentence.text, [match for match, _ in ends], of_kinds)
             end = sentence.offset + len(sentence.text)
-            yield Statement(relation.edge, *ends, sentence.text, sentence.offset, end, problem)
+            yield Statement(relation.edge, ids[0], ids[1], sentence.text, sentence.offset, end, problem)
 
 
-def _doubt(sentence: _Sentence, relation: Relation, *links: Linked) -> str | None:
+def _doubt(sentence: str, matches: Sequence[Match], links: Sequence[Linked]) -> str | None:
     """The name that may stand for several nodes, where there is one."""
-    for place, link in zip((relation.first, relation.second), links, strict=True):
+    for match, link in zip(matches, links, strict=True):
         if not link.certain:
-            match = sentence.matches[place]
             ids = " or ".join(each.node.node_id for each in link.candidates)
-            return f"{sentence.text[match.start : match.end]!r} may be {ids}"
+            return f"{sentence[match.start : match.end]!r} may be {ids}"
     return None

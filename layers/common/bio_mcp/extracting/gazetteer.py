@@ -4,6 +4,7 @@ A MeSH name stands for a node where another name of the same concept is a name o
 all the same, so that its words are not taken for a shorter name: "liver cancer" is not "cancer".
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -18,6 +19,9 @@ from bio_mcp.retrieval.spelling import STOP_WORDS
 
 ABBREVIATION = 3  # letters up to which a name in capitals is found in capitals only
 SHORT_THAI = 3  # clusters from which a Thai name counts within other Thai letters
+SHORT = 4  # letters of a word that is no MeSH name by itself, unless the graph has it
+_VERB = re.compile("(?:ed|ing|ly|at(?:e|es|ed))$", re.IGNORECASE)
+_INSIDE_NAMES = frozenset({"of", "the"})
 _BEFORE_THAI = tuple("และ หรือ กับ ใช้ ของ ใน ด้วย จาก คือ เป็น รักษา โรค ยา อาการ มี ที่ ว่า".split())
 _AFTER_THAI = tuple("และ หรือ กับ ใช้ ห้าม ใน มี เป็น ช่วย รักษา ไม่ ที่ ซึ่ง อาจ ควร".split())
 
@@ -77,12 +81,19 @@ class Gazetteer:
                 nodes = found.setdefault((start, end), {})
                 nodes[entry.node.node_id] = min(entry, nodes.get(entry.node.node_id, entry), key=_surest)
         for start, end, row in _concepts_in(text, words):
-            found.setdefault((start, end), {each.node.node_id: each for each in self._nodes_of(row)})
+            nodes = {each.node.node_id: each for each in self._nodes_of(row)}
+            if nodes or _is_noun(text[start:end]):
+                found.setdefault((start, end), nodes)
         return list(_longest(found))
 
     def _nodes_of(self, row: int) -> Iterator[Entry]:
         for variant in synonyms.rows()[row]:
             yield from self._of_concepts.get(tuple(sorted(variant)), ())
+
+
+def _is_noun(text: str) -> bool:
+    """Whether it may be a name, as far as its ending shows: stems do not tell "indicated" from a drug, Indicate."""
+    return " " in text or (len(text) > SHORT and not _VERB.search(text))
 
 
 def _surest(entry: Entry) -> tuple[int, str]:
@@ -143,11 +154,15 @@ def _stems(words: Sequence[Word], text: str) -> list[tuple[Word, str]]:
 
 
 def _concepts_in(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, int]]:
-    """Yield (start, end, row) of the MeSH names in a text."""
+    """Yield (start, end, row) of the MeSH names in a text; "of the" may stand between their words, nothing else."""
     automaton, rows = mesh()
     stems = _stems(words, text)
+    between = {each.start for each in words if each.folded not in _INSIDE_NAMES}
     for first, last, place in automaton.matches([stem for _, stem in stems]):
-        yield stems[first][0].start, stems[last - 1][0].end, rows[place]
+        inside = [each for each, _ in stems[first:last]]
+        start, end = inside[0].start, inside[-1].end
+        if sum(start <= each < end for each in between) == len({each.start for each in inside}):
+            yield start, end, rows[place]
 
 
 @cache

@@ -38,6 +38,7 @@ to (?:determine|investigate|assess|evaluate|examine|test|study); should be
 (?:studied|investigated|examined|tested|confirmed); remains? to be; further (?:studies|research|trials)
 """)
 _THAI_DENIAL = ("ไม่", "มิได้", "ปราศจาก", "ไร้")
+_THAI_NO_DENIAL = re.compile("อาหารไม่ย่อย|นอนไม่หลับ|ไม่เพียง|ไม่ว่า|ไม่นาน")
 _THAI_OPEN = ("อาจ", "คาดว่า", "น่าจะ", "สันนิษฐาน", "หรือไม่", "ยังไม่", "เชื่อว่า")
 REACH = 80  # characters that a denial reaches, where nothing ends it before
 
@@ -48,7 +49,7 @@ def denied_spans(sentence: str) -> list[Span]:
 
 
 def _denied(sentence: str) -> Iterator[Span]:
-    hidden = _NO_DENIAL.sub(lambda found: "_" * len(found.group()), sentence)
+    hidden = _without_no_denials(sentence)
     for cue in _BEFORE.finditer(hidden):
         ends = _BREAK.search(hidden, cue.end())
         yield cue.end(), min(ends.start() if ends else len(hidden), cue.end() + REACH)
@@ -59,9 +60,16 @@ def _denied(sentence: str) -> Iterator[Span]:
         yield from ((found.end(), found.end() + REACH) for found in re.finditer(word, hidden))
 
 
+def _without_no_denials(text: str) -> str:
+    """The text, as long as it is, with what only looks like a denial blotted out."""
+    for pattern in (_NO_DENIAL, _THAI_NO_DENIAL):
+        text = pattern.sub(lambda found: "_" * len(found.group()), text)
+    return text
+
+
 def denies(text: str) -> bool:
     """Whether anything in the text is a denial."""
-    hidden = _NO_DENIAL.sub(" ", text)
+    hidden = _without_no_denials(text)
     return bool(_BEFORE.search(hidden) or _AFTER.search(hidden)) or any(word in hidden for word in _THAI_DENIAL)
 
 

@@ -122,7 +122,12 @@ PATTERNS = (
         "(?:to treat|for treating|in treating|against|for|(?:in|for) (?:the )?(?:treatment|relief) of) <WHO><B>",
     ),
     _pattern(_TREATS, TAKEN, _ILL, "<A> <BE>an? (?:effective )?(?:treatment|remedy) (?:for|of) <WHO><B>"),
-    _pattern(_TREATS, TAKEN, _ILL, r"<A>\s*(?:ใช้|ช่วย)\s*(?:รักษา|บรรเทา)\s*(?:โรค|อาการ|ภาวะ)?\s*<B>"),
+    _pattern(
+        _TREATS,
+        TAKEN,
+        _ILL,
+        r"<A>\s*(?:เป็น(?:สมุนไพร|ยา|พืช)(?:ไทย)?ที่)?(?:ใช้|ช่วย)\s*(?:รักษา|บรรเทา)\s*(?:โรค|อาการ|ภาวะ)?\s*<B>",
+    ),
     _pattern(_HAS, _HERB, _INSIDE, "<A> <MODAL>contains? (?:the )?(?:<KIND> )?<B>"),
     _pattern(_HAS, _HERB, _INSIDE, "<B>,? (?:is|are)?\\s*(?:an?|the) <MAIN><KIND> (?:of|in|from) <A>"),
     _pattern(_CONTAINS, _MIXTURE, _HERB, "<A> <MODAL>(?:contains?|consists? of|is composed of|is made of) <B>"),

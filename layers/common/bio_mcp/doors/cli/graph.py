@@ -12,6 +12,7 @@ from rich.text import Text
 from bio_mcp.answering.graph_nodes import Relation, relations, resolve
 from bio_mcp.answering.retractions import flag_warnings, flagged
 from bio_mcp.doors import console
+from bio_mcp.doors.cli.contraindications import contraindications_command
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.graph.nodes import EdgeType, NodeType
@@ -69,6 +70,9 @@ def import_file(request: GraphFile, backends: Backends, context: Context) -> Imp
 @click.group("kg")
 def kg_command() -> None:
     """Import, show and walk the graph of herbs, constituents and indications."""
+
+
+kg_command.add_command(contraindications_command)
 
 
 @kg_command.command("import")

@@ -20,6 +20,8 @@ ARGUMENTS = {
     "queryTerm": "TERM",
     "query_key": "QUERY_KEY",
     "last_edat": "TIME",
+    "herb_ids": "HERBS",
+    "formulation_ids": "--formulation",
     "ids": "IDS",
     "id": "ID",
     "maxResults": "--max",

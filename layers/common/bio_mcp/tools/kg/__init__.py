@@ -44,7 +44,14 @@ def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> Gr
     return budget.within(answer, "paths", budget.AUDITED, lambda rest: _left_out(found, retracted, len(rest)))
 
 
-@tool("find_contraindications", family=TTM, timeout=8, longest=budget.DEFAULT, output_listed=False)
+@tool(
+    "find_contraindications",
+    family=TTM,
+    command="kg contraindications",
+    timeout=8,
+    longest=budget.DEFAULT,
+    output_listed=False,
+)
 def find_contraindications(request: Entities, backends: Backends) -> Contraindications:
     """Look up documented contraindications and interactions of herbs and formulations, with evidence and sources.
 
