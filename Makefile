@@ -26,7 +26,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed run test test-all check check-template bench docs build ingest-image deploy deploy-local sam-local docker tesseract python313 demo-ncbi opensearch prove-hf lock clean
+.PHONY: help setup installed multilingual run test test-all check check-template bench docs build ingest-image deploy deploy-local sam-local docker tesseract python313 demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -37,6 +37,9 @@ setup: ## create .venv, install what is locked, build the embedding model
 
 installed: $(VENV)/.run $(MODEL)  # by `setup`, one at a time
 	@:
+
+multilingual: setup $(VENV)/.dev ## build the model of the second index, for questions in Thai (BIO_MCP_MULTILINGUAL)
+	$(BIN)/python -m bio_mcp.adapters.embedders.multilingual
 
 run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:3010/mcp
 	$(BIN)/bio-mcp import --if-empty --sample

@@ -62,12 +62,12 @@ def lines(name: str) -> list[dict[str, Any]]:
 class KeptEmbeddings:
     """A model whose vectors are kept on disk by its fingerprint and the text: `.keys` of 32 bytes, `.f32` of rows."""
 
-    def __init__(self, model: OnnxEmbeddings) -> None:
+    def __init__(self, model: OnnxEmbeddings, cache: Path = CACHE) -> None:
         self.model = model
         self.fingerprint, self.dim, self.max_tokens = model.fingerprint, model.dim, model.max_tokens
         name = sha256(model.fingerprint.encode()).hexdigest()[:16]
-        self._keys, self._rows = CACHE / f"{name}.keys", CACHE / f"{name}.f32"
-        CACHE.mkdir(parents=True, exist_ok=True)
+        self._keys, self._rows = cache / f"{name}.keys", cache / f"{name}.f32"
+        cache.mkdir(parents=True, exist_ok=True)
         keys = self._keys.read_bytes() if self._keys.exists() else b""
         self._kept = {keys[at : at + 32]: at // 32 for at in range(0, len(keys), 32)}
         self._vectors = np.fromfile(self._rows, "<f4").reshape(-1, self.dim) if keys else np.empty((0, self.dim), "f4")

@@ -91,6 +91,7 @@ class Corpus:
     chunk_namespace = NAMESPACE
     answer_tau = 0.5
     language_model = None
+    multilingual = None
 
     def __init__(self, *articles, embeddings=None):
         self.embeddings = embeddings or WordVectors()

@@ -53,7 +53,9 @@ PORTS = {
     "lookup": "table_cache",
 }
 """Port -> a setting without which it cannot be made."""
-ANYWHERE = ("embeddings", "language_model", "parser", "sources", "zotero", "chunk_namespace", "answer_tau")
+ANYWHERE = (
+    "embeddings", "language_model", "multilingual", "parser", "sources", "zotero", "chunk_namespace", "answer_tau",
+)  # fmt: skip
 """Those that need no service of AWS."""
 UNFINISHED = ("calls",)  # that a mode still lacks
 

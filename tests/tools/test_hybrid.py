@@ -2,15 +2,21 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from bio_mcp.adapters.multilingual import MultilingualIndex
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
+from bio_mcp.graph.nodes import Node, NodeType
+from bio_mcp.lazy import lazily
 from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.syncing.importing import import_records
 from tests.corpus import Corpus
 from tests.memory_corpus import article
-from tests.sample_project import add_project
+from tests.sample_project import add_project, put
 
 OXIMETRY = article("17727691", "Perfusion index of newborns", "The perfusion index was measured in newborns.", 2007)
 STATINS = article("2", "Statins lower cholesterol", "Statins and the perfusion of the heart.", 2020)
@@ -114,3 +120,126 @@ def test_an_empty_corpus_says_so(tmp_path):
         body = ask(corpus)
     assert body["hits"] == []
     assert "The corpus is empty" in body["warnings"][0]
+
+
+KIDNEY = ProjectChunk("th-1", Work("th"), "ผู้ป่วยโรคไตวายเรื้อรังควรเลี่ยงยาแก้ปวด ตรวจการทำงานของไตทุกปี")
+SKIN = ProjectChunk("th-2", Work("th"), "ใบบัวบกใช้กับแผลที่ผิวหนัง")
+TURMERIC = Node(
+    "H1",
+    NodeType.HERB,
+    {"en": "Turmeric", "th": "ขมิ้นชัน", "la": "Curcuma longa"},
+    synonyms=("Indian saffron",),
+    description="A rhizome.",
+    sources=("a book",),
+)
+LIVER = article("4", "Turmeric and the liver", "Curcuma longa was given to patients.", 2021)
+
+
+class SeesMeaning:
+    """A model to which Thai and English of the liver are alike."""
+
+    fingerprint, dim, max_tokens = "both", 2, 256
+
+    def count_tokens(self, texts):
+        return [1 for _ in texts]
+
+    def embed(self, texts):
+        return np.array([[1, 0] if "liver" in text or "ตับ" in text else [0, 1] for text in texts], np.float32)
+
+
+class WithSecondIndex(Corpus):
+    """A corpus with a multilingual index."""
+
+    @lazily
+    def multilingual(self):
+        return MultilingualIndex(self._multilingual_passages(), SeesMeaning(), SeesMeaning())
+
+
+@pytest.fixture(scope="module")
+def thai(tmp_path_factory):
+    """A corpus of English papers, a project in Thai and a graph."""
+    with Corpus(tmp_path_factory.mktemp("thai")) as made:
+        import_records([OXIMETRY, STATINS, LIVER], made)
+        project = add_project(made, "lab")
+        put(made, project.collection, [KIDNEY, SKIN])
+        made.graph.put([TURMERIC], [])
+        yield made
+
+
+def test_a_thai_question_finds_english_papers_by_a_dictionary_and_says_how_it_was_looked_up(thai):
+    body = ask(thai, "ขมิ้นชันกับตับ", filters={"types": ["paper"]})
+    assert ids(body)[0] == "pmid:4"
+    assert body["english"] == "turmeric Curcuma longa liver"
+    assert "Thai is lexical only" in body["warnings"][0]
+
+
+def test_thai_passages_of_a_project_are_found_by_words_as_short_as_two_letters(thai):
+    body = ask(thai, "ไต", filters={"types": ["chunk"]})
+    assert ids(body)[0] == "th-1"
+    assert ids(ask(thai, "บัวบก", filters={"types": ["chunk"]}))[0] == "th-2"
+
+
+class WithoutWords(ProjectChunk):
+    """A chunk as it was indexed before there were words of Thai."""
+
+    @property
+    def terms(self):
+        return analyse(self.embedded_text)
+
+
+def test_thai_passages_that_were_indexed_without_words_are_found_by_their_grams(tmp_path):
+    before = [WithoutWords(each.chunk_id, each.work, each.text) for each in (KIDNEY, SKIN)]
+    with Corpus(tmp_path) as corpus:
+        put(corpus, add_project(corpus, "lab").collection, before)
+        assert ids(ask(corpus, "แผลที่ผิวหนัง", filters={"types": ["chunk"]}))[0] == "th-2"
+
+
+@pytest.mark.parametrize("question", ["ขมิ้นชันรักษาอะไร", "curcuma longa for pain", "Is Indian saffron safe?"])
+def test_a_node_of_the_graph_is_found_by_any_of_its_names(thai, question):
+    [hit] = ask(thai, question, filters={"types": ["herb"]})["hits"]
+    assert hit == {
+        "id": "H1",
+        "type": "herb",
+        "title": "Turmeric",
+        "snippet": "ขมิ้นชัน (th), Curcuma longa (la). A rhizome.",
+        "score": 1.0,
+        "source": "a book",
+    }
+    assert ask(thai, question, filters={"types": ["drug"]})["hits"] == []
+
+
+def test_words_that_the_dictionary_does_not_have_are_named(thai):
+    body = ask(thai, "รถไฟฟ้า")
+    assert body["english"] == ""
+    assert any("does not have รถไฟฟ้า" in warning for warning in body["warnings"])
+    assert {each["type"] for each in body["hits"]} <= {"chunk"}
+
+
+def test_a_question_that_is_said_to_be_english_is_not_translated(thai):
+    body = ask(thai, "statins กับ cholesterol", lang="en", filters={"types": ["paper"]})
+    assert "english" not in body
+    assert body["warnings"] == []
+    assert ids(body)[0] == "pmid:2"
+
+
+def test_the_multilingual_index_finds_what_the_dictionary_does_not_know_and_says_what_it_lacks(tmp_path):
+    with Corpus(tmp_path) as corpus:
+        import_records([OXIMETRY, STATINS], corpus)
+    with WithSecondIndex(tmp_path) as corpus:
+        import_records([LIVER], corpus)
+        body = ask(corpus, "รถไฟฟ้ากับตับ", filters={"types": ["paper"]})
+        assert ids(body)[0] == "pmid:4"
+        assert body["status"] == "partial"
+        assert body["reasons"] == ["the multilingual index has 1 of 3 papers; `bio-mcp reindex` adds the others"]
+        assert not any("lexical only" in warning for warning in body["warnings"])
+        assert ask(corpus, "liver")["status"] == "complete"  # English does not need it
+
+
+def test_a_project_that_is_thai_has_no_meaning_to_an_english_model(thai):
+    [first, *_] = ask(thai, "ฟ้าผ่า บัวบกแก้ฟกช้ำ", filters={"types": ["chunk"]})["hits"]
+    assert first["id"] == "th-2"
+
+
+def test_two_runs_of_a_thai_question_have_one_answer(thai):
+    first, second = (call(TOOLS["hybrid_search"], {"query": "ขมิ้นชันกับตับ"}, thai) for _ in range(2))
+    assert first.audit["out_hash"] == second.audit["out_hash"]

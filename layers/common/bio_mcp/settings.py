@@ -41,6 +41,12 @@ class Settings(LanguageModelSettings):
     )
     embedding_model: str = setting("BIO_MCP_EMBEDDING_MODEL", "all-MiniLM-L6-v2", "model that the provider loads")
     embedding_dim: int = setting("BIO_MCP_EMBEDDING_DIM", 384, "dimensions of the model, for the openai provider")
+    multilingual: str = setting(
+        "BIO_MCP_MULTILINGUAL",
+        "",
+        "model of a second index of papers, for questions in Thai: multilingual-e5-small, which `make multilingual` "
+        "installs, or openai:NAME, a model of that endpoint; empty: Thai is looked up word by word",
+    )
     openai_base_url: str = setting(
         "OPENAI_BASE_URL", "https://api.openai.com/v1", "any endpoint that speaks OpenAI's embeddings API"
     )

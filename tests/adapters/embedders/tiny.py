@@ -61,6 +61,6 @@ def _attention(weights: dict[str, np.ndarray], name: str, x: np.ndarray) -> np.n
     query, key, value = (
         _apply(weights, f"{name}.{part}", x).reshape(len(x), HEADS, -1) for part in ("query", "key", "value")
     )
-    scores = np.einsum("qhd,khd->hqk", query, key) / math.sqrt(HIDDEN / HEADS)
+    scores = np.einsum("qhd,khd->hqk", query, key) / math.sqrt(x.shape[1] / HEADS)
     shares = np.exp(scores - scores.max(axis=2, keepdims=True))
-    return np.einsum("hqk,khd->qhd", shares / shares.sum(axis=2, keepdims=True), value).reshape(len(x), HIDDEN)
+    return np.einsum("hqk,khd->qhd", shares / shares.sum(axis=2, keepdims=True), value).reshape(x.shape)

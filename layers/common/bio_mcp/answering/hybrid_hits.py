@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.retrieval.asked import Asked
 
 PAPER, CHUNK = "paper", "chunk"
 
@@ -13,19 +14,19 @@ PAPER, CHUNK = "paper", "chunk"
 class HybridQuestion:
     """A question to everything. Without `kinds` every kind is searched, without `project_ids` the first ten projects.
 
-    Years are of papers, and of the works that passages are of.
+    A kind is `PAPER`, `CHUNK` or a type of nodes. Years are of papers, and of the works that passages are of.
     """
 
-    text: str
+    asked: Asked
     top_k: int
     kinds: frozenset[str] = frozenset()
     project_ids: tuple[str, ...] = ()
     year_from: int | None = None
     year_to: int | None = None
 
-    def wants(self, kind: str) -> bool:
-        """Whether hits of this kind are asked for."""
-        return not self.kinds or kind in self.kinds
+    def wants(self, *kinds: str) -> bool:
+        """Whether hits of any of these kinds are asked for."""
+        return not self.kinds or bool(self.kinds & set(kinds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from bio_mcp.answering.project_search import ProjectHit, ProjectQuestion, search
 from bio_mcp.deadline import Deadline
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
-from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.excerpts import snippet
 from bio_mcp.retrieval.project_chunks import ChunkFilters
 
@@ -15,19 +14,25 @@ MOST_PROJECTS = 10  # searched by a question that names none
 
 
 def passages(question: HybridQuestion, backends: Backends, deadline: Deadline) -> Found:
-    """Find passages of the projects that the question names, or of the first `MOST_PROJECTS`."""
+    """Find passages of the projects that the question names, or of the first `MOST_PROJECTS`.
+
+    Those in Thai are found by the Thai words of a question, those in English by its English ones; the model that
+    compares meaning reads English alone.
+    """
     projects, warnings = _projects(question.project_ids, backends)
     if not projects:
         return Found((), warnings)
     asked = ProjectQuestion(
-        question.text,
+        question.asked.english or question.asked.text,
         tuple(each.project_id for each in projects),
         hybrid=True,
         filters=ChunkFilters(year_from=question.year_from, year_to=question.year_to),
         top_k=min(question.top_k, *(each.top_k for each in projects)),
+        terms=question.asked.terms,
+        by_meaning=bool(question.asked.english),
     )
     found = search_projects(asked, backends, deadline)
-    terms = frozenset(term for term, _ in query_terms(question.text))
+    terms = frozenset(term for term, _ in question.asked.terms)
     return Found([_hit(each, terms) for each in found.hits], [*warnings, *found.warnings])
 
 

@@ -1,19 +1,27 @@
-"""Search everything at once: papers of the corpus and passages of projects.
+"""Search everything at once: papers of the corpus, passages of projects and what the graph knows.
 
 Every kind is scored alike, by reciprocal ranks in its words and in its meaning, divided by the most that they can be:
 a score compares between kinds and between calls.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from bio_mcp.answering.hybrid_entities import TYPES, entities
 from bio_mcp.answering.hybrid_hits import CHUNK, PAPER, Found, HybridQuestion
 from bio_mcp.answering.hybrid_papers import papers
 from bio_mcp.answering.hybrid_passages import passages
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import InvalidInput
 from bio_mcp.ports import Backends
+from bio_mcp.retrieval.asked import Asked
 
-KINDS: dict[str, Callable[[HybridQuestion, Backends, Deadline], Found]] = {PAPER: papers, CHUNK: passages}
+LEXICAL = (
+    "Without the multilingual index (BIO_MCP_MULTILINGUAL) Thai is lexical only: looked up word by word, in English by "
+    "a dictionary. What the dictionary does not know is not searched for."
+)
+Search = Callable[[HybridQuestion, Backends, Deadline], Found]
+
+KINDS: dict[tuple[str, ...], Search] = {(PAPER,): papers, (CHUNK,): passages, TYPES: entities}
 
 
 def hybrid_search(question: HybridQuestion, backends: Backends, deadline: Deadline = NEVER) -> Found:
@@ -24,7 +32,21 @@ def hybrid_search(question: HybridQuestion, backends: Backends, deadline: Deadli
     """
     if question.year_from and question.year_to and question.year_from > question.year_to:
         raise InvalidInput(f"filters.year_from: {question.year_from} is after year_to, {question.year_to}")
-    found = [search(question, backends, deadline) for kind, search in KINDS.items() if question.wants(kind)]
+    found = [search(question, backends, deadline) for kinds, search in KINDS.items() if question.wants(*kinds)]
     hits = sorted((hit for each in found for hit in each.hits), key=lambda hit: (-hit.score, hit.kind, hit.id))
-    warnings = dict.fromkeys(warning for each in found for warning in each.warnings)
+    warnings = dict.fromkeys(
+        (*_thai(question.asked, backends), *(warning for each in found for warning in each.warnings))
+    )
     return Found(hits[: question.top_k], tuple(warnings), tuple(reason for each in found for reason in each.reasons))
+
+
+def _thai(asked: Asked, backends: Backends) -> Iterator[str]:
+    """What the user of a Thai question should know."""
+    if not asked.is_thai:
+        return
+    if not backends.multilingual:
+        yield LEXICAL
+    if asked.unknown:
+        yield f"The Thai dictionary does not have {', '.join(asked.unknown)}: ask for that in English too."
+    if not asked.segmented:
+        yield "Without PyThaiNLP (the extra local) only names of the dictionary are found in Thai text."

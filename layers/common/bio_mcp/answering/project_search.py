@@ -24,7 +24,8 @@ TOP_K = 6  # hits, where neither the question nor the project says otherwise
 
 @dataclass(frozen=True, slots=True)
 class ProjectQuestion:
-    """A question to projects, which all are asked alike. `hybrid`: by words too.
+    """A question to projects, which all are asked alike. `hybrid`: by words too, those of `text` unless there are
+    `terms`; `by_meaning`: by the vector of `text`.
 
     Without `top_k` there are `TOP_K` hits, or as many as each project allows.
     """
@@ -34,6 +35,8 @@ class ProjectQuestion:
     hybrid: bool
     filters: ChunkFilters = field(default_factory=ChunkFilters)
     top_k: int | None = None
+    terms: tuple[tuple[str, float], ...] = ()
+    by_meaning: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,9 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
         _check_index(each, model, backends)
     found: list[_Match] = []
     deadline.check("embedding the question")
-    terms = query_terms(text) if question.hybrid else ()
-    asked = ChunkQuery(terms, backends.embeddings.embed([text])[0], question.filters)
+    terms = (question.terms or query_terms(text)) if question.hybrid else ()
+    vector = backends.embeddings.embed([text])[0] if question.by_meaning else None
+    asked = ChunkQuery(terms, vector, question.filters)
     for each in projects:
         deadline.check(f"searching {each.project_id}")
         found += _scored(each, backends.collections.search(each.collection, asked), question.hybrid)

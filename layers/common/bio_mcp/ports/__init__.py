@@ -16,6 +16,7 @@ from bio_mcp.ports.calls import Calls
 from bio_mcp.ports.graph import Graph
 from bio_mcp.ports.language_models import LanguageModel
 from bio_mcp.ports.messages import Announcements, WorkQueue
+from bio_mcp.ports.multilingual import Multilingual
 from bio_mcp.ports.ncbi import NcbiLookup
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
@@ -36,6 +37,11 @@ class Backends(Protocol):
     @property
     def passages(self) -> Passages:
         """The search index."""
+        ...
+
+    @property
+    def multilingual(self) -> Multilingual | None:
+        """A second index for questions in Thai; None unless `BIO_MCP_MULTILINGUAL` names a model."""
         ...
 
     @property

@@ -88,6 +88,12 @@ def _title_chunk(article: Article, count_tokens: CountTokens, max_tokens: int) -
     return Chunk("w0", "", cut_to(shown, count_tokens, max_tokens), None, 0, 0)
 
 
+def whole_chunk(article: Article, count_tokens: CountTokens, max_tokens: int) -> Chunk:
+    """Title and abstract as one passage, cut to what the model reads: for an index that finds papers, not passages."""
+    shown = f"{_title(article)} {abstract_text(article)}".strip()
+    return Chunk("w0", "", cut_to(shown, count_tokens, max_tokens), None, 0, 0)
+
+
 def cut_to(text: str, count_tokens: CountTokens, limit: int) -> str:
     """Cut `text` to as many leading words (characters, in a script without spaces) as `limit` tokens hold."""
     length = count_tokens([text])[0]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bio_mcp.literature.parsed import PageSpan, SectionKind
 from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.thai_words import word_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,8 +70,11 @@ class ProjectChunk:
 
     @property
     def terms(self) -> list[str]:
-        """The analysed token stream that the lexical leg is made of."""
-        return analyse(self.embedded_text)
+        """The analysed token stream that the lexical leg is made of: of Thai n-grams, and words where they are known.
+
+        What was indexed without the words is found by its n-grams.
+        """
+        return [*analyse(self.embedded_text), *word_terms(self.embedded_text)]
 
 
 @dataclass(frozen=True, slots=True)

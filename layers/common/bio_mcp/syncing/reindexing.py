@@ -10,21 +10,27 @@ from bio_mcp.syncing.settling import slices, write_passages
 
 
 def reindex(backends: Backends, progress: Progress = silent) -> bool:
-    """Bring the index to what the stored papers say. True if it had another model's vectors and was rebuilt.
+    """Bring the index to what the stored papers say, and the multilingual one where it is configured. True if the index
+    had another model's vectors and was rebuilt.
 
     Texts whose vectors are stored are not embedded again, so a second run is quick and a stopped one can be repeated.
     No paper is marked as indexed: changes that a stopped sync has not announced are left for the next sync to announce.
     `progress` is called with the number of papers written and of all papers.
     """
     embeddings, passages, papers = backends.embeddings, backends.passages, backends.documents.count()
-    done = 0
+    second, done = backends.multilingual, 0
+    if second:
+        second.renew()
 
     def write(pmids: Iterable[str], into: Passages) -> None:
         nonlocal done
         for part in slices(pmids):
             documents = list(backends.documents.get_many(part).values())
             write_passages(documents, embeddings, into)
-            into.delete(_withdrawn(part, backends))
+            into.delete(withdrawn := _withdrawn(part, backends))
+            if second:
+                second.put(documents)
+                second.delete(withdrawn)
             done += len(documents)
             progress(done, max(done, papers), str(done))
 

@@ -80,6 +80,8 @@ def _delete(pmids: Sequence[str], backends: Backends) -> None:
             [CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in stored.items()]
         )
     backends.passages.delete(pmids)
+    if second := backends.multilingual:
+        second.delete(pmids)
     backends.documents.delete(pmids)
 
 
@@ -137,6 +139,8 @@ def index(documents: Sequence[Document], backends: Backends, changes: Sequence[C
     """Index the passages of stored documents, announce `changes`, flag the answers that cite a paper that they retract,
     and mark the documents as indexed."""
     write_passages(documents, backends.embeddings, backends.passages)
+    if second := backends.multilingual:
+        second.put(documents)
     backends.announcements.publish(changes)
     for each in changes:
         if each.kind is ChangeKind.RETRACTED:

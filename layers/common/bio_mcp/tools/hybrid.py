@@ -7,8 +7,10 @@ from pydantic import Field
 
 from bio_mcp.answering.hybrid_hits import Hit, HybridQuestion
 from bio_mcp.answering.hybrid_search import hybrid_search
+from bio_mcp.answering.retrieving import readable
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
+from bio_mcp.retrieval.asked import asked
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
@@ -19,10 +21,13 @@ MOST_PROJECTS = 10
 MOST_HITS = 100
 
 
+Kind = Literal["paper", "chunk", "herb", "formulation", "constituent", "indication", "drug", "contraindication"]
+
+
 class HybridFilters(Request):
     """Which hits may be returned."""
 
-    types: list[Literal["paper", "chunk"]] = Field(default_factory=list, description="any of these")
+    types: list[Kind] = Field(default_factory=list, description="any of these")
     projects: list[ProjectId] = Field(default_factory=list, max_length=MOST_PROJECTS, description="default: all")
     year_from: int = Field(default=_ABSENT, ge=1)
     year_to: int = Field(default=_ABSENT, ge=1)
@@ -53,9 +58,13 @@ class HybridHit(Response):
 
 
 class HybridHits(Response):
-    """Hits, best first. `status` is "partial" where hits are missing; `warnings` are for the user."""
+    """Hits, best first. `status` is "partial" where hits are missing; `warnings` are for the user.
+
+    `english` is what a Thai question was looked up as.
+    """
 
     hits: list[HybridHit]
+    english: str = ""
     status: Literal["complete", "partial"] = "complete"
     reasons: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
@@ -63,13 +72,15 @@ class HybridHits(Response):
 
 @tool("hybrid_search", family=TTM, timeout=15, output_listed=False, longest=budget.DEFAULT)
 def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Context) -> HybridHits:
-    """Search papers of the corpus and passages of projects together, by words and meaning. Scores compare."""
-    found = hybrid_search(_question(request), backends, context.deadline)
+    """Search papers, passages of projects and names in the herb graph together, in English or Thai. Scores compare."""
+    question = _question(request)
+    found = hybrid_search(question, backends, context.deadline)
     answer = HybridHits(
         hits=[_shown(each) for each in found.hits],
         status="partial" if found.reasons else "complete",
         reasons=list(found.reasons),
         warnings=list(found.warnings),
+        **({"english": question.asked.english} if question.asked.is_thai else {}),
     )
 
     def without(rest: Sequence[Any]) -> dict[str, Any]:
@@ -81,7 +92,7 @@ def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Conte
 def _question(request: HybridSearch) -> HybridQuestion:
     given = request.filters or HybridFilters()
     return HybridQuestion(
-        text=request.query,
+        asked=asked(readable(request.query), None if request.lang == "auto" else request.lang),
         top_k=request.top_k,
         kinds=frozenset(given.types),
         project_ids=tuple(given.projects),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.calls import Calls
     from bio_mcp.ports.graph import Graph
     from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.multilingual import Multilingual
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.projects import ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
@@ -57,6 +58,21 @@ class Aws(Shared):
 
         shards = to.opensearch_shards
         return connected(url, to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B, shards=shards)
+
+    @lazily
+    def multilingual(self) -> "Multilingual | None":
+        from bio_mcp.wiring.embedding import multilingual
+
+        return multilingual(self.settings, self._multilingual_passages)
+
+    def _multilingual_passages(self) -> "OpenSearchPassages":
+        """An index of a name that the policies of the corpus' own allow."""
+        url, to = self._opensearch_url(), self.settings
+        from bio_mcp.adapters.opensearch.passages import connected
+        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+        name = f"{to.index_name}-multilingual"
+        return connected(url, to.opensearch_service, name, k1=BM25_K1, b=BM25_B, shards=to.opensearch_shards)
 
     @lazily
     def checkpoints(self) -> "Checkpoints":

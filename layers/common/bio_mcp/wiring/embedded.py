@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.graph import Graph
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.multilingual import Multilingual
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
@@ -56,6 +57,22 @@ class Embedded(Shared):
         from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
         return SqlitePassages(self.database, k1=BM25_K1, b=BM25_B)
+
+    @lazily
+    def multilingual(self) -> "Multilingual | None":
+        from bio_mcp.wiring.embedding import multilingual
+
+        return multilingual(self.settings, self._multilingual_passages)
+
+    def _multilingual_passages(self) -> "Passages":
+        """An index in a corpus file of its own, which may be deleted: `bio-mcp reindex` makes it again."""
+        from bio_mcp.adapters.embedded.database import Database
+        from bio_mcp.adapters.embedded.passages import SqlitePassages
+        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+        database = Database(self.settings.home.expanduser() / "multilingual")
+        self._opened.callback(database.close)
+        return SqlitePassages(database, k1=BM25_K1, b=BM25_B)
 
     @lazily
     def checkpoints(self) -> "Checkpoints":

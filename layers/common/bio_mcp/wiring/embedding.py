@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bio_mcp.errors import Misconfigured
 from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
-    from bio_mcp.ports.stores import Embeddings
+    from bio_mcp.ports.multilingual import Multilingual
+    from bio_mcp.ports.stores import Embeddings, Passages
 
 
 def _onnx(settings: Settings) -> "Embeddings":
@@ -23,15 +26,35 @@ def _hf(settings: Settings) -> "Embeddings":
     return HfEmbeddings(settings.models.expanduser() / settings.embedding_model)
 
 
-def _openai(settings: Settings) -> "Embeddings":
+def _openai(settings: Settings, model: str = "") -> "Embeddings":
     from bio_mcp.adapters.embedders.openai import OpenAiEmbeddings
 
     return OpenAiEmbeddings(
         base_url=settings.openai_base_url,
         api_key=settings.openai_api_key,
-        model=settings.embedding_model,
+        model=model or settings.embedding_model,
         dim=settings.embedding_dim,
     )
+
+
+def multilingual(settings: Settings, passages: Callable[[], "Passages"]) -> "Multilingual | None":
+    """The second index over `passages`, by the model that the settings name; None where they name none."""
+    if not settings.multilingual:
+        return None
+    from bio_mcp.adapters.multilingual import MultilingualIndex
+
+    provider, _, name = settings.multilingual.partition(":")
+    if provider == "openai" and name:
+        model = _openai(settings, name)
+        return MultilingualIndex(passages(), model, model)
+    if Path(settings.multilingual).name != settings.multilingual:
+        raise Misconfigured("BIO_MCP_MULTILINGUAL takes the name of an installed model, or openai:NAME")
+    from bio_mcp.adapters.embedders.identity import QUESTION_PREFIX
+    from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
+
+    threads = settings.threads or os.cpu_count() or 1
+    papers = OnnxEmbeddings(settings.models.expanduser() / settings.multilingual, threads=threads)
+    return MultilingualIndex(passages(), papers, papers.with_prefix(QUESTION_PREFIX))
 
 
 EMBEDDINGS: dict[str, Callable[[Settings], "Embeddings"]] = {"onnx": _onnx, "hf": _hf, "openai": _openai}

