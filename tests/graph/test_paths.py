@@ -111,6 +111,13 @@ def test_of_a_node_with_too_many_edges_it_says_how_many_were_not_walked():
     assert not found.complete
 
 
+def test_a_hub_leaves_the_hops_after_it_something_to_read():
+    found = walked(hub(EDGES_READ * 2, 1), GINGER, "has_constituent>treats")
+    assert ids(found)[:2] == ["H2 X00000 Y00000", "H2 X00001 Y00000"]
+    assert len(found.paths) == 100
+    assert found.unread["H2"] == EDGES_READ * 3 // 2
+
+
 def test_a_walk_reads_a_bounded_number_of_edges_and_says_that_it_stopped():
     over, read = hub(120, 60), []
 

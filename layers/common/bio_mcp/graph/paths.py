@@ -7,8 +7,8 @@ from bio_mcp.graph.names import fold_name
 from bio_mcp.graph.nodes import Edge, EdgeType, Neighbours, Node, NodeType, Step
 from bio_mcp.graph.patterns import Hop
 
-EDGES_READ = 2_000  # of a walk, after which it stops
-EDGES_TRIED = 20_000  # of a walk: an edge counts for each path that it could prolong
+EDGES_READ = 1_200  # of a walk, after which it stops
+EDGES_TRIED = 10_000  # of a walk: an edge counts for each path that it could prolong
 AT_ONCE = 16  # nodes whose edges are read together
 LEAST_READ = 50  # edges of a node by one step, however few a walk may still read
 
@@ -133,7 +133,8 @@ class _Walker:
             return
         if self._read >= EDGES_READ:
             raise _Exhausted
-        limit = max(LEAST_READ, (EDGES_READ - self._read) // len(wanted))
+        rest = (EDGES_READ - self._read) // (len(self._hops) - done)  # further hops have their share
+        limit = max(LEAST_READ, rest // len(wanted))
         found = self._read_neighbours(wanted, self._hops[done].steps, limit)
         for each in wanted:
             at = found.get(each, Neighbours())

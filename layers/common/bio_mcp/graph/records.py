@@ -5,6 +5,9 @@ from typing import Any
 
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
 
+_NODE_TYPES = {each.value: each for each in NodeType}
+_EDGE_TYPES = {each.value: each for each in EdgeType}
+
 
 def to_record(what: Node | Edge) -> dict[str, Any]:
     """The JSON object of a node or an edge; what is empty is left out."""
@@ -43,7 +46,7 @@ def node_of(record: Mapping[str, Any]) -> Node:
     """The node of its JSON object, which is not checked: `lines.parse` checks one that comes from a file."""
     return Node(
         node_id=record["id"],
-        type=NodeType(record["node"]),
+        type=_NODE_TYPES[record["node"]],
         names=record["names"],
         synonyms=tuple(record.get("synonyms", ())),
         parts=tuple(record.get("parts", ())),
@@ -57,7 +60,7 @@ def edge_of(record: Mapping[str, Any]) -> Edge:
     """The edge of its JSON object, unchecked like `node_of`."""
     evidence = record.get("evidence", ())
     return Edge(
-        type=EdgeType(record["edge"]),
+        type=_EDGE_TYPES[record["edge"]],
         from_id=record["from"],
         to_id=record["to"],
         sources=tuple(record["sources"]),
