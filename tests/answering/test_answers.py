@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.answering.answers import LEAST_PAPERS, Asked, answer
+from bio_mcp.answering.evidence import LIKELY
 from bio_mcp.answering.writing import GENERATED
-from bio_mcp.errors import StoreFailed
+from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.literature.records import AbstractSection, Document, RetractionStatus
 from bio_mcp.ports.language_models import Generated
 from bio_mcp.retrieval.passages import Filters
@@ -244,3 +245,37 @@ def test_an_answer_whose_papers_agree_has_no_conflict():
     given = ask(corpus_of(*GINGER))
     assert given.conflicts == ()
     assert "contradict" not in given.text
+
+
+def test_a_thai_question_is_looked_up_in_english_and_quotes_its_papers_in_english():
+    given = ask(corpus_of(*GINGER), "ขิงช่วยลดอาการคลื่นไส้ในหญิงตั้งครรภ์หรือไม่")
+    assert given.text.startswith("Ginger reduced nausea in pregnancy by 40%. [1]")
+    assert given.warnings[0].startswith("Looked up in English as: ginger")
+    assert given.warnings[0].endswith("The papers are quoted in English.")
+
+
+def test_thai_words_that_the_dictionary_does_not_have_are_named():
+    given = ask(corpus_of(*GINGER), "ขิงกับฟุ้งกระจายลด nausea ได้ไหม")
+    assert any("ฟุ้งกระจาย" in each and "The Thai dictionary does not have" in each for each in given.warnings)
+
+
+def test_a_thai_question_that_the_dictionary_has_no_word_of_is_refused():
+    with pytest.raises(InvalidInput, match="the Thai dictionary has none of its words"):
+        ask(corpus_of(*GINGER), "ฟุ้งกระจาย")
+
+
+def test_an_english_question_is_taken_as_it_is_asked():
+    thai = ask(corpus_of(*GINGER), "nausea ขิง", language="en")
+    assert not any("Looked up" in each for each in thai.warnings)
+
+
+def test_an_answer_whose_papers_are_mostly_about_something_near_says_so():
+    near = [article(str(pmid), f"{plant}.", f"{plant} and nausea in pregnancy.") for pmid, plant in NEAR.items()]
+    given = ask(corpus_of(TRIAL, *near))
+    assert given.text
+    likely = sum(each.relevance >= LIKELY for each in given.cited)
+    assert likely < LEAST_PAPERS
+    assert f"{likely} of the 3 papers cited probably answer the question" in given.warnings[0]
+
+
+NEAR = {41: "Wheat with barley and rye from several mills", 42: "Cotton with hemp and flax from several fields"}

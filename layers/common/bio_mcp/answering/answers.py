@@ -4,38 +4,42 @@ An answer rests on at least `LEAST_PAPERS` papers that are not retracted, and on
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from bio_mcp.answering.composing import compose, text_of
 from bio_mcp.answering.conflicts import Conflict, Statement, conflicts
-from bio_mcp.answering.evidence import Evidence, evidence
+from bio_mcp.answering.evidence import LIKELY, Evidence, evidence
 from bio_mcp.answering.extracts import Extract
 from bio_mcp.answering.retractions import FLAGGED
-from bio_mcp.answering.retrieving import Question
+from bio_mcp.answering.retrieving import Question, readable
 from bio_mcp.answering.writing import EXTRACTIVE, Written
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import StoreFailed
+from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.ports import Backends
 from bio_mcp.ports.answers import StoredAnswer
+from bio_mcp.retrieval.asked import Asked as ReadQuestion
+from bio_mcp.retrieval.asked import asked as read_question
 from bio_mcp.retrieval.passages import Filters
 
 LEAST_PAPERS = 3  # the contract's policy
 _NOT_STORED = "The answer could not be stored: it will not be flagged if a paper that it cites is retracted."
 _LEFT_OUT = "PMID {} seems relevant, but was retracted: it is not cited."
 _OUTDATED = "The earlier answer {} to this question cites PMID {}, retracted since: do not rely on it."
+_FEW = "{} of the {} papers cited probably answer the question: see the relevance of each."
 _OPEN = "The part {!r} of the question is probably not answered: the confidence is {:.2f}."
 _CONFLICT = "[{}] and [{}] contradict each other on {}: {}."
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question to answer from the best `top_k` papers that pass the filters."""
+    """A question to answer from the best `top_k` papers that pass the filters; `language` is th, en or auto."""
 
     text: str
     top_k: int = 5
     filters: Filters = field(default_factory=Filters)
+    language: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +76,31 @@ class Answer:
 def answer(asked: Asked, backends: Backends, deadline: Deadline = NEVER) -> Answer:
     """Answer the question, and store the answer. Papers are found by relevance alone, whatever their quality.
 
-    Raises what `evidence` raises; an answer that cannot be stored is given with a warning.
+    A Thai question is looked up in English, by the dictionary. Raises `InvalidInput` for one that the dictionary has no
+    word of, and what `evidence` raises; an answer that cannot be stored is given with a warning.
     """
-    found = evidence(Question(asked.text, asked.filters, quality_bias=False), asked.top_k, backends, deadline)
+    read = read_question(readable(asked.text), None if asked.language == "auto" else asked.language)
+    if not read.english:
+        raise InvalidInput(
+            "question: the Thai dictionary has none of its words; ask in English, or name it in English too"
+        )
+    found = evidence(Question(read.english, asked.filters, quality_bias=False), asked.top_k, backends, deadline)
     reason = _withheld(asked, found, backends.answer_tau)
-    contradictions = _conflicts(asked.text, found.cited)
+    contradictions = _conflicts(read.english, found.cited)
     nothing = Written((), EXTRACTIVE)
     written = nothing if reason else compose(asked.text, found.cited, LEAST_PAPERS, backends, deadline)
     text = "" if reason else " ".join([text_of(written.sentences), *map(_shown, contradictions)])
-    warnings = (*_warnings(found, backends.answer_tau), *written.warnings)
+    warnings = (*_translated(read), *_warnings(found, backends.answer_tau), *written.warnings)
     id_ = _answer_id(asked.text, text, found.cited)
     return _stored(asked, Answer(id_, text, found, written.mode, contradictions, reason, warnings), backends)
+
+
+def _translated(read: ReadQuestion) -> Iterator[str]:
+    """What the user of a Thai question should know."""
+    if read.is_thai:
+        yield f"Looked up in English as: {read.english}. The papers are quoted in English."
+        if read.unknown:
+            yield f"The Thai dictionary does not have {', '.join(read.unknown)}: ask for that in English too."
 
 
 def _withheld(asked: Asked, found: Evidence, tau: float) -> str | None:
@@ -118,9 +136,11 @@ def _warnings(found: Evidence, tau: float) -> list[str]:
         for each in papers
         if each.retraction in FLAGGED
     ]
+    likely = sum(each.relevance >= LIKELY for each in found.cited)
+    few = [_FEW.format(likely, len(found.cited))] if likely < LEAST_PAPERS <= len(found.cited) else []
     of_parts = zip(found.parts, found.of_parts, strict=True)
     still_open = [_OPEN.format(each.part.subject, confidence) for each, confidence in of_parts if confidence < tau]
-    return [*found.whole.warnings, *still_open, *doubtful, *map(_LEFT_OUT.format, found.seemingly_relevant)]
+    return [*found.whole.warnings, *few, *still_open, *doubtful, *map(_LEFT_OUT.format, found.seemingly_relevant)]
 
 
 def _answer_id(question: str, text: str, cited: Sequence[Extract]) -> str:

@@ -14,7 +14,7 @@ from bio_mcp.retrieval.ranking import Ranked
 
 MOST_PAPERS = 5  # cited
 SPARE = 10  # papers read beyond those asked for, in the place of retracted ones
-LIKELY = 0.2  # relevance from which a retracted paper is named
+LIKELY = 0.2  # relevance of a paper that probably answers: on SciFact every second one cited with so much was judged to
 _NEVER_CITED = {RetractionStatus.RETRACTED, RetractionStatus.NOTICE}
 
 

@@ -101,7 +101,7 @@ def rag_answer(request: RagAnswer, backends: Backends, context: Context) -> Give
 
     Withheld, with the reason and what was found, where fewer than three papers support it or confidence is below tau.
     """
-    asked = Asked(request.question, request.retrieval.top_k, filters_of(request.filters))
+    asked = Asked(request.question, request.retrieval.top_k, filters_of(request.filters), request.lang)
     given = answer(asked, backends, context.deadline)
     return GivenAnswer(
         answer=given.text,
