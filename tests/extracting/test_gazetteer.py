@@ -49,7 +49,7 @@ def test_a_mesh_name_without_a_node_keeps_its_words_from_a_shorter_name():
 
 def test_words_that_have_the_stem_of_a_mesh_name_are_none(names):
     assert found(names, "It is indicated; they said so, tried bending, and saw pain and muscle.") == []
-    assert [text for text, _ in found(names, "cancer of the abdomen, stroke")] == ["stroke"]
+    assert [text for text, _ in found(names, "cancer of the liver")] == ["cancer of the liver"]
     assert [text for text, _ in found(names, "abdominal pain, liver cancer, strokes")] == [
         "abdominal pain",
         "liver cancer",

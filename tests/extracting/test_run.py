@@ -194,6 +194,25 @@ def test_too_many_documents_are_refused_before_any_is_read(herbarium):
     assert herbarium.plain.read == []
 
 
+class Endless(Clock):
+    """Each look at the clock takes a second."""
+
+    def __call__(self):
+        self.now += 1
+        return self.now
+
+
+def test_a_document_with_more_sentences_than_time_is_given_up_and_nothing_of_it_is_written(herbarium):
+    herbarium.write("a.md", "Testwort grows. " * 400)
+    before = herbarium.stored
+    first = herbarium.run(deadline=Deadline(60, Endless()))
+    assert first.report.state == "continues"
+    for _ in range(2):
+        last = herbarium.run(deadline=Deadline(60, Endless()), unattended=True, job_id=first.report.job_id)
+    assert (last.report.state, last.report.cursor.failed) == ("complete", 1)
+    assert herbarium.stored == before
+
+
 class FailingOnce:
     """A graph that is down at the first write."""
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bio_mcp.extracting.gazetteer import Match
 from bio_mcp.extracting.linking import Linked, linked, named_for_certain
-from bio_mcp.extracting.negation import denied_spans
+from bio_mcp.extracting.negation import denied
 from bio_mcp.extracting.relations import relations_in
 from bio_mcp.extracting.telling import Telling, telling
 from bio_mcp.graph.nodes import EdgeType
@@ -105,11 +105,10 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _mentions(sentence: _Sentence, links: Sequence[Linked]) -> Iterator[Mention]:
-    denied = denied_spans(sentence.text)
+    marks = denied(sentence.text)
     for match, link in zip(sentence.matches, links, strict=True):
-        inside = any(start <= match.start < end for start, end in denied)
         text, offset = sentence.text[match.start : match.end], sentence.offset
-        yield Mention(offset + match.start, offset + match.end, text, sentence.section, inside, link)
+        yield Mention(offset + match.start, offset + match.end, text, sentence.section, bool(marks[match.start]), link)
 
 
 def _statements(sentence: _Sentence, links: Sequence[Linked]) -> Iterator[Statement]:

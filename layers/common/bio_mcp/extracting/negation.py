@@ -43,21 +43,27 @@ _THAI_OPEN = ("อาจ", "คาดว่า", "น่าจะ", "สัน�
 REACH = 80  # characters that a denial reaches, where nothing ends it before
 
 
-def denied_spans(sentence: str) -> list[Span]:
-    """The parts of a sentence that something in it denies: from "no" on, up to "but", a semicolon or `REACH`."""
-    return list(_denied(sentence))
+def denied(sentence: str) -> bytearray:
+    """Whether each character is denied: what follows "no", up to "but", a semicolon or `REACH`, and so on."""
+    marks = bytearray(len(sentence))
+    for start, end in _denied(sentence):
+        marks[start:end] = b"\1" * (end - start)
+    return marks
 
 
 def _denied(sentence: str) -> Iterator[Span]:
     hidden = _without_no_denials(sentence)
     for cue in _BEFORE.finditer(hidden):
-        ends = _BREAK.search(hidden, cue.end())
-        yield cue.end(), min(ends.start() if ends else len(hidden), cue.end() + REACH)
+        reach = min(cue.end() + REACH, len(hidden))
+        ends = _BREAK.search(hidden, cue.end(), reach)
+        yield cue.end(), ends.start() if ends else reach
     for cue in _AFTER.finditer(hidden):
-        begins = [each.end() for each in _BREAK.finditer(hidden, 0, cue.start())]
-        yield max([*begins, cue.start() - REACH]), cue.start()
+        begins = [max(cue.start() - REACH, 0)]
+        begins += [each.end() for each in _BREAK.finditer(hidden, begins[0], cue.start())]
+        yield begins[-1], cue.start()
     for word in _THAI_DENIAL:
-        yield from ((found.end(), found.end() + REACH) for found in re.finditer(word, hidden))
+        for found in re.finditer(word, hidden):
+            yield found.end(), min(found.end() + REACH, len(hidden))
 
 
 def _without_no_denials(text: str) -> str:

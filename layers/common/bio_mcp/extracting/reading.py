@@ -11,6 +11,7 @@ from typing import Any, cast
 from bio_mcp.answering.evidence_strength import NOT_EVIDENCE
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.extracting.findings import Findings, Recognition, Statement, findings_of
+from bio_mcp.extracting.gazetteer import Match
 from bio_mcp.extracting.log_lines import as_lines, edge_line, edges_of, found_lines, read_lines
 from bio_mcp.extracting.rehearsal import Line, Rehearsal
 from bio_mcp.graph.merging import merge_edges
@@ -58,7 +59,7 @@ class Reading:
 
     @cached_property
     def _recognition(self) -> Recognition:
-        return self._plan.recognition(self._backends.graph)
+        return _InTime(self._plan.recognition(self._backends.graph), self._deadline)
 
     def settle(self, incoming: Incoming) -> Settled:
         """Plan what the document writes, and write it unless the job is a dry run.
@@ -172,6 +173,17 @@ def _settled(lines: Sequence[Mapping[str, Any]], key: str) -> Settled:
     chunks = sum(each.get("write") == "passage" for each in lines)
     written = any("write" in each or "delete" in each for each in lines)
     return Settled(head["doc_id"], written, chunks, head["pages"] or 0, tuple(head["warnings"]), key)
+
+
+class _InTime:
+    """Finds names for as long as there is time."""
+
+    def __init__(self, recognition: Recognition, deadline: Deadline) -> None:
+        self._recognition, self._deadline = recognition, deadline
+
+    def find(self, text: str) -> list[Match]:
+        self._deadline.check("the names in a document were found")
+        return self._recognition.find(text)
 
 
 class _ReadOnce:

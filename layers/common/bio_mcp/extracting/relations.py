@@ -18,7 +18,7 @@ _FORM = (
     r"(?:\s+(?:extracts?|roots?|rhizomes?|leaf|leaves|oils?|juice|tea|supplements?|supplementation|preparations?|"
     r"products?|powder|use|intake|therapy|treatment|plants?|herbs?|species))"
 )
-_ONE = rf"{_NAME}(?:\s*\(\s*{_NAME}[^()]{{0,40}}\))?{_FORM}{{0,2}}"
+_ONE = rf"{_NAME}(?:\s*\([^()]{{0,60}}\))?{_FORM}{{0,2}}"
 _ASIDE = re.compile(r"\([^()]*\)")
 _AND = r"(?:\s*,\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+|\s*(?:และ|หรือ)\s*)"
 _LIST = rf"{_ONE}(?:{_AND}{_ONE}){{0,9}}"
