@@ -1,3 +1,4 @@
+import random
 from itertools import permutations
 
 import pytest
@@ -73,6 +74,7 @@ def test_from_a_node_without_edges_there_is_no_path():
         (Filters(edges=frozenset({EdgeType.TREATS})), ["H2 I06"]),
         (Filters(nodes=frozenset({NodeType.CONSTITUENT})), ["H2 C10", "H2 C9"]),
         (Filters(sources=("another FLORA", "a rëview")), ["H2 C9 I05", "H2 I06"]),
+        (Filters(sources=("?",)), []),
         (Filters(evidence=True), []),
         (Filters(icd_prefix="k"), ["H2 C9 I05"]),
         (Filters(to="I06"), ["H2 C10 I06", "H2 I06"]),
@@ -145,3 +147,43 @@ def test_the_same_walk_gives_the_same_paths_whatever_the_order_of_import():
     one, other = ReferenceGraph(*NODES, *EDGES), ReferenceGraph(*reversed(NODES), *reversed(EDGES))
     assert walked(one, GINGER, "herb>constituent>herb") == walked(other, GINGER, "herb>constituent>herb")
     assert wandered(one, GINGER) == wandered(other, GINGER)
+
+
+def every_path(edges, by_id, path, hops):
+    """All paths by `hops`, one after the other, with nothing left out: the plain reading of what a pattern means."""
+    if not hops:
+        yield path
+        return
+    here, hop = path[-1], hops[0]
+    for step in sorted(hop.steps, key=lambda step: (step.edge.value, step.backwards)):
+        ends = [
+            (e.from_id, e.to_id) if not step.backwards else (e.to_id, e.from_id) for e in edges if e.type == step.edge
+        ]
+        for other in sorted(there for start, there in ends if start == here):
+            if other not in path and hop.to in (None, by_id[other].type):
+                yield from every_path(edges, by_id, (*path, other), hops[1:])
+
+
+PATTERNS = [
+    "has_constituent",
+    "herb>constituent>herb",
+    "^treats>^has_constituent",
+    "constituent>indication",
+    "indication>herb>indication>herb",
+    "interacts_with>herb>^interacts_with",
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_walk_finds_every_path_of_any_graph_in_order(pattern):
+    hops = parse_pattern(pattern).hops
+    for seed in range(20):
+        draw = random.Random(seed)  # noqa: S311  the same graphs each time
+        nodes = [Node(f"N{n}", draw.choice(list(NodeType)[:4]), {"en": f"n{n}"}) for n in range(9)]
+        pairs = draw.sample(list(permutations(nodes, 2)), 30)
+        edges = {Edge(draw.choice(list(EdgeType)), a.node_id, b.node_id, ("x",)) for a, b in pairs}
+        over, by_id = ReferenceGraph(*nodes, *edges), {each.node_id: each for each in nodes}
+        for start in nodes:
+            found = walked(over, start, pattern, limit=10_000)
+            assert found.complete
+            assert ids(found) == [" ".join(path) for path in every_path(edges, by_id, (start.node_id,), hops)]

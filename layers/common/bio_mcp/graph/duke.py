@@ -12,7 +12,7 @@ from typing import Any
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.graph.lines import parse_record
-from bio_mcp.graph.nodes import Edge, Node
+from bio_mcp.graph.nodes import Edge, EdgeType, Node, NodeType
 
 SOURCE = "USDA, Dr. Duke's Phytochemical and Ethnobotanical Databases"
 ACTIVITY = "An activity that Dr. Duke's databases report of a compound; no indication of a medicine."
@@ -32,13 +32,13 @@ def records_of(row: Mapping[str, Any]) -> Iterator[Node | Edge]:
     """Yield the nodes and the edges of a row. Raises `InvalidInput` for one without plant or chemical."""
     plant, chemical = (_field(row, key) for key in ("plant_species", "chemical"))
     herb, constituent = node_id("plant", plant), node_id("chemical", chemical)
-    yield _node("herb", herb, {"la": plant})
-    yield _node("constituent", constituent, {"en": _readable(chemical)}, **_compound(row))
-    yield _edge("has_constituent", herb, constituent)
+    yield _node(NodeType.HERB, herb, {"la": plant})
+    yield _node(NodeType.CONSTITUENT, constituent, {"en": _readable(chemical)}, **_compound(row))
+    yield _edge(EdgeType.HAS_CONSTITUENT, herb, constituent)
     if activity := _activity(row):
         acted_on = node_id("activity", activity)
-        yield _node("indication", acted_on, {"en": activity}, description=ACTIVITY)
-        yield _edge("acts_on", constituent, acted_on)
+        yield _node(NodeType.INDICATION, acted_on, {"en": activity}, description=ACTIVITY)
+        yield _edge(EdgeType.ACTS_ON, constituent, acted_on)
 
 
 def node_id(kind: str, name: str) -> str:
@@ -78,9 +78,9 @@ def _readable(chemical: str) -> str:
     return chemical.lower() if len(chemical) > SHORTEST_WORD else chemical
 
 
-def _node(type: str, id: str, names: dict[str, str], **more: Any) -> Node | Edge:
+def _node(type: NodeType, id: str, names: dict[str, str], **more: Any) -> Node | Edge:
     return parse_record({"node": type, "id": id, "names": names, "sources": [SOURCE], **more})
 
 
-def _edge(type: str, first: str, second: str) -> Node | Edge:
+def _edge(type: EdgeType, first: str, second: str) -> Node | Edge:
     return parse_record({"edge": type, "from": first, "to": second, "sources": [SOURCE]})

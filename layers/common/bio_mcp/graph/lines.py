@@ -20,7 +20,9 @@ EDGE_KEYS = ("edge", "from", "to", "sources", "evidence")
 EVIDENCE_KEYS = ("pmid", "quote")
 
 _LANGUAGE = re.compile("[a-z]{2,3}")
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # that reorder what is shown
+_NOT_SHOWN = re.compile(  # controls but white space, lone surrogates, and what reorders the text that is shown
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def parse_line(line: bytes) -> Node | Edge:
@@ -161,9 +163,7 @@ def _checked(value: Any, key: str, most: int) -> str:
         raise InvalidInput(f"{key}: a text")
     if len(value) > most:
         raise InvalidInput(f"{key}: at most {most:,} characters")
-    if any(
-        (unicodedata.category(each) in ("Cc", "Cs") and not each.isspace()) or each in _DIRECTIONS for each in value
-    ):
+    if _NOT_SHOWN.search(value):
         raise InvalidInput(f"{key}: it has a character that cannot be shown")
     return value
 

@@ -9,6 +9,7 @@ from bio_mcp.retrieval.spelling import GREEK
 
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 _APOSTROPHES = re.compile("['`\u2018\u2019\u201b\u02bc\u02b9\u2032]")
+_ASCII_WORD = re.compile("[a-z0-9]+")
 _GREEK_LETTER = re.compile("[α-ω]")
 _LETTERS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 _LETTER = re.compile(f"[{''.join(_LETTERS)}]")
@@ -31,8 +32,14 @@ def fold_name(name: str) -> str:
         text = _LETTER.sub(lambda letter: _LETTERS[letter.group()], text)
         text = _THAI_MARKS.sub(lambda marks: "".join(sorted(marks.group())), text.replace("เเ", "แ"))
     text = _APOSTROPHES.sub("", text)
-    text = " ".join("".join(each if _counts(each) else _space(each) for each in text).split())
+    words = _ASCII_WORD.findall(text) if text.isascii() else _spaced(text).split()
+    text = " ".join(words)
     return _THAI_SPACE.sub("", _HYBRID.sub(" ", text))
+
+
+def _spaced(text: str) -> str:
+    """The text with a space for each character that does not count."""
+    return "".join(each if _counts(each) else _space(each) for each in text)
 
 
 def _counts(character: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from bio_mcp.graph.names import fold_name
 from bio_mcp.graph.nodes import Edge, EdgeType, Neighbours, Node, NodeType, Step
@@ -11,6 +12,8 @@ EDGES_READ = 1_200  # of a walk, after which it stops
 EDGES_TRIED = 10_000  # of a walk: an edge counts for each path that it could prolong
 AT_ONCE = 16  # nodes whose edges are read together
 LEAST_READ = 50  # edges of a node by one step, however few a walk may still read
+
+_folded = lru_cache(maxsize=4_096)(fold_name)  # sources, which many edges share
 
 ReadNeighbours = Callable[[Sequence[str], Collection[Step], int], Mapping[str, Neighbours]]
 ReadNodes = Callable[[Sequence[str]], Mapping[str, Node]]
@@ -46,8 +49,8 @@ class Filters:
         return (self.to in (None, node.node_id)) and code.startswith(self.icd_prefix.upper())
 
     def _has_source(self, edge: Edge) -> bool:
-        folded = [fold_name(each) for each in edge.sources]
-        return any(fold_name(wanted) in each for wanted in self.sources for each in folded)
+        wanted = [folded for each in self.sources if (folded := _folded(each))]
+        return any(each in _folded(source) for source in edge.sources for each in wanted)
 
 
 @dataclass(frozen=True, slots=True)

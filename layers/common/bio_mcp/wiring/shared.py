@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.calls import Calls
-    from bio_mcp.ports.graph import Graph
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
@@ -101,10 +100,6 @@ class Shared:
     def zotero_checks(self) -> list[Finding]:
         """Check the library of Zotero, where one is named."""
         return [examine("Zotero", lambda: check(self.zotero))] if is_configured(self.settings) else []
-
-    @lazily
-    def graph(self) -> "Graph":
-        raise Misconfigured("there is no graph yet")
 
     @lazily
     def answers(self) -> "Answers":
