@@ -3,9 +3,9 @@
     python -m benchmarks.off_topic [sample] [pubmedqa] [nfcorpus] [scifact]
 
 A false alarm is a warning on a question one of whose judged papers is among the first ten hits. The other questions are
-of no medical topic (off_topic.txt, which the constants were chosen with, and off_topic_held_out.txt, written after) or
-BioASQ's, on biomedicine, of which these corpora hold next to nothing. Only development questions are here. Vectors are
-kept as the benchmark `retrieval` keeps them.
+of no medical topic (off_topic.txt, which constants and probabilities were fitted with, and off_topic_held_out.txt,
+written after) or BioASQ's, on biomedicine, of which these corpora hold next to nothing. Only development questions are
+here. Vectors are kept as the benchmark `retrieval` keeps them.
 """
 
 import argparse
@@ -96,32 +96,31 @@ class Corpus:
             ),
         )
 
-    def hits(self, question: str) -> list[dict[str, Any]]:
-        body = call(rag_search, {"query": question, "top_k": ASKED_FOR}, self.backends).body
-        return cast(list[dict[str, Any]], body["results"])
+    def search(self, question: str) -> dict[str, Any]:
+        return cast(dict[str, Any], call(rag_search, {"query": question, "top_k": ASKED_FOR}, self.backends).body)
 
 
-def warned(hits: Sequence[dict[str, Any]]) -> bool:
-    return all("match" in hit for hit in hits)
+def warned(answer: dict[str, Any]) -> bool:
+    return any("Probably none of the papers" in each for each in answer["warnings"])
 
 
 def share(answers: Sequence[bool]) -> str:
     return f"{sum(answers)} of {len(answers)} ({sum(answers) / len(answers):.1%})" if answers else "-"
 
 
-def found(hits: Sequence[dict[str, Any]], grades: dict[str, int]) -> bool:
-    return any(hit["doc_id"].removeprefix("pmid:") in grades for hit in hits[:FIRST])
+def found(answer: dict[str, Any], grades: dict[str, int]) -> bool:
+    return any(hit["doc_id"].removeprefix("pmid:") in grades for hit in answer["results"][:FIRST])
 
 
 def measure(name: str, model: KeptEmbeddings) -> None:
     questions = asked(name)
     with tempfile.TemporaryDirectory() as scratch:
         corpus = Corpus(name, Path(scratch), model)
-        answers = [corpus.hits(each) for each in questions.questions]
-        others = {kind: [warned(corpus.hits(each)) for each in texts] for kind, texts in foreign().items()}
+        answers = [corpus.search(each) for each in questions.questions]
+        others = {kind: [warned(corpus.search(each)) for each in texts] for kind, texts in foreign().items()}
         documents, _ = corpus.passages.count()
     by_kind = [
-        [warned(hits) for hits, grades in zip(answers, questions.grades, strict=True) if found(hits, grades) is there]
+        [warned(each) for each, grades in zip(answers, questions.grades, strict=True) if found(each, grades) is there]
         for there in (True, False)
     ]
     print(f"| {name}, {documents:,} papers | {' | '.join(map(share, [*by_kind, *others.values()]))} |", flush=True)

@@ -4,8 +4,9 @@
 
 Every development question of SciFact and NFCorpus is asked twice, of the whole corpus and of one without the papers
 that were judged to fit it; both again of 450 of its papers, so that the coefficients hold in a small corpus too. The
-questions of other fields in off_topic.txt have no relevant paper anywhere. Each set weighs the same, a small one half.
-Five folds over questions: both ways of asking one are in the same fold. PubMedQA, and off_topic_held_out.txt, are in
+questions of other fields in off_topic.txt have no relevant paper anywhere. Each set weighs the same, a small one half;
+in the confidence of answers NFCorpus weighs a tenth, as its judgments follow links, and SciFact's are evidence. Five
+folds over questions: both ways of asking one are in the same fold. PubMedQA, and off_topic_held_out.txt, are in
 no fit and show how it carries over. `--write` replaces calibration.json. Vectors are kept as the benchmark `retrieval`
 keeps them.
 """
@@ -40,10 +41,12 @@ from bio_mcp.retrieval.passages import Candidate, PassageQuery
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1, Ranked
 
 FITTED = {"scifact": 1.0, "nfcorpus": 1.0, "scifact, 450 papers": 0.5, "nfcorpus, 450 papers": 0.5}
+OF_EVIDENCE = {"scifact": 1.0, "nfcorpus": 0.1, "scifact, 450 papers": 0.3, "nfcorpus, 450 papers": 0.05}
 CARRIED = ("pubmedqa",)
 HITS, CITED, SMALL, JUDGED_AT_MOST = 20, 5, 450, 10
 FOLDS, BINS, RIDGE, STEPS, SEED = 5, 10, 1.0, 50, 2026
 STILL_ANSWERED = 0.15  # of the questions whose judged papers are gone
+LEAST = (0.5, 0.55, 0.6)
 PLACE = Path(calibration.__file__).with_name("calibration.json")
 
 Numbers = NDArray[np.float64]
@@ -76,22 +79,29 @@ class Asked:
     retrieved: Retrieved
 
     @property
-    def weight(self) -> float:
-        """What it counts in a fit."""
-        return FITTED.get(self.corpus, 0.0) if self.kind != "off_topic_held_out" else 0.0
-
-    @property
     def first(self) -> list[Ranked]:
         return sorted(self.retrieved.ranked, key=lambda each: (-each.fused.score, -int(each.candidate.pmid)))
 
 
 @dataclass
 class Samples:
-    """Rows of features with what they stand for: `right` 0 or 1, and the question as asked."""
+    """Rows of features with what they stand for: `right` 0 or 1, and the question as asked.
+
+    `shares` is what each corpus weighs in a fit, however many questions it has.
+    """
 
     features: Numbers
     right: Numbers
     asked: list[Asked]
+    shares: dict[str, float]
+
+    @property
+    def weights(self) -> Numbers:
+        """What each row counts in a fit."""
+        corpora = [each.corpus for each in self.asked]
+        sizes = {name: corpora.count(name) for name in set(corpora)}
+        shares = [self.shares.get(each.corpus, 0) * (each.kind != "off_topic_held_out") for each in self.asked]
+        return np.array([1000 * share / sizes[name] for share, name in zip(shares, corpora, strict=True)])
 
     def of(self, corpus: str, *kinds: str) -> Mask:
         return np.array([each.corpus == corpus and each.kind in kinds for each in self.asked])
@@ -150,17 +160,18 @@ def of_hits(asked: Sequence[Asked]) -> Samples:
             rows.append(features_of_paper(hit, behind))
             right.append(each.kind == "whole" and hit.candidate.pmid in each.right)
             owners.append(each)
-    return Samples(np.array(rows), np.array(right, float), owners)
+    return Samples(np.array(rows), np.array(right, float), owners, FITTED)
 
 
-def of_answers(asked: Sequence[Asked], count: int) -> Samples:
+def of_papers(name: str, asked: Sequence[Asked], count: int, shares: dict[str, float]) -> Samples:
     """A row for each question: is one that was judged to fit among the first `count` hits?"""
     rows, right = [], []
     for each in asked:
         some = each.first[:count]
-        rows.append(features_of_papers(some, background(each.retrieved.ranked, len(each.retrieved.terms))))
+        behind = background(each.retrieved.ranked, len(each.retrieved.terms))
+        rows.append(features_of_papers(name, some, behind))
         right.append(each.kind == "whole" and any(hit.candidate.pmid in each.right for hit in some))
-    return Samples(np.array(rows), np.array(right, float), list(asked))
+    return Samples(np.array(rows), np.array(right, float), list(asked), shares)
 
 
 def fit(features: Numbers, right: Numbers, weights: Numbers) -> Numbers:
@@ -189,16 +200,9 @@ def chances(solution: Numbers, features: Numbers) -> Numbers:
     return sigmoid(solution[0] + features @ solution[1:])
 
 
-def weights_of(samples: Samples) -> Numbers:
-    """Each corpus weighs as `FITTED` says, however many questions it has."""
-    corpora = [each.corpus for each in samples.asked]
-    sizes = {name: corpora.count(name) for name in set(corpora)}
-    return np.array([1000 * each.weight / sizes[each.corpus] for each in samples.asked])
-
-
 def held_out(samples: Samples) -> Numbers:
     """The probability of each row by the coefficients that the other folds gave."""
-    weights = weights_of(samples)
+    weights = samples.weights
     folds = np.array([crc32(each.question.encode()) % FOLDS for each in samples.asked])
     found = np.zeros(len(samples.right))
     for fold in range(FOLDS):
@@ -236,7 +240,7 @@ def measures(right: Numbers, found: Numbers) -> dict[str, float]:
 
 def fitted(name: str, samples: Samples, names: Sequence[str]) -> dict[str, Any]:
     """Print how the fit of `name` holds; returns its coefficients as they are shipped."""
-    found, solution = held_out(samples), fit(samples.features, samples.right, weights_of(samples))
+    found, solution = held_out(samples), fit(samples.features, samples.right, samples.weights)
     pooled = np.any([samples.of(each, "whole", "gone") for each in FITTED], axis=0)
     print(f"\n{name}: {', '.join(f'{key} {value:+.2f}' for key, value in zip(names, solution[1:], strict=True))}\n")
     print("| questions, with and without their papers | rows | right | AUROC | Brier (of the share) | ECE |")
@@ -277,19 +281,28 @@ def print_coverage(samples: Samples) -> None:
         surest = samples.right[whole][np.argsort(-found[whole], kind="stable")]
         shares = (surest[: round(len(surest) * part / 5)].mean() for part in range(1, 6))
         print(f"| {corpus}: share with a right paper | {' | '.join(f'{each:.3f}' for each in shares)} |")
-    print("\n| from a confidence of | answered | of these, with a right paper | answered, papers gone |")
-    print("|---|---|---|---|")
+    print(
+        "\n| from a confidence of | answered | of these: right | of these: still, papers gone | of all: papers gone |"
+    )
+    print("|---|---|---|---|---|")
     for corpus in (*FITTED, *CARRIED):
         whole, gone = samples.of(corpus, "whole"), samples.of(corpus, "gone")
-        for least in (float(np.quantile(found[gone], 1 - STILL_ANSWERED)), 0.5, 0.6):
-            sure = whole & (found >= least)
-            figures = (sure.sum() / whole.sum(), samples.right[sure].mean(), (found[gone] >= least).mean())
+        for least in (float(np.quantile(found[gone], 1 - STILL_ANSWERED)), *LEAST):
+            sure, still = whole & (found >= least), gone & (found >= least)
+            both = {samples.asked[at].question for at in np.flatnonzero(sure)}
+            again = sum(samples.asked[at].question in both for at in np.flatnonzero(still))
+            figures = (
+                sure.sum() / whole.sum(),
+                samples.right[sure].mean(),
+                again / sure.sum(),
+                still.sum() / gone.sum(),
+            )
             print(f"| {corpus}: {least:.2f} | {' | '.join(f'{each:.3f}' for each in figures)} |")
 
 
 def blank() -> None:
     """Write coefficients of 0 for features that were renamed or added, which `find` would otherwise reject."""
-    names = {"relevance": OF_PAPER, "answerable": OF_PAPERS, "confidence": OF_PAPERS}
+    names = {"relevance": OF_PAPER, **OF_PAPERS}
     zero = {key: {"intercept": 0.0, "weights": dict.fromkeys(each, 0.0)} for key, each in names.items()}
     PLACE.write_text(json.dumps({"models": zero}), encoding="utf-8")
 
@@ -303,8 +316,8 @@ def main() -> None:
     every = list(ask(KeptEmbeddings(OnnxEmbeddings(MODEL))))
     kinds: dict[str, tuple[Callable[[], Samples], Sequence[str]]] = {
         "relevance": (lambda: of_hits(every), OF_PAPER),
-        "answerable": (lambda: of_answers(every, FIRST), OF_PAPERS),
-        "confidence": (lambda: of_answers(every, CITED), OF_PAPERS),
+        "answerable": (lambda: of_papers("answerable", every, FIRST, FITTED), OF_PAPERS["answerable"]),
+        "confidence": (lambda: of_papers("confidence", every, CITED, OF_EVIDENCE), OF_PAPERS["confidence"]),
     }
     models = {}
     for name, (samples, names) in kinds.items():

@@ -116,10 +116,15 @@ def test_both_warn_of_the_same_questions_and_mark_the_same_hits(engines, model):
         ours, theirs = (call(rag_search, {"query": question}, each).body for each in backends)
         assert ours["warnings"] == theirs["warnings"], question
         assert marks(ours) == marks(theirs), question
+        assert chances(ours) == pytest.approx(chances(theirs), abs=0.01), question
 
 
 def marks(body):
     return {hit["doc_id"]: hit.get("match") for hit in body["results"][:10]}
+
+
+def chances(body):
+    return {hit["doc_id"]: hit["relevance"] for hit in body["results"][:10]}
 
 
 @pytest.mark.parametrize("name", AT_HAND)

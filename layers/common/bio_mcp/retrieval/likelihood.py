@@ -18,7 +18,10 @@ FIRST = 10  # hits among which `answerable` looks for a relevant one
 TAIL = slice(10, 50)  # by cosine: candidates that seldom fit
 TYPICAL_TAIL = 0.4  # their mean cosine, where a question has no more than ten candidates
 OF_PAPER = ("best_cosine", "cosine_above_tail", "bm25_per_word", "fused")
-OF_PAPERS = ("cosine", "cosine_above_tail", "bm25_per_word", "lead")
+OF_PAPERS = {
+    "answerable": ("cosine", "cosine_above_tail", "bm25_per_word", "lead"),
+    "confidence": ("cosine", "bm25_per_word", "lead"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,16 @@ def features_of_paper(paper: Ranked, behind: Background) -> tuple[float, ...]:
     return (behind.best, above, behind.bm25_per_word(paper), paper.fused.score)
 
 
-def features_of_papers(papers: Collection[Ranked], behind: Background) -> tuple[float, ...]:
-    """`OF_PAPERS` of some candidates, at least one: each feature is that of the best of them."""
+def features_of_papers(name: str, papers: Collection[Ranked], behind: Background) -> tuple[float, ...]:
+    """`OF_PAPERS` of `name` for some candidates, at least one: each feature is that of the best of them."""
     cosine = max(map(behind.cosine, papers))
-    lead = max(each.fused.score for each in papers) - behind.others
-    return (cosine, cosine - behind.tail, max(map(behind.bm25_per_word, papers)), lead)
+    values = {
+        "cosine": cosine,
+        "cosine_above_tail": cosine - behind.tail,
+        "bm25_per_word": max(map(behind.bm25_per_word, papers)),
+        "lead": max(each.fused.score for each in papers) - behind.others,
+    }
+    return tuple(values[each] for each in OF_PAPERS[name])
 
 
 def relevance(ranked: Sequence[Ranked], behind: Background) -> dict[str, float]:
@@ -78,7 +86,9 @@ def relevance(ranked: Sequence[Ranked], behind: Background) -> dict[str, float]:
 
 def any_relevant(name: str, papers: Collection[Ranked], behind: Background) -> float:
     """The probability that one of `papers` at least is relevant, by the coefficients of `name`; 0 without papers."""
-    return calibrated(name, OF_PAPERS).probability(features_of_papers(papers, behind)) if papers else 0.0
+    if not papers:
+        return 0.0
+    return calibrated(name, OF_PAPERS[name]).probability(features_of_papers(name, papers, behind))
 
 
 def answerable(ranked: Sequence[Ranked], behind: Background) -> float:
