@@ -42,6 +42,7 @@ PORTS = {
     "continuations": "queue_url",
     "audit": "table_audit",
     "answers": "table_answers",
+    "calls": "table_calls",
     "graph": "table_graph",
     "announcements": "event_bus",
     "blobs": "bucket",
@@ -57,7 +58,6 @@ ANYWHERE = (
     "embeddings", "language_model", "multilingual", "parser", "sources", "zotero", "chunk_namespace", "answer_tau",
 )  # fmt: skip
 """Those that need no service of AWS."""
-UNFINISHED = ("calls",)  # that a mode still lacks
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +86,7 @@ def test_an_index_is_made_of_as_many_shards_as_are_set():
 
 def test_every_port_of_the_backends_is_tested_here():
     given = {name for name, each in vars(Backends).items() if isinstance(each, property)}
-    assert given == {*PORTS, *ANYWHERE, *UNFINISHED}
+    assert given == {*PORTS, *ANYWHERE}
 
 
 @pytest.mark.parametrize("port", [*PORTS, *ANYWHERE])

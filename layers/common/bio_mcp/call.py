@@ -20,6 +20,7 @@ from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.ports import Backends
+from bio_mcp.ports.calls import Recorder
 from bio_mcp.progress import Progress, silent
 from bio_mcp.tool import Context, Resource, Tool
 
@@ -72,11 +73,18 @@ def call(
     deadline = deadline or Deadline(tool.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
 
+    recorder: Recorder | None = getattr(backends, "recorder", None) if tool.read_only else None
+    watch = recorder.watch(backends) if recorder else None
+    read_from = watch.backends if watch else backends
+
     def run() -> BaseModel:
         request = _parse(tool, arguments)
-        return tool.run(request, backends, context) if tool.wants_context else tool.run(request, backends)
+        return tool.run(request, read_from, context) if tool.wants_context else tool.run(request, read_from)
 
-    return _account(tool, run, dict(arguments), context)
+    outcome = _account(tool, run, dict(arguments), context)
+    if watch:
+        watch.record(tool.name, arguments, outcome.audit)
+    return outcome
 
 
 def read(

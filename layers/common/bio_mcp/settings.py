@@ -131,6 +131,15 @@ class Settings(LanguageModelSettings):
         "BIO_MCP_CACHE_MB", 256, "megabytes of the embedded mode's cache.sqlite3, which may be deleted at any time"
     )
 
+    calls_days: int = setting(
+        "BIO_MCP_CALLS_DAYS",
+        30,
+        "days that calls are stored with their arguments, for `bio-mcp replay` to repeat them; 0: no call is stored",
+    )
+    calls_mb: int = setting(
+        "BIO_MCP_CALLS_MB", 128, "megabytes of the embedded mode's calls.sqlite3, which may be deleted at any time"
+    )
+
     parse_seconds: int = setting(
         "BIO_MCP_PARSE_SECONDS",
         1_800,

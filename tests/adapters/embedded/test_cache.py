@@ -129,7 +129,7 @@ def test_somebody_who_writes_for_too_long_is_not_waited_for(cache, tmp_path):
 
 def test_a_reader_that_is_interrupted_leaves_nothing_behind(cache):
     cache.put({"a": b"one"}, 60)
-    with pytest.raises(KeyboardInterrupt), cache._transaction("BEGIN"):
+    with pytest.raises(KeyboardInterrupt), cache._file.transaction("BEGIN"):
         raise KeyboardInterrupt
     assert cache.get(["a"])["a"].value == b"one"
 

@@ -13,6 +13,7 @@ from bio_mcp.adapters.embedded.answers import SqliteAnswers
 from bio_mcp.adapters.embedded.audit import SqliteAudit
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.adapters.embedded.cache import SqliteCache
+from bio_mcp.adapters.embedded.calls import SqliteCalls
 from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 from bio_mcp.adapters.embedded.continuations import SqliteContinuations
 from bio_mcp.adapters.embedded.database import Database
@@ -26,6 +27,7 @@ from bio_mcp.literature import serial
 from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.aws_ports import NOBODY, MotoPorts
 from tests.reference_answers import ReferenceAnswers
+from tests.reference_calls import ReferenceCalls
 from tests.reference_collections import ReferenceCollections
 from tests.reference_graph import ReferenceGraph
 
@@ -46,6 +48,7 @@ PORTS = (
     "collections",
     "project_documents",
     "cache",
+    "calls",
     "graph",
 )
 
@@ -95,6 +98,7 @@ class EmbeddedPorts:
         self.project_documents = SqliteProjectDocuments(self.database)
         self.graph = SqliteGraph(self.database)
         self.cache = SqliteCache(directory, 8 << 20, clock)
+        self.calls = SqliteCalls(directory, 30, 8 << 20, clock)
         self.announcements = LoggedAnnouncements()
         self.ears, self.log = Ears(), logging.getLogger(LoggedAnnouncements.__module__)
         self.level = self.log.level
@@ -113,6 +117,7 @@ class EmbeddedPorts:
         self.log.removeHandler(self.ears)
         self.log.setLevel(self.level)
         self.cache.close()
+        self.calls.close()
         self.database.close()
 
 
@@ -126,12 +131,13 @@ class Aws(MotoPorts):
 class Plain:
     """What is tested with in the place of an engine."""
 
-    gives = frozenset({"answers", "collections", "graph"})
+    gives = frozenset({"answers", "calls", "collections", "graph"})
 
     page = 10
 
     def __init__(self, _directory, _clock):
         self.answers = ReferenceAnswers()
+        self.calls = ReferenceCalls()
         self.collections = ReferenceCollections()
         self.graph = ReferenceGraph()
 
@@ -202,6 +208,11 @@ def audit(ports):
 @pytest.fixture
 def answers(ports):
     return ports.answers
+
+
+@pytest.fixture
+def calls(ports):
+    return ports.calls
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+Backends = Any  # of `bio_mcp.ports`, which has this module
+
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
@@ -38,4 +40,25 @@ class Calls(Protocol):
 
     def latest(self, limit: int) -> list[CallRecord]:
         """Return the newest calls, the newest first, without what they read."""
+        ...
+
+
+class Watch(Protocol):
+    """One call that is watched while it runs."""
+
+    @property
+    def backends(self) -> Backends:
+        """What the call is to be given in the place of the backends."""
+        ...
+
+    def record(self, tool: str, arguments: Mapping[str, Any], audit: Mapping[str, Any]) -> None:
+        """Record the call, if its answer depends on what is stored and is no error. Never raises."""
+        ...
+
+
+class Recorder(Protocol):
+    """Records calls, so that they can be replayed; an attribute `recorder` of backends whose calls are."""
+
+    def watch(self, backends: Backends) -> Watch:
+        """Watch a call that reads from `backends`."""
         ...

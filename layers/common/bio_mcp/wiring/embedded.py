@@ -1,7 +1,7 @@
 """The backends on one machine."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import date
 from hashlib import sha256
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.calls import Calls, Recorder
     from bio_mcp.ports.graph import Graph
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
@@ -35,6 +36,7 @@ class Embedded(Shared):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, rate_limiter=self._rate_limiter, cache=self._cache_file, bus=self._bus)
+        self._closed_first = ExitStack()
 
     @lazily
     def database(self) -> "Database":
@@ -146,6 +148,31 @@ class Embedded(Shared):
         with closing(Scratch(self, self.settings.home.expanduser() / "scratch", name)) as made:
             yield made
 
+    @lazily
+    def calls(self) -> "Calls":
+        from bio_mcp.adapters.embedded.calls import SqliteCalls
+
+        to = self.settings
+        calls = SqliteCalls(to.home.expanduser(), to.calls_days, to.calls_mb << 20)
+        self._opened.callback(calls.close)
+        return calls
+
+    @lazily
+    def recorder(self) -> "Recorder | None":
+        """Records calls; None where none is to be stored."""
+        from bio_mcp.replaying.recorder import CallRecorder
+
+        if not self.settings.calls_days:
+            return None
+        recorder = CallRecorder(lambda: self.calls)
+        self._closed_first.callback(recorder.close)
+        return recorder
+
+    def close(self) -> None:
+        """Record what calls wait to be, then close as `Shared` does."""
+        self._closed_first.close()
+        super().close()
+
     def checks(self) -> Sequence[Finding]:
         """Check the data directory, the corpus file, the queue, Zotero, and what recognises text in scans."""
         from bio_mcp.adapters.embedded import inspection
@@ -197,7 +224,7 @@ class Scratch(Embedded):
 
     def __init__(self, other: Shared, above: Path, name: str) -> None:
         model = sha256(other.embeddings.fingerprint.encode()).hexdigest()[:12]
-        super().__init__(replace(other.settings, home=above / f"{name}-{model}", cache="off"))
+        super().__init__(replace(other.settings, home=above / f"{name}-{model}", cache="off", calls_days=0))
         self._other = other
 
     @property

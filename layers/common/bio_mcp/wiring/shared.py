@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
-    from bio_mcp.ports.calls import Calls
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
@@ -108,10 +107,6 @@ class Shared:
     @lazily
     def language_model(self) -> "LanguageModel | None":
         return LANGUAGE_MODELS[self.settings.llm](self.settings)
-
-    @lazily
-    def calls(self) -> "Calls":
-        raise Misconfigured("no calls are stored yet")
 
     @property
     def answer_tau(self) -> float:

@@ -1,0 +1,1 @@
+"""Record what calls depended on, and replay them."""

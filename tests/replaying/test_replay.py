@@ -1,0 +1,272 @@
+"""A recorded call, replayed on the corpus of then and of now."""
+
+from dataclasses import replace
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.catalog import TOOLS
+from bio_mcp.errors import NotFound, StoreFailed, UpstreamFailed
+from bio_mcp.ports import Backends
+from bio_mcp.ports.language_models import Generated
+from bio_mcp.replaying.replay import replay
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
+from tests.memory_corpus import article
+from tests.replaying.backends import GINGER, RecordedCorpus
+
+SEARCH = TOOLS["rag.search"]
+ASKED = {"query": "ginger against nausea", "top_k": 2}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return RecordedCorpus(tmp_path, *GINGER)
+
+
+def asked(corpus, what=SEARCH, arguments=ASKED):
+    outcome = call(what, arguments, corpus, correlation_id="c1")
+    assert not outcome.failed, outcome.body
+    return outcome
+
+
+def replayed(corpus, tools=TOOLS):
+    return replay("c1", corpus, tools)
+
+
+def changed(corpus, **fields):
+    corpus.calls.by_id["c1"] = replace(corpus.calls.by_id["c1"], **fields)
+
+
+def test_where_nothing_moved_the_answer_is_equal(corpus):
+    asked(corpus)
+    found = replayed(corpus)
+    assert (found.equal, found.as_then, found.today, found.moved) == (True, True, True, ())
+    assert not found.papers
+
+
+def test_a_revised_paper_is_named_and_the_answer_of_then_is_still_given(corpus):
+    asked(corpus)
+    corpus.store(article("1", "Ginger against nausea, revised.", "Ginger did nothing."), 2)
+    found = replayed(corpus)
+    assert (found.as_then, found.today, found.moved) == (True, False, ("corpus",))
+    assert (found.papers.revised, found.papers.new, found.papers.gone) == (("1",), (), ())
+
+
+def test_a_new_paper_is_named(corpus):
+    asked(corpus)
+    corpus.store(article("9", "Ginger against nausea again.", "Ginger against nausea."), 1)
+    found = replayed(corpus)
+    assert (found.as_then, found.today, found.moved) == (True, False, ("corpus",))
+    assert found.papers.new == ("9",)
+
+
+def test_a_paper_that_was_withdrawn_is_named_and_that_the_corpus_of_then_cannot_be_read(corpus):
+    asked(corpus)
+    corpus.remove("1")
+    found = replayed(corpus)
+    assert (found.as_then, found.today, found.moved) == (None, False, ("corpus",))
+    assert found.papers.gone == ("1",)
+    assert "PMID 1 " in found.because
+
+
+def test_papers_that_only_score_differently_are_the_corpus_too(corpus):
+    asked(corpus)
+    for pmid in range(20, 30):
+        corpus.store(article(str(pmid), "Volcanoes", "They erupt"), 1)
+    found = replayed(corpus)
+    assert found.as_then
+    assert found.papers.rescored > 0
+    assert (found.equal, found.moved) in [(True, ()), (False, ("corpus",))]
+
+
+def other(corpus_of_then=SEARCH):
+    """The same tool with other code: it leaves out the last hit."""
+
+    def run(*given):
+        answer = SEARCH.run(*given)
+        return answer.model_copy(update={"results": answer.results[:-1]})
+
+    return {"rag.search": replace(corpus_of_then, run=run)}
+
+
+@pytest.mark.parametrize("name", ["code", "rules"])
+def test_where_the_answer_on_the_corpus_of_then_is_another_code_or_rules_moved(corpus, name):
+    asked(corpus)
+    changed(corpus, inputs={**corpus.calls.get("c1").inputs, name: "of another version"})
+    found = replayed(corpus, other())
+    assert (found.equal, found.as_then, found.today, found.moved) == (False, False, False, (name,))
+
+
+def test_other_code_that_gives_the_same_answer_is_equal(corpus):
+    asked(corpus)
+    changed(corpus, inputs={**corpus.calls.get("c1").inputs, "code": "of another version"})
+    assert replayed(corpus).equal
+
+
+def test_where_nothing_explains_it_that_is_said(corpus):
+    asked(corpus)
+    assert replayed(corpus, other()).moved == ("unknown",)
+
+
+def test_code_and_corpus_are_told_apart_and_both_named(corpus):
+    asked(corpus)
+    changed(corpus, inputs={**corpus.calls.get("c1").inputs, "code": "of another version"})
+    corpus.store(article("9", "Ginger against nausea again.", "Ginger against nausea."), 1)
+    found = replayed(corpus, other())
+    assert (found.as_then, found.moved) == (False, ("corpus", "code"))
+
+
+def test_another_embedding_model_is_named(corpus):
+    asked(corpus)
+    changed(corpus, out_hash="of the other model", inputs={**corpus.calls.get("c1").inputs, "model": "another"})
+    assert replayed(corpus).moved == ("model",)
+
+
+def test_code_that_asks_the_index_for_something_else_is_another_answer(corpus):
+    asked(corpus)
+    changed(corpus, arguments={**ASKED, "query": "statins"}, inputs={"code": "of another version"})
+    found = replayed(corpus)
+    assert (found.as_then, found.today, found.moved) == (False, False, ("corpus", "code"))
+
+
+def test_the_day_is_that_of_then(corpus):
+    asked(corpus)
+    corpus.today = lambda: corpus.now().date().replace(year=2040)
+    assert replayed(corpus).equal
+
+
+def test_a_replay_is_not_recorded_and_stores_nothing(corpus):
+    asked(corpus)
+    replayed(corpus)
+    assert [each.correlation_id for each in corpus.calls.latest(9)] == ["c1"]
+
+
+class Nothing(Request):
+    """No arguments."""
+
+
+class Said(Response):
+    text: str
+
+
+@tool("test.write", family=BIO_MCP, timeout=5, beyond="a test")
+def writes(request: Nothing, backends: Backends, context: Context) -> Said:
+    """Have the language model write, and store an answer."""
+    backends.documents.get_many(["1"])
+    generated = backends.language_model.generate("?", ["A."], context.deadline)
+    backends.answers.put(generated)
+    return Said(text=generated.text)
+
+
+class Model:
+    """Writes something else each time."""
+
+    fingerprint = "test/model/1"
+
+    def __init__(self):
+        self.asked = 0
+
+    def generate(self, question, passages, deadline):  # noqa: ARG002  the port's form
+        self.asked += 1
+        return Generated(f"Answer {self.asked}.")
+
+
+class Answers(list):
+    """Answers that were stored."""
+
+    put = list.append
+
+
+def test_what_a_language_model_wrote_is_recorded_so_that_only_its_answer_of_today_differs(corpus):
+    corpus.language_model, corpus.answers = Model(), Answers()
+    asked(corpus, writes, {})
+    found = replayed(corpus, {"test.write": writes})
+    assert (found.as_then, found.today, found.moved) == (True, False, ("unknown",))
+    changed(corpus, inputs={**corpus.calls.get("c1").inputs, "language_model": "test/model/0"})
+    assert replayed(corpus, {"test.write": writes}).moved == ("language_model",)
+    assert len(corpus.answers) == 1
+
+
+class Down:
+    """A language model that fails."""
+
+    fingerprint = "test/model/1"
+
+    def generate(self, question, passages, deadline):  # noqa: ARG002  the port's form
+        raise UpstreamFailed("It is down.")
+
+
+@tool("test.try", family=BIO_MCP, timeout=5, beyond="a test")
+def tries(request: Nothing, backends: Backends, context: Context) -> Said:
+    """Have the language model write, or say why it did not."""
+    backends.documents.get_many(["1"])
+    try:
+        return Said(text=backends.language_model.generate("?", ["A."], context.deadline).text)
+    except UpstreamFailed as failure:
+        return Said(text=str(failure))
+
+
+def test_that_a_language_model_failed_is_recorded_too(corpus):
+    corpus.language_model = Down()
+    asked(corpus, tries, {})
+    corpus.language_model = Model()
+    found = replayed(corpus, {"test.try": tries})
+    assert (found.as_then, found.today) == (True, False)
+
+
+@tool("test.graph", family=BIO_MCP, timeout=5, beyond="a test")
+def reads_graph(request: Nothing, backends: Backends) -> Said:
+    """Say how the graph is."""
+    return Said(text=backends.graph.state)
+
+
+class Graph:
+    """A graph of one state."""
+
+    def __init__(self, state):
+        self.state = state
+
+    def revision(self):
+        return f"revision {self.state}"
+
+
+def test_a_graph_that_moved_is_named(corpus):
+    corpus.graph = Graph("one")
+    asked(corpus, reads_graph, {})
+    assert replayed(corpus, {"test.graph": reads_graph}).equal
+    corpus.graph = Graph("two")
+    found = replayed(corpus, {"test.graph": reads_graph})
+    assert (found.as_then, found.today, found.moved) == (None, False, ("graph",))
+    assert "graph is not recorded" in found.because
+
+
+@tool("test.projects", family=BIO_MCP, timeout=5, beyond="a test")
+def reads_projects(request: Nothing, backends: Backends) -> Said:
+    """Say how many projects there are."""
+    return Said(text=str(len(backends.projects)))
+
+
+def test_what_was_read_of_projects_is_not_recorded_and_named_where_the_answer_differs(corpus):
+    corpus.projects = ["a"]
+    asked(corpus, reads_projects, {})
+    assert replayed(corpus, {"test.projects": reads_projects}).equal
+    corpus.projects = ["a", "b"]
+    found = replayed(corpus, {"test.projects": reads_projects})
+    assert (found.as_then, found.today, found.moved) == (None, False, ("projects",))
+
+
+def test_a_call_that_is_not_in_the_log_or_of_an_unknown_tool_is_not_found(corpus):
+    with pytest.raises(NotFound):
+        replayed(corpus)
+    asked(corpus)
+    with pytest.raises(NotFound, match="no tool"):
+        replayed(corpus, {})
+
+
+@pytest.mark.parametrize("blob", [b"", b"junk", b"x\x9c\x03\x00\x00\x00\x00\x01"])
+def test_what_was_read_and_is_damaged_is_a_failure_of_the_store(corpus, blob):
+    asked(corpus)
+    changed(corpus, read=blob)
+    with pytest.raises(StoreFailed):
+        replayed(corpus)
