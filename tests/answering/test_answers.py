@@ -14,6 +14,8 @@ from bio_mcp.retrieval.passages import Filters
 from tests.answering.ginger import GINGER, LABELLED, META, QUESTION, TRIAL, corpus_of
 from tests.memory_corpus import article
 
+TOPICS = "sleep work iron mood smell taste travel vision gait sugar skin hair pain teeth fever"
+
 
 def ask(corpus, question=QUESTION, **more):
     return answer(Asked(question, **more), corpus)
@@ -48,6 +50,16 @@ def test_a_question_on_something_else_is_withheld():
     given = ask(corpus_of(*GINGER), "What is lattice quantum chromodynamics?")
     assert (given.text, given.cited, given.confidence) == ("", (), 0.0)
     assert given.reason.startswith("0 of the papers")
+
+
+def test_a_paper_that_shares_only_what_all_have_is_not_cited():
+    nausea = [
+        article(str(pmid), f"Nausea in pregnancy and {topic}.", f"Nausea in pregnancy does not change {topic}.")
+        for pmid, topic in enumerate(TOPICS.split(), 70)
+    ]
+    given = ask(corpus_of(*GINGER[:2], *nausea), top_k=10)
+    assert sorted(cited(given)) == ["11", "12"]
+    assert given.text == ""
 
 
 def test_below_tau_it_is_withheld_and_both_numbers_are_named():

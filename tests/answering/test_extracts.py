@@ -76,6 +76,13 @@ def test_a_sentence_on_something_else_does_not_fit():
     assert all(each.fits for each in found(corpus_of(*GINGER)) if each.span.quote.endswith("pregnancy by 40%."))
 
 
+def test_a_reference_to_the_paper_itself_is_no_sentence_of_it_but_a_finding_like_the_title_is():
+    title = "Ginger reduces nausea in early pregnancy: a trial in several hospitals."
+    reference = f"Rossi M, Bianchi A: {title[:-1]}, J Midwifery 2020."
+    paper = Document(article("14", title, f"{title} Women were asked. {reference}"), "")
+    assert [each.span.quote for each in sentences_of(paper)] == [title, "Women were asked."]
+
+
 def test_papers_that_were_deleted_meanwhile_have_none():
     corpus = corpus_of(*GINGER)
     retrieved = find(Question(QUESTION), corpus)

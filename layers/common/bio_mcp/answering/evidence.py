@@ -10,10 +10,14 @@ from bio_mcp.answering.retrieving import Question, Retrieved, find
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
+from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.retrieval.distinctive_words import distinctive_shares
 from bio_mcp.retrieval.ranking import Ranked
 
 MOST_PAPERS = 5  # cited
 SPARE = 10  # papers read beyond those asked for, in the place of retracted ones
+DISTINCTIVE_FROM = 0.1  # of the weight of the question's words, for a paper that may be cited
 LIKELY = 0.2  # relevance of a paper that probably answers: on SciFact every second one cited with so much was judged to
 _NEVER_CITED = {RetractionStatus.RETRACTED, RetractionStatus.NOTICE}
 
@@ -62,9 +66,10 @@ def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadl
     deadline.check("reading the papers")
     read = in_turns(whole, parts, top_k + SPARE)
     documents = backends.documents.get_many([each.candidate.pmid for each in read])
-    citable = [each for each in read if _may_be_cited(documents.get(each.candidate.pmid))][:top_k]
-    deadline.check("choosing sentences")
     sources = [whole, *(each.retrieved for each in parts)]
+    on_it = _on_the_question(documents, sources)
+    citable = [each for each in read if each.candidate.pmid in on_it][:top_k]
+    deadline.check("choosing sentences")
     retracted = [pmid for pmid, each in documents.items() if each.article.retraction is RetractionStatus.RETRACTED]
     cited = _cited(_extracts(sources, citable, documents, backends))
     if parts:  # each has its turn among the papers, also among those that are cited
@@ -73,8 +78,20 @@ def evidence(question: Question, top_k: int, backends: Backends, deadline: Deadl
     return Evidence(whole, parts, tuple(cited.values())[:MOST_PAPERS], tuple(sorted(retracted, key=int)))
 
 
-def _may_be_cited(document: Document | None) -> bool:
-    return document is not None and document.article.retraction not in _NEVER_CITED
+def _on_the_question(documents: Mapping[str, Document], sources: Sequence[Retrieved]) -> set[str]:
+    """PMIDs of the papers that may be cited: not retracted, no notice, and with distinctive words of the question or of
+    a part. One that shares only what all have, such as COVID-19, is about something else."""
+    words = {pmid: set(analyse(_text(each))) for pmid, each in documents.items()}
+    shares = [distinctive_shares(each.terms, words) for each in sources]
+    return {
+        pmid
+        for pmid, each in documents.items()
+        if each.article.retraction not in _NEVER_CITED and max(by[pmid] for by in shares) >= DISTINCTIVE_FROM
+    }
+
+
+def _text(document: Document) -> str:
+    return f"{document.article.title or ''} {abstract_text(document.article)}"
 
 
 def _extracts(
