@@ -123,7 +123,7 @@ class AwsPorts:
 
     @cached_property
     def calls(self):
-        return DynamoCalls(self.dynamodb, self.table("CallsTable"), lambda: self.blobs, self.clock)
+        return DynamoCalls(self.dynamodb, self.table("CallsTable"), lambda: self.blobs, 30, self.clock)
 
     @cached_property
     def graph(self):

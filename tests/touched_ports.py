@@ -25,6 +25,7 @@ PORTS = {name for name, member in vars(Backends).items() if isinstance(member, p
     "chunk_namespace",
     "answer_tau",
 }
+RECORD, RECORDED = "calls.record", {"documents", "passages", "graph"}
 STORED = 12  # of the sample's papers: the rest is for a sync to bring
 
 
@@ -108,11 +109,21 @@ def used(what: Tool | Resource, reached: Iterable[str]) -> set[str]:
     return (set(reached) | set(what.also_uses)) - set(what.does_without)
 
 
+def is_recorded(what: Tool | Resource, reached: Iterable[str]) -> bool:
+    """Whether calls are recorded: those of a tool that only reads, of what the stack stores."""
+    return isinstance(what, Tool) and what.read_only and not RECORDED.isdisjoint(map(port_of, reached))
+
+
+def port_of(method: str) -> str:
+    return method.partition(".")[0]
+
+
 def needed(function: str) -> Given:
     """What a function is given for its tools and resources."""
     offered = [each for each in (*TOOLS.values(), *RESOURCES.values()) if each.lambda_module == function]
     found = reached(function)
-    methods = (method for each in offered for method in used(each, found.get(each.name, ())))
+    methods = {method for each in offered for method in used(each, found.get(each.name, ()))}
+    methods |= {RECORD} if any(is_recorded(each, found.get(each.name, ())) for each in offered) else set()
     return given_for(methods, queue_of(function), folder_of(function))
 
 

@@ -80,6 +80,7 @@ def test_a_stack_that_is_whole_is_told_to_be(stack):
         "embedding model",
         "corpus",
         "queries",
+        "answers",
         "ncbi",
     ]
     assert {name for name, state in states.items() if state != OK} == {"corpus"}  # which is empty

@@ -73,7 +73,7 @@ def call(
     deadline = deadline or Deadline(tool.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
 
-    recorder: Recorder | None = getattr(backends, "recorder", None) if tool.read_only else None
+    recorder = _recorder_of(backends) if tool.read_only else None
     watch = recorder.watch(backends) if recorder else None
     read_from = watch.backends if watch else backends
 
@@ -85,6 +85,15 @@ def call(
     if watch:
         watch.record(tool.name, arguments, outcome.audit)
     return outcome
+
+
+def _recorder_of(backends: Backends) -> Recorder | None:
+    """Who records calls; nobody where none is, or where it cannot be had: that fails no call."""
+    try:
+        return getattr(backends, "recorder", None)
+    except Failure as failure:
+        log.info("no call is recorded: %s", failure)
+        return None
 
 
 def read(

@@ -55,8 +55,11 @@ def test_what_is_stored_expires_after_the_days_that_the_failure_names_and_its_fi
     items = ports.dynamodb.scan(TableName=ports.calls._table)["Items"]
     ends = (NOON + timedelta(days=30)).timestamp()
     assert [int(each["expires_at"]["N"]) for each in items] == [ends, ends]
+    ports.calls._clock = lambda: ends - 1
+    assert ports.calls.get("id 1") == call(1)
+    ports.calls._clock = lambda: ends
     with pytest.raises(NotFound, match="30 days"):
-        ports.calls.get("id 2")
+        ports.calls.get("id 1")
     [bucket] = properties(BUCKET).values()
     [rule] = [each for each in bucket["LifecycleConfiguration"]["Rules"] if each.get("Prefix") == "calls/"]
     assert rule["ExpirationInDays"] == 31
@@ -66,7 +69,7 @@ def test_a_call_that_was_killed_while_it_was_recorded_can_be_replayed_or_is_reco
     for after in range(2):
         client = Dying(ports.dynamodb, after, "put_item")
         with pytest.raises(Killed):
-            DynamoCalls(client, ports.calls._table, lambda: ports.blobs, ports.clock).record(call(after))
+            DynamoCalls(client, ports.calls._table, lambda: ports.blobs, 30, ports.clock).record(call(after))
     with pytest.raises(NotFound):
         ports.calls.get("id 0")
     assert ports.calls.get("id 1") == call(1)

@@ -1,6 +1,7 @@
 """Graph, answers and evaluations of the deployed stack, over MCP and by its operator."""
 
 import json
+import time
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.emulated.stack import until
 from tests.sample_graph import EDGES, NODES
 
 pytestmark = pytest.mark.timeout(300)
-DONE_S = 200
+DONE_S, POLL_S = 200, 1
 QUESTION = "Does exercise lower blood pressure in adults with hypertension?"
 
 
@@ -32,9 +33,12 @@ def herbs(up, tmp_path_factory):
 def corpus(up):
     """Papers on blood pressure."""
     asked = {"query_key": "answers", "term": "hypertension OR blood pressure OR exercise"}
-    report = up.stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": asked})
-    assert report["state"] == "complete", report
-    return report
+
+    def synced():
+        report = up.stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": asked})
+        return report["state"] == "complete"
+
+    return until(synced, DONE_S, "corpus")
 
 
 def test_a_graph_that_an_operator_imported_is_walked_and_read_over_mcp(up, herbs):
@@ -96,7 +100,9 @@ def until_done(up, tool, **arguments):
     """The answer of a call that goes on as a job."""
 
     def done():
-        body = over_mcp(up, tool, **arguments)
+        time.sleep(POLL_S)
+        body = asked(up.stack, ERAS[0], lambda client: client.call_tool(tool, arguments)).structured_content
+        assert body.get("error", {"code": "TIMEOUT"})["code"] == "TIMEOUT", body  # of a first call
         return body if body.get("status", body.get("state")) in ("done", "complete") else None
 
     return until(done, DONE_S, f"end of {tool}")
@@ -108,3 +114,11 @@ def test_the_bundled_set_is_evaluated_and_its_report_is_in_the_bucket(up):
     assert figures["R@10"] > 0.5
     report = up.stack.client("s3").get_object(Bucket=up.stack.outputs["Bucket"], Key=body["report_uri"])
     assert b"<svg" in report["Body"].read()
+
+
+def test_a_call_over_mcp_is_recorded_and_gives_the_same_answer_again(up, corpus):
+    over_mcp(up, "rag_search", query="exercise and blood pressure", top_k=3)
+    listed = up.stack.command("replay")["calls"]
+    [call, *_] = [each for each in listed if each["tool"] == "rag.search"]
+    again = up.stack.command("replay", call["correlation_id"])
+    assert (again["equal"], again["as_then"], again["moved"]) == (True, True, [])

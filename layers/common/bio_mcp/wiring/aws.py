@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
-    from bio_mcp.ports.calls import Calls
+    from bio_mcp.ports.calls import Calls, Recorder
     from bio_mcp.ports.graph import Graph
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.multilingual import Multilingual
@@ -125,7 +125,16 @@ class Aws(Shared):
     def calls(self) -> "Calls":
         from bio_mcp.adapters.aws.calls import DynamoCalls
 
-        return DynamoCalls(self._dynamodb, self.settings.needed("table_calls"), lambda: self.blobs)
+        to = self.settings
+        return DynamoCalls(self._dynamodb, to.needed("table_calls"), lambda: self.blobs, to.calls_days)
+
+    @lazily
+    def recorder(self) -> "Recorder | None":
+        """Records calls before they are answered, as a function stands still afterwards; None where none is stored."""
+        from bio_mcp.replaying.recorder import CallRecorder
+
+        to = self.settings
+        return CallRecorder(lambda: self.calls, background=False) if to.table_calls and to.calls_days else None
 
     @lazily
     def blobs(self) -> "Blobs":

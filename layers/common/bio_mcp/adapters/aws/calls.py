@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
 WHAT = "the log of calls"
-DAYS = 30  # that a call is stored; template.yaml's rule for the folder has the same, and one more
 FOLDER = "calls"
 INLINE = 8 * 1024  # bytes that cost less in an item than in a file
 CALL = "call"
@@ -34,19 +33,24 @@ NAMES = tuple(each.name for each in fields(CallRecord) if each.name != "read")
 
 
 class DynamoCalls:
-    """The port `Calls` over one table (key: name, item) and a bucket. `clock` returns seconds since 1970."""
+    """The port `Calls` over one table (key: name, item) and a bucket, for `days`. `clock` returns seconds since 1970.
+
+    An expired call counts as gone even before DynamoDB removes it. Files of the folder must last a day longer.
+    """
 
     def __init__(
         self,
         client: "DynamoDBClient",
         table: str,
         blobs: Callable[[], Blobs],
+        days: int,
         clock: Callable[[], float] = time.time,
         backoff: Backoff = BACKOFF,
     ) -> None:
         self._client = client
         self._table = table
         self._calls, self._read = LargeValues(blobs, FOLDER), LargeValues(blobs, FOLDER, "read", INLINE)
+        self._days = days
         self._clock = clock
         self._backoff = backoff
 
@@ -72,23 +76,23 @@ class DynamoCalls:
         with reaching(WHAT):
             found = self._stored([correlation_id], with_read=True)
         if correlation_id not in found:
-            raise NotFound(f"There is no call {correlation_id!r} in the log, which has the calls of {DAYS} days")
+            raise NotFound(f"There is no call {correlation_id!r} in the log, which has the calls of {self._days} days")
         return found[correlation_id]
 
     def latest(self, limit: int) -> list[CallRecord]:
         named: list[str] = []
         with reaching(WHAT):
-            for day in self._days():
+            for day in self._days_back():
                 if len(named) >= limit:
                     break
                 named += self._of_day(day, limit - len(named))
             found = self._stored(named)
         return [found[each] for each in named if each in found]
 
-    def _days(self) -> Iterator[str]:
+    def _days_back(self) -> Iterator[str]:
         """Today and the days before, for which calls may be stored."""
         today = datetime.fromtimestamp(self._clock(), UTC)
-        for back in range(DAYS + 1):
+        for back in range(self._days + 1):
             yield _day(sortable(today - timedelta(days=back)))
 
     def _of_day(self, day: str, most: int) -> list[str]:
@@ -98,10 +102,11 @@ class DynamoCalls:
 
     def _stored(self, correlation_ids: Sequence[str], *, with_read: bool = False) -> dict[str, CallRecord]:
         keys = [item_key(_call(each), CALL) for each in dict.fromkeys(correlation_ids)]
-        attributes = (*self._calls.names, *(self._read.names if with_read else ()))
+        attributes = ("expires_at", *self._calls.names, *(self._read.names if with_read else ()))
         found = [
             self._record(item, with_read=with_read)
             for item in batch_get(self._client, self._table, keys, attributes, self._backoff)
+            if int(item["expires_at"]["N"]) > self._clock()
         ]
         return {each.correlation_id: each for each in found}
 
@@ -111,7 +116,7 @@ class DynamoCalls:
         return CallRecord(**row, read=self._read.of(item) if with_read else b"")
 
     def _expiry(self) -> dict[str, str]:
-        return {"N": str(int(self._clock()) + DAYS * 86_400)}
+        return {"N": str(int(self._clock()) + self._days * 86_400)}
 
 
 def _packed(call: CallRecord, at: str) -> bytes:
