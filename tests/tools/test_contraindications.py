@@ -7,6 +7,7 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
 from bio_mcp.graph.provenance import document_source
+from bio_mcp.literature.records import Document
 from bio_mcp.tools.kg import find_contraindications
 from tests.memory_corpus import Corpus, article
 from tests.reference_graph import ReferenceGraph
@@ -40,6 +41,13 @@ def test_what_is_documented_has_papers_quotes_sources_and_the_derivation_of_its_
     assert first["evidence"].endswith("Source: made up for tests.")
     derivation = [f"high by PMID {REVIEW} (2019, systematic review)"]
     assert (first["strength"], first["derivation"]) == ("high", derivation)
+
+
+def test_a_quote_that_does_not_stand_in_its_paper_is_marked():
+    corpus = corpus_of()
+    assert '"Not in pregnancy." (not in its title or abstract)' in check(corpus, ["H1"])["results"][0]["evidence"]
+    corpus.add(Document(article(REVIEW, "A review.", "We said: not in Preg-\nnancy. And more."), "hash"))
+    assert "(not in" not in check(corpus, ["H1"])["results"][0]["evidence"].split("PMID")[1]
 
 
 def test_the_three_states_of_knowledge_are_told_apart_and_none_is_a_clearance():

@@ -5,14 +5,17 @@ documented in its sources, which is no finding that there is none.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from bio_mcp.answering.evidence_strength import Graded, Paper, grade, paper_of
 from bio_mcp.graph.nodes import NODE_ID, Edge, EdgeType, Node, NodeType, Step
 from bio_mcp.graph.provenance import by_rule
+from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports.graph import Graph
 from bio_mcp.ports.stores import Documents
+from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.retrieval.quotes import comparable, trimmed
 
 AGAINST = tuple(
     Step(edge, backwards)
@@ -52,7 +55,8 @@ class Part:
 class Finding:
     """An edge against the entity, by one of its parts. `other` is what must not come together with it.
 
-    `inside`: the other is a part of the same entity. `papers` are those that the edge cites, in its order.
+    `inside`: the other is a part of the same entity. `papers` are those that the edge cites, in its order, and
+    `elsewhere` the quotes that stand neither in the title nor in the abstract that the corpus has of their paper.
     """
 
     part: Part
@@ -61,6 +65,7 @@ class Finding:
     inside: bool
     papers: tuple[Paper, ...]
     graded: Graded
+    elsewhere: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,10 @@ class _Lookup:
         pmids = [each.pmid for edge in edges.values() for each in edge.evidence if each.pmid]
         documents = self._documents.get_many(sorted(set(pmids))) if pmids else {}
         papers = {pmid: paper_of(pmid, documents.get(pmid)) for pmid in pmids}
-        findings = (_finding(parts, edge, others, papers) for edge in edges.values())
+        findings = (
+            replace(_finding(parts, edge, others, papers), elsewhere=_elsewhere(edge, documents))
+            for edge in edges.values()
+        )
         return tuple(sorted(findings, key=_order))
 
 
@@ -176,6 +184,17 @@ def _finding(parts: _Parts, edge: Edge, others: Mapping[str, Node], papers: Mapp
     return Finding(part, edge, other, len(ends) > 1, cited, graded)
 
 
+def _elsewhere(edge: Edge, documents: Mapping[str, Document]) -> frozenset[str]:
+    """The quotes of an edge that are not in what the corpus has of the paper that they are said to be from."""
+    quotes = [(each.quote, documents.get(each.pmid or "")) for each in edge.evidence if each.quote]
+    return frozenset(quote for quote, paper in quotes if paper and not _stands_in(quote, paper.article))
+
+
+def _stands_in(quote: str, article: Article) -> bool:
+    wanted = comparable(trimmed(quote)).folded
+    return any(wanted in comparable(text).folded for text in (article.title or "", abstract_text(article)))
+
+
 def _distance(part: Part) -> int:
     return 2 if part.constituent_of else 1 if part.within else 0
 
@@ -189,7 +208,8 @@ def evidence_text(finding: Finding) -> str:
     """The evidence as a text: each paper with its quotes, and the sources that say so, always."""
     quotes: dict[str | None, list[str]] = {each.pmid: [] for each in finding.edge.evidence}
     for each in finding.edge.evidence:
-        quotes[each.pmid] += [f'"{each.quote}"'] if each.quote else []
+        aside = " (not in its title or abstract)" if each.quote in finding.elsewhere else ""
+        quotes[each.pmid] += [f'"{each.quote}"{aside}'] if each.quote else []
     summaries = {each.pmid: each.summary for each in finding.papers}
     parts = [": ".join(_parts_of(summaries.get(pmid or ""), quoted)) for pmid, quoted in quotes.items()]
     cited = "; ".join(filter(None, parts)) or "no paper is cited"
