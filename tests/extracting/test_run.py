@@ -11,7 +11,7 @@ from bio_mcp.extracting.log_lines import read_lines
 from bio_mcp.extracting.providers import Provider
 from bio_mcp.extracting.run import DEFAULT_PROJECT, MOST
 from bio_mcp.graph.merging import merge_edges
-from bio_mcp.graph.nodes import Evidence
+from bio_mcp.graph.nodes import Evidence, Node, NodeType
 from bio_mcp.graph.records import edge_of
 from bio_mcp.literature.records import Document, RetractionStatus
 from tests.corpus import HashedWords, Over
@@ -103,6 +103,14 @@ def test_a_project_of_another_model_or_without_its_index_is_refused_before_anyth
     with pytest.raises(ModelMismatch):
         herbarium.run(project=PROJECT)
     assert herbarium.plain.read == []
+
+
+def test_a_name_that_comes_into_the_graph_is_found_by_the_next_run(herbarium):
+    herbarium.write("a.md", "Newwort interacts with placebin.")
+    assert herbarium.run(dry_run=True).lines[-2].get("write") == "document"
+    herbarium.graph.put([Node("H7", NodeType.HERB, {"en": "Newwort"})], [])
+    [line] = [each for each in herbarium.run(dry_run=True).lines if each.get("write") == "edge"]
+    assert line["from"] == "H7"
 
 
 def test_a_retracted_paper_states_nothing(herbarium):

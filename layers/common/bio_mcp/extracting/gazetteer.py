@@ -63,10 +63,11 @@ class Gazetteer:
         phrases: list[Key] = []
         for name, node in sorted(names, key=lambda each: (each[1].node_id, each[0])):
             naming = Naming.NAME if name in node.names.values() else Naming.SYNONYM
-            for phrase in _forms(name):
+            words = words_of(name)
+            for phrase in _forms(words):
                 self._entries.append(Entry(node, name, naming))
                 phrases.append(phrase)
-            if stems := _stems(words_of(name), name):
+            if stems := _stems(words, name):
                 concept = Entry(node, name, Naming.CONCEPT)
                 self._of_concepts.setdefault(tuple(sorted(each for _, each in stems)), []).append(concept)
         self._names = Automaton(phrases)
@@ -109,9 +110,9 @@ def _longest(found: dict[tuple[int, int], dict[str, Entry]]) -> Iterator[Match]:
             yield Match(*span, tuple(sorted(found[span].values(), key=lambda each: (each.naming, each.node.node_id))))
 
 
-def _forms(name: str) -> list[Key]:
+def _forms(name: Sequence[Word]) -> list[Key]:
     """The forms in which a name is found: as it is, and with its last word in the singular or the plural."""
-    words = tuple(each.folded for each in words_of(name))
+    words = tuple(each.folded for each in name)
     if not words or (len(words) == 1 and (words[0] in STOP_WORDS or words[0].isdecimal() or len(words[0]) < 2)):
         return []
     *first, last = words

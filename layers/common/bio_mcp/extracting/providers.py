@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.extracting.findings import Recognition
@@ -10,7 +11,16 @@ from bio_mcp.extracting.gazetteer import Gazetteer
 from bio_mcp.literature.languages import three_letters
 from bio_mcp.ports.graph import Graph
 
-NER: Mapping[str, Callable[[Graph], Recognition]] = {"gazetteer": lambda graph: Gazetteer(graph.names())}
+
+@lru_cache(maxsize=1)
+def _gazetteer(graph: Any, revision: str) -> Gazetteer:  # noqa: ARG001  another one is made when the graph changes
+    """The names of a graph as it stands, made once: a hundred thousand take seconds."""
+    return Gazetteer(graph.names())
+
+
+NER: Mapping[str, Callable[[Graph], Recognition]] = {
+    "gazetteer": lambda graph: _gazetteer(cast("Any", graph), graph.revision())
+}
 OCR = ("tesseract",)  # of the port Parser
 LANGUAGES: Mapping[str, Sequence[str]] = {"th": ("th", "en"), "en": ("en",), "auto": ("en", "th")}
 
