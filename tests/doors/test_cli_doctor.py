@@ -143,6 +143,14 @@ def test_a_model_of_the_wrong_size_fails(cli):
         assert checks.model(corpus.settings, corpus).state == FAIL
 
 
+def test_it_says_whether_probabilities_of_relevance_were_fitted_to_the_model(cli):
+    with cli.corpus() as corpus:
+        corpus.model.fingerprint = "bge-small/http/384"
+        assert "fitted to another" in checks.model(corpus.settings, corpus).found
+        corpus.model.fingerprint = "all-MiniLM-L6-v2/http/384"
+        assert checks.model(corpus.settings, corpus) == Finding(OK, "all-MiniLM-L6-v2/http/384")
+
+
 def test_a_data_directory_that_is_a_file_fails(tmp_path):
     (tmp_path / "taken").write_text("")
     finding = inspection.data_directory(tmp_path / "taken" / "home")

@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from bio_mcp.retrieval.calibration import Logistic, calibrated, coefficients
+from bio_mcp.retrieval.calibration import Logistic, calibrated, coefficients, is_fitted_to
 
 
 def test_a_probability_is_the_sigmoid_of_the_weighted_sum():
@@ -36,3 +36,9 @@ def test_what_ships_says_how_well_it_held_on_questions_that_were_left_out(name):
     assert held_out["ece"] <= 0.05
     assert held_out["auroc"] >= 0.75
     assert held_out["brier"] < held_out["brier_of_share"]
+
+
+def test_it_is_fitted_to_one_model_however_that_runs():
+    assert is_fitted_to("all-MiniLM-L6-v2/fp32/e35ab1bcfb8ff107")
+    assert is_fitted_to("all-MiniLM-L6-v2/http/384")
+    assert not is_fitted_to("all-MiniLM-L12-v2/fp32/e35ab1bcfb8ff107")

@@ -41,9 +41,20 @@ def calibrated(name: str, features: tuple[str, ...]) -> Logistic:
     return Logistic(fitted["intercept"], tuple(fitted["weights"][each] for each in features))
 
 
-@cache
 def coefficients() -> Mapping[str, Any]:
-    """What `calibration.json` holds under `models`."""
-    text = resources.files("bio_mcp.retrieval").joinpath("calibration.json").read_text(encoding="utf-8")
-    models: Mapping[str, Any] = json.loads(text)["models"]
+    """Every fit by its name, as `calibration.json` has it."""
+    models: Mapping[str, Any] = _shipped()["models"]
     return models
+
+
+def is_fitted_to(fingerprint: str) -> bool:
+    """Whether the cosines that the probabilities were fitted to are those of the embedding model `fingerprint`."""
+    fitted = str(_shipped()["embedding"])
+    return fingerprint.partition("/")[0] == fitted.partition("/")[0]
+
+
+@cache
+def _shipped() -> Mapping[str, Any]:
+    text = resources.files("bio_mcp.retrieval").joinpath("calibration.json").read_text(encoding="utf-8")
+    shipped: Mapping[str, Any] = json.loads(text)
+    return shipped

@@ -10,6 +10,7 @@ from bio_mcp import __version__
 from bio_mcp.deadline import Deadline
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.ports import Backends
+from bio_mcp.retrieval.calibration import is_fitted_to
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
 from bio_mcp.syncing.watermarks import future_warning
@@ -75,11 +76,16 @@ def configuration(settings: Settings, _backends: Backends) -> Finding:
 
 
 def model(_settings: Settings, backends: Backends) -> Finding:
-    """The embedding model gives vectors of its dimension."""
+    """The embedding model gives vectors of its dimension; says whether the probabilities were fitted to it."""
     vectors = backends.embeddings.embed(["Is the embedding model at work?"])
-    if vectors.shape == (1, backends.embeddings.dim):
-        return Finding(OK, backends.embeddings.fingerprint)
-    return Finding(FAIL, f"gives vectors of {vectors.shape[1]} dimensions", "Delete the model and run `make setup`.")
+    if vectors.shape != (1, backends.embeddings.dim):
+        found = f"gives vectors of {vectors.shape[1]} dimensions"
+        return Finding(FAIL, found, "Delete the model and run `make setup`.")
+    fingerprint = backends.embeddings.fingerprint
+    fitted = is_fitted_to(fingerprint)
+    return Finding(
+        OK, fingerprint if fitted else f"{fingerprint}; probabilities of relevance, fitted to another, are rough"
+    )
 
 
 def index(_settings: Settings, backends: Backends) -> Finding:
