@@ -1,6 +1,6 @@
 import pytest
 
-from bio_mcp.retrieval.sentence_scores import LATE, MEANING, PAPER, WORDS, bm25_among, combined, scaled
+from bio_mcp.retrieval.sentence_scores import FINDING, LATE, MEANING, PAPER, WORDS, Place, bm25_among, combined, scaled
 
 
 def test_scores_are_scaled_from_the_lowest_to_the_highest():
@@ -10,8 +10,9 @@ def test_scores_are_scaled_from_the_lowest_to_the_highest():
 
 
 def test_the_parts_add_up_with_their_weights():
-    assert combined([0.2, 0.4], [0.0, 9.0], [0.0, 1.0], [0.5, 0.5]) == pytest.approx(
-        [0.5 * PAPER, MEANING + WORDS + LATE + 0.5 * PAPER]
+    places = [Place(0.0, finding=False, paper=0.5), Place(1.0, finding=True, paper=0.5)]
+    assert combined([0.2, 0.4], [0.0, 9.0], places) == pytest.approx(
+        [0.5 * PAPER, MEANING + WORDS + LATE + FINDING + 0.5 * PAPER]
     )
 
 

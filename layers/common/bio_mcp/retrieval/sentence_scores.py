@@ -1,28 +1,41 @@
 """How well the sentences of a few papers fit a question.
 
-A sentence's score is the sum of four parts, each scaled to [0, 1] over the sentences that are compared: cosine, BM25
-among these sentences, how late in the abstract it stands, and its paper's score. On SciFact the first three find the
-sentences that people marked as evidence better than any one alone (docs/benchmarks.md).
+A sentence's score is the sum of five parts, each in [0, 1]: cosine and BM25, scaled over the sentences that are
+compared, how late in the abstract it stands, whether it says what was found, and its paper's score. On SciFact the
+first four find the sentences that people marked as evidence better than any one alone.
 """
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
-MEANING, WORDS, LATE, PAPER = 0.5, 0.5, 0.3, 1.0  # weights
+MEANING, WORDS, LATE, FINDING, PAPER = 0.5, 0.5, 0.3, 0.2, 1.0  # weights
 CACHED_SENTENCES = 8192
 
 
-def combined(
-    sims: Sequence[float], words: Sequence[float], late: Sequence[float], papers: Sequence[float]
-) -> list[float]:
-    """The weighted sum for each sentence. `late` and `papers` are in [0, 1] already."""
-    parts = zip(scaled(sims), scaled(words), late, papers, strict=True)
-    return [MEANING * sim + WORDS * word + LATE * place + PAPER * paper for sim, word, place, paper in parts]
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a sentence's score has beside meaning and words.
+
+    `late` is 0 for the first of its abstract and 1 for the last, `paper` its paper's score, in [0, 1].
+    """
+
+    late: float
+    finding: bool
+    paper: float
+
+
+def combined(sims: Sequence[float], words: Sequence[float], places: Sequence[Place]) -> list[float]:
+    """The weighted sum for each sentence."""
+    return [
+        MEANING * sim + WORDS * word + LATE * place.late + FINDING * place.finding + PAPER * place.paper
+        for sim, word, place in zip(scaled(sims), scaled(words), places, strict=True)
+    ]
 
 
 def scaled(scores: Sequence[float]) -> list[float]:
