@@ -22,17 +22,17 @@ class MultilingualIndex:
     """
 
     def __init__(self, passages: Passages, papers: Embeddings, questions: Embeddings) -> None:
-        self._passages, self._papers, self._questions = passages, papers, questions
+        self.passages, self._papers, self._questions = passages, papers, questions
 
     def search(self, text: str, filters: Filters, depth: int) -> list[Candidate]:
-        self._passages.check_model(self._questions.fingerprint, self._questions.dim)
+        self.passages.check_model(self._questions.fingerprint, self._questions.dim)
         query = PassageQuery((), self._questions.embed([text])[0], filters, depth)
-        found = self._passages.hybrid_search(query)
+        found = self.passages.hybrid_search(query)
         return sorted(found, key=lambda each: (-(each.sim or 0.0), -int(each.pmid)))
 
     def put(self, documents: Sequence[Document]) -> None:
-        self._passages.ensure_schema(self._papers.fingerprint, self._papers.dim)
-        stored = self._passages.chunk_texts([each.article.pmid for each in documents])
+        self.passages.ensure_schema(self._papers.fingerprint, self._papers.dim)
+        stored = self.passages.chunk_texts([each.article.pmid for each in documents])
         count, most = self._papers.count_tokens, self._papers.max_tokens
         chunks = {each.article.pmid: whole_chunk(each.article, count, most) for each in documents}
         new = {
@@ -42,22 +42,22 @@ class MultilingualIndex:
         }
         embedded = self._papers.embed(list(new.values())) if new else ()
         vectors = {pmid: {chunks[pmid].chunk_id: vector} for pmid, vector in zip(new, embedded, strict=True)}
-        self._passages.upsert_chunks(
+        self.passages.upsert_chunks(
             [_entry(each, chunks[each.article.pmid], vectors.get(each.article.pmid, {})) for each in documents]
         )
 
     def delete(self, pmids: Sequence[str]) -> None:
-        self._passages.delete(pmids)
+        self.passages.delete(pmids)
 
     def renew(self) -> None:
         model = (self._papers.fingerprint, self._papers.dim)
         try:
-            self._passages.ensure_schema(*model)
+            self.passages.ensure_schema(*model)
         except ModelMismatch:
-            self._passages.renew(*model, lambda _pmids, _into: None)
+            self.passages.renew(*model, lambda _pmids, _into: None)
 
     def count(self) -> int:
-        return self._passages.count()[0]
+        return self.passages.count()[0]
 
 
 def _entry(document: Document, chunk: Chunk, vectors: "Mapping[str, NDArray[np.float32]]") -> Entry:

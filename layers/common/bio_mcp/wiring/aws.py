@@ -12,6 +12,7 @@ from bio_mcp.errors import Misconfigured
 from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
+from bio_mcp.wiring.embedding import multilingual, multilingual_checks
 from bio_mcp.wiring.shared import Shared
 
 if TYPE_CHECKING:
@@ -61,8 +62,6 @@ class Aws(Shared):
 
     @lazily
     def multilingual(self) -> "Multilingual | None":
-        from bio_mcp.wiring.embedding import multilingual
-
         return multilingual(self.settings, self._multilingual_passages)
 
     def _multilingual_passages(self) -> "OpenSearchPassages":
@@ -183,6 +182,7 @@ class Aws(Shared):
             *(examine(name, partial(inspection.queue, self._sqs, url)) for name, url in queues.items() if url),
             examine("bucket", lambda: inspection.bucket(self._s3, named("bucket"))),
             examine("event bus", lambda: inspection.bus(self._events, named("event_bus"))),
+            *multilingual_checks(self, self.settings),
             *self.zotero_checks(),
             examine("projects", lambda: self.collections.inspect()),
         ]

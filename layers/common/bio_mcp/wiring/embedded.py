@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
+from bio_mcp.wiring.embedding import multilingual, multilingual_checks
 from bio_mcp.wiring.shared import Shared
 
 if TYPE_CHECKING:
@@ -62,8 +63,6 @@ class Embedded(Shared):
 
     @lazily
     def multilingual(self) -> "Multilingual | None":
-        from bio_mcp.wiring.embedding import multilingual
-
         return multilingual(self.settings, self._multilingual_passages)
 
     def _multilingual_passages(self) -> "Passages":
@@ -182,6 +181,7 @@ class Embedded(Shared):
             examine("data directory", lambda: inspection.data_directory(self.settings.home.expanduser())),
             examine("database", lambda: inspection.database(self._integrity())),
             examine("queue", lambda: inspection.queue(self.continuations, self.jobs)),
+            *multilingual_checks(self, self.settings),
             *self.zotero_checks(),
             examine("text recognition", lambda: text_recognition(self.settings.tesseract)),
         ]

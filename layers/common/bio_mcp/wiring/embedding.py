@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bio_mcp.errors import Misconfigured
+from bio_mcp.health import OK, WARN, Finding, examine
 from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
+    from bio_mcp.ports import Backends
     from bio_mcp.ports.multilingual import Multilingual
     from bio_mcp.ports.stores import Embeddings, Passages
 
@@ -55,6 +57,19 @@ def multilingual(settings: Settings, passages: Callable[[], "Passages"]) -> "Mul
     threads = settings.threads or os.cpu_count() or 1
     papers = OnnxEmbeddings(settings.models.expanduser() / settings.multilingual, threads=threads)
     return MultilingualIndex(passages(), papers, papers.with_prefix(QUESTION_PREFIX))
+
+
+def multilingual_checks(backends: "Backends", settings: Settings) -> list[Finding]:
+    """Check the multilingual index, where the settings name a model."""
+
+    def state() -> Finding:
+        there, papers = backends.multilingual.count() if backends.multilingual else 0, backends.documents.count()
+        if there < papers:
+            remedy = "bio-mcp reindex adds the others; until then answers to Thai questions are partial."
+            return Finding(WARN, f"{there:,} of {papers:,} papers", remedy)
+        return Finding(OK, f"{there:,} papers by {settings.multilingual}")
+
+    return [examine("multilingual index", state)] if settings.multilingual else []
 
 
 EMBEDDINGS: dict[str, Callable[[Settings], "Embeddings"]] = {"onnx": _onnx, "hf": _hf, "openai": _openai}

@@ -43,7 +43,8 @@ def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Re
 def reindex_command(session: Session) -> None:
     """Rebuild the search index from the stored papers: after a restore, or for another embedding model.
 
-    It may be stopped at any time: run it again, and no text is embedded twice.
+    With `BIO_MCP_MULTILINGUAL` the second index, for questions in Thai, is completed as well. It may be stopped at any
+    time: run it again, and no text is embedded twice.
     """
     with console.progress("indexing") as update:
         rate = console.Rate()
