@@ -1,5 +1,7 @@
 """Answers that a language model writes, as far as they pass the check."""
 
+import logging
+
 import pytest
 
 from bio_mcp.answering.writing import EXTRACTIVE, GENERATED, write
@@ -27,7 +29,7 @@ class Model:
         self.given.append((question, tuple(passages)))
         if isinstance(self.written, Exception):
             raise self.written
-        return Generated(self.written)
+        return Generated(self.written, 7, 3)
 
 
 def written_by(model, deadline=NEVER):
@@ -46,6 +48,14 @@ def test_sentences_that_pass_are_the_answer():
     assert (written.mode, written.warnings) == (GENERATED, ())
     assert sentences(written) == [("Ginger reduced nausea by 40%.", (0,)), ("It did not reduce vomiting.", (1,))]
     assert model.given == [("Does ginger help?", QUOTES)]
+
+
+def test_the_tokens_that_an_answer_took_are_logged_and_neither_question_nor_answer(caplog):
+    caplog.set_level(logging.INFO)
+    written_by(Model("Ginger reduced nausea by 40% [1]."))
+    [line] = [each for each in caplog.records if each.message == "language model"]
+    assert (line.model, line.input_tokens, line.output_tokens) == ("test/model", 7, 3)
+    assert "inger" not in str(vars(line))
 
 
 def test_a_sentence_that_does_not_pass_is_replaced_by_what_it_cites():

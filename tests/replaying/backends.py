@@ -18,7 +18,8 @@ GINGER = (
 class RecordedCorpus(Corpus):
     """`Backends` over papers in a file below `directory`; each call is recorded at once."""
 
-    language_model = None
+    language_model = multilingual = None
+    projects = ()
 
     def __init__(self, directory, *articles):
         self.calls = ReferenceCalls()

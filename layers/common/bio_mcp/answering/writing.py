@@ -1,5 +1,6 @@
 """Have the language model write an answer from extracts; only sentences that pass the check are let through."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
+
+log = logging.getLogger("bio_mcp.answering")
 
 GENERATED, EXTRACTIVE = "generated", "extractive"
 MOST_SENTENCES = 10  # of an answer
@@ -58,11 +61,13 @@ def write(question: str, quotes: Sequence[str], backends: Backends, deadline: De
     if model is None or not quotes:
         return Written((), EXTRACTIVE)
     try:
-        text = model.generate(question, quotes, deadline).text
+        generated = model.generate(question, quotes, deadline)
     except (UpstreamFailed, DeadlineExceeded) as failure:
         deadline.check("answering with the extract instead of the language model")
         return Written((), EXTRACTIVE, (_FAILED.format(failure),))
-    return checked(text, quotes, backends.embeddings)
+    tokens = {"input_tokens": generated.input_tokens, "output_tokens": generated.output_tokens}
+    log.info("language model", extra={"model": model.fingerprint, **tokens})
+    return checked(generated.text, quotes, backends.embeddings)
 
 
 def checked(text: str, quotes: Sequence[str], embeddings: Embeddings) -> Written:

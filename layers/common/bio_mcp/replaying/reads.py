@@ -13,9 +13,10 @@ from typing import Any
 
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Candidate, PassageQuery, StaticQuality, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Filters, PassageQuery, StaticQuality, StoredChunk
 
 SCHEME = 1
+MULTILINGUAL = "multilingual "  # before the keys of its searches
 
 Sims = dict[str, list[tuple[str, float | None]]]
 """PMID -> chunk ids with their cosines, in the order of the text."""
@@ -51,16 +52,18 @@ class Reads:
 
 def search_key(query: PassageQuery) -> str:
     """Names a search by all that it asks but the vector."""
-    filters = query.filters
-    sets = [sorted(each) for each in (filters.journals, filters.publication_types, filters.tags)]
     within = sorted(query.within) if query.within is not None else None
-    asked = [query.terms, query.vector is None, filters.year_from, filters.year_to, sets, filters.project]
-    return sha256(json.dumps([*asked, query.depth, within]).encode()).hexdigest()[:16]
+    return _hash(query.terms, query.vector is None, _plain_filters(query.filters), query.depth, within)
+
+
+def multilingual_key(text: str, filters: Filters, depth: int) -> str:
+    """Names a search of the multilingual index."""
+    return MULTILINGUAL + _hash(text, _plain_filters(filters), depth)
 
 
 def passages_key(pmids: Sequence[str], *, scored: bool) -> str:
     """Names a reading of passages."""
-    return sha256(json.dumps([sorted(pmids), scored]).encode()).hexdigest()[:16]
+    return _hash(sorted(pmids), scored)
 
 
 def sims_of(chunks: Mapping[str, Sequence[StoredChunk]]) -> Sims:
@@ -104,6 +107,15 @@ def loads(blob: bytes) -> Reads:
         )
     except (zlib.error, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise StoreFailed("What this call read cannot be read any more.", retryable=False) from error
+
+
+def _hash(*asked: Any) -> str:
+    return sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+def _plain_filters(filters: Filters) -> list[Any]:
+    sets = [sorted(each) for each in (filters.journals, filters.publication_types, filters.tags)]
+    return [filters.year_from, filters.year_to, sets, filters.project]
 
 
 def _columns(found: Sequence[Candidate]) -> list[list[Any]]:

@@ -9,9 +9,10 @@ from bio_mcp.errors import Failure, NotFound, UpstreamFailed
 from bio_mcp.literature.records import Document
 from bio_mcp.ports import Backends
 from bio_mcp.ports.language_models import Generated
-from bio_mcp.replaying.reads import Reads, Sims, passages_key, search_key
+from bio_mcp.ports.projects import Project
+from bio_mcp.replaying.reads import MULTILINGUAL, Reads, Sims, multilingual_key, passages_key, search_key
 from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.passages import Candidate, PassageQuery, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Filters, PassageQuery, StoredChunk
 
 
 class Diverged(Failure):
@@ -30,6 +31,9 @@ class Recorded:
         papers = {pmid: _then(backends, pmid, *each) for pmid, each in reads.papers.items() if each is not None}
         self.documents = _Documents(papers, reads.resolved)
         self.passages = _Passages(backends, reads, papers)
+        asked_it = any(key.startswith(MULTILINGUAL) for key, _ in reads.searches)
+        self.multilingual = self.passages if asked_it else None
+        self.projects = backends.projects if "projects" in reads.elsewhere else _NoProjects()
         self.answers = _Answers(backends)
         self.language_model = None if reads.generated is None else _LanguageModel(backends, reads.generated)
 
@@ -106,6 +110,11 @@ class _Passages:
         found: list[Candidate] = _next(self._searches, search_key(query))
         return found
 
+    def search(self, text: str, filters: Filters, depth: int) -> list[Candidate]:
+        """What the multilingual index found."""
+        found: list[Candidate] = _next(self._searches, multilingual_key(text, filters, depth))
+        return found
+
     def document_vectors(self, _pmids: Sequence[str]) -> dict[str, Any]:
         """None: vectors only lead to what is recorded."""
         return {}
@@ -134,6 +143,13 @@ def _next(recorded: list[tuple[str, Any]], key: str) -> Any:
     if place is None:
         raise Diverged("the code asks the index for something else than it did then")
     return recorded.pop(place)[1]
+
+
+class _NoProjects:
+    """That there were none."""
+
+    def all(self) -> list[Project]:
+        return []
 
 
 class _Answers:

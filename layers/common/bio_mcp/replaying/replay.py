@@ -1,6 +1,6 @@
 """Replay a recorded call: on what it read then, and on what is stored now; and say which of its inputs moved."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,15 +70,15 @@ def replay(correlation_id: str, backends: Backends, tools: Mapping[str, Tool]) -
     today = _is_same(call(tool, record.arguments, watched.backends), record)
     now = watched.notes.reads()
     papers = _papers_moved(reads, now)
-    changed = _changed(record.inputs, inputs_of(backends, now))
-    return Replay(record, as_then, today, _moved(as_then, today, changed, papers, reads), papers, because)
+    changed, elsewhere = _changed(record.inputs, inputs_of(backends, now)), reads.elsewhere | now.elsewhere
+    return Replay(record, as_then, today, _moved(as_then, today, changed, papers, elsewhere), papers, because)
 
 
 def _as_then(record: CallRecord, tool: Tool, reads: Reads, backends: Backends) -> tuple[bool | None, str | None]:
     """Whether the answer on what was read then is the recorded one, or why that cannot be said."""
-    moved = [name for name in ("graph",) if reads.graph is not None and backends.graph.revision() != reads.graph]
-    if moved or reads.elsewhere:
-        return None, f"what was read of {', '.join([*moved, *sorted(reads.elsewhere)])} is not recorded"
+    graph = ["graph"] if reads.graph is not None and backends.graph.revision() != reads.graph else []
+    if lost := [*graph, *sorted(reads.elsewhere)]:
+        return None, f"what was read of {', '.join(lost)} is not recorded"
     try:
         then = Recorded(backends, reads)
     except NotFound as gone:
@@ -94,7 +94,9 @@ def _changed(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return [name for name in then if name in now and now[name] != then[name]]
 
 
-def _moved(as_then: bool | None, today: bool, changed: list[str], papers: PapersMoved, reads: Reads) -> tuple[str, ...]:
+def _moved(
+    as_then: bool | None, today: bool, changed: list[str], papers: PapersMoved, elsewhere: Set[str]
+) -> tuple[str, ...]:
     """The inputs that explain why the answer differs; none where it does not.
 
     Where the answer on the corpus of then is the recorded one, code and rules explain nothing.
@@ -102,9 +104,9 @@ def _moved(as_then: bool | None, today: bool, changed: list[str], papers: Papers
     if today and as_then is not False:
         return ()
     corpus = [CORPUS] if papers and not today else []
-    elsewhere = sorted(reads.elsewhere & {"projects", "collections"})[:1] and ["projects"]
+    projects = ["projects"] if elsewhere & {"projects", "collections"} and not today else []
     others = [name for name in changed if as_then is not True or name not in ("code", "rules")]
-    return (*corpus, *(elsewhere if not today else []), *others) or (UNKNOWN,)
+    return (*corpus, *projects, *others) or (UNKNOWN,)
 
 
 def _papers_moved(then: Reads, now: Reads) -> PapersMoved:

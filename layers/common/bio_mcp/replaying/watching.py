@@ -1,7 +1,8 @@
 """Backends that note what a call reads from them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
+from functools import partial
 from typing import Any, cast
 
 from bio_mcp.deadline import Deadline
@@ -9,11 +10,13 @@ from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
 from bio_mcp.literature.records import Document
 from bio_mcp.ports import Backends
 from bio_mcp.ports.language_models import Generated, LanguageModel
+from bio_mcp.ports.multilingual import Multilingual
+from bio_mcp.ports.projects import Project, Projects
 from bio_mcp.ports.stores import Documents, Passages
-from bio_mcp.replaying.reads import Reads, passages_key, search_key, sims_of
-from bio_mcp.retrieval.passages import Candidate, PassageQuery, StoredChunk
+from bio_mcp.replaying.reads import Reads, multilingual_key, passages_key, search_key, sims_of
+from bio_mcp.retrieval.passages import Candidate, Filters, PassageQuery, StoredChunk
 
-ELSEWHERE = {"projects", "collections", "project_documents", "zotero", "pubmed", "lookup", "jobs", "checkpoints"}
+ELSEWHERE = {"collections", "project_documents", "zotero", "pubmed", "lookup", "jobs", "checkpoints"}
 
 
 class Watched:
@@ -49,7 +52,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.day: str | None = None
-        self.searches: list[tuple[PassageQuery, list[Candidate]]] = []
+        self.searches: list[tuple[Callable[[], str], list[Candidate]]] = []
         self.passages: list[tuple[Sequence[str], bool, dict[str, list[StoredChunk]]]] = []
         self.papers: dict[str, tuple[int, int] | None] = {}
         self.resolved: dict[str, str | None] = {}
@@ -62,7 +65,7 @@ class Notes:
         """The notes as what is recorded; some milliseconds."""
         return Reads(
             self.day,
-            [(search_key(query), found) for query, found in self.searches],
+            [(key(), found) for key, found in self.searches],
             [(passages_key(pmids, scored=scored), sims_of(found)) for pmids, scored, found in self.passages],
             self.papers,
             self.resolved,
@@ -88,7 +91,7 @@ class _Passages(_Noting):
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         found = self._port.hybrid_search(query)
-        self._notes.searches.append((query, found))
+        self._notes.searches.append((partial(search_key, query), found))
         return found
 
     def chunks(self, pmids: Sequence[str], vector: Any = None) -> dict[str, list[StoredChunk]]:
@@ -127,6 +130,31 @@ class _Documents(_Noting):
         return found
 
 
+class _Multilingual(_Noting):
+    _port: Multilingual
+
+    def search(self, text: str, filters: Filters, depth: int) -> list[Candidate]:
+        found = self._port.search(text, filters, depth)
+        self._notes.searches.append((partial(multilingual_key, text, filters, depth), found))
+        return found
+
+
+class _Projects(_Noting):
+    """Where there are projects, what is read of them is not recorded."""
+
+    _port: Projects
+
+    def all(self) -> list[Project]:
+        found = self._port.all()
+        if found:
+            self._notes.elsewhere.add("projects")
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        self._notes.elsewhere.add("projects")
+        return super().__getattr__(name)
+
+
 class _LanguageModel(_Noting):
     _port: LanguageModel
 
@@ -144,4 +172,10 @@ class _LanguageModel(_Noting):
         return generated
 
 
-_NOTING = {"passages": _Passages, "documents": _Documents, "language_model": _LanguageModel}
+_NOTING = {
+    "passages": _Passages,
+    "documents": _Documents,
+    "language_model": _LanguageModel,
+    "multilingual": _Multilingual,
+    "projects": _Projects,
+}
