@@ -10,6 +10,8 @@ LOCK := UV_PYTHON_DOWNLOADS=never $(BIN)/uv pip compile --quiet --universal --py
 LOCK_LAYER := $(subst 3.11,3.13,$(LOCK)) -c requirements/dev.txt
 RUNTIME_HAS := boto3 botocore s3transfer python-dateutil six urllib3  # Lambda's Python brings them
 MODEL := $(VENV)/share/bio-mcp/models/all-MiniLM-L6-v2/model.json
+EVALUATE = BIO_MCP_HOME=.cache/eval BIO_MCP_MODE=embedded BIO_MCP_LLM=none BIO_MCP_ANSWER_TAU= \
+  BIO_MCP_EVAL_BASELINE=benchmarks/eval_baseline.json $(BIN)/bio-mcp eval run
 NODE := .cache/node
 NPM := .cache/npm
 OPENSEARCH := .cache/opensearch
@@ -26,7 +28,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed multilingual run test test-all check check-template bench docs build ingest-image deploy deploy-local sam-local docker tesseract python313 demo-ncbi opensearch prove-hf lock clean
+.PHONY: help setup installed multilingual run test test-all check check-template eval bench docs build ingest-image deploy deploy-local sam-local docker tesseract chromium python313 demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -49,7 +51,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --ignore=tests/all --ignore=tests/live
 
-test-all: setup $(VENV)/.dev $(NPM)/.installed $(STACK) docker tesseract ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, Lambda's Python
+test-all: setup $(VENV)/.dev $(NPM)/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
 
@@ -69,6 +71,10 @@ check-template: $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_tem
 docs: setup $(VENV)/.dev ## render the generated pages, and what of template.yaml follows from the functions
 	$(BIN)/python -m scripts.docs
 	$(BIN)/python -m scripts.template
+
+eval: setup ## evaluate search and answers on both sets; fails where a figure is worse than in benchmarks/eval_baseline.json
+	$(EVALUATE) --set smoke
+	$(EVALUATE) --set curated
 
 bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.md; takes some minutes
 	$(BIN)/python -m benchmarks
@@ -98,6 +104,10 @@ tesseract:  # what recognises text in scans, with the languages that its tests r
 	@{ tesseract --list-langs 2>/dev/null | grep -qx tha; } && { tesseract --list-langs | grep -qx deu; } || \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 	  tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu tesseract-ocr-tha; } >/dev/null
+
+chromium:  # a browser, for the reports of evaluations
+	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	  apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
 python313:  # where the Python is that compiles the layers
 	@echo $(PYTHON313)

@@ -26,7 +26,7 @@ def test_the_figures_are_shown_with_their_intervals_and_where_the_report_is(lab)
     lab.settings.clear()
     ran = lab("eval", "run", "--set", lab.questions, "--metric", "MRR")
     assert ran.code == 0
-    assert "MRR 1.000 1.000 to 1.000 12" in " ".join(ran.shown.split())
+    assert "MRR 1.000 0.750 to 1.000 12" in " ".join(ran.shown.split())
     assert "report: file:///" in ran.shown
 
 
@@ -45,7 +45,7 @@ def test_a_ranking_that_is_made_worse_fails_against_the_baseline_and_an_equal_on
     ran = lab("eval", "run", "--set", lab.questions)
     assert ran.code == 1
     assert "regression: MRR is 0." in ran.err
-    assert "it was 1.000 (1.000 to 1.000)" in ran.err
+    assert "it was 1.000 (0.750 to 1.000)" in ran.err
 
 
 def test_questions_that_changed_cannot_be_compared(lab, tmp_path):

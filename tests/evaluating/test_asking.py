@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bio_mcp.deadline import NEVER
-from bio_mcp.evaluating.asking import Asking, near_misses, sentences_in
+from bio_mcp.evaluating.asking import Asking, near_misses
 from bio_mcp.evaluating.questions import JudgedQuestion, Rationale
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.syncing.importing import import_records
@@ -95,6 +95,11 @@ def test_a_retracted_copy_is_neither_cited_nor_in_the_ranking(corpus):
     assert not any(each.retracted for answer in outcome.answers for each in answer.cited)
 
 
+def test_a_question_that_cannot_be_answered_counts_as_withheld(corpus):
+    outcome = ask(corpus, JudgedQuestion("q", "ฟหกด", ("1",)))
+    assert [(each.answered, each.confidence, each.cited) for each in outcome.answers] == [(False, 0, ())] * 2
+
+
 def test_no_answer_is_stored(corpus):
     ask(corpus)
     assert [each for paper in PAPERS for each in corpus.answers.citing(paper.pmid)] == []
@@ -111,7 +116,7 @@ def test_two_askings_have_equal_outcomes(corpus):
     assert ask(corpus) == ask(corpus)
 
 
-def test_a_sentence_ends_with_the_numbers_of_its_citations():
-    text = "Ginger helps (95% CI [1.2, 3.4]) [1]. So does B6, and more [2][3]. Unknown [9] is left out."
-    assert list(sentences_in(text, 3)) == [(0,), (1, 2)]
-    assert list(sentences_in("", 3)) == []
+def test_each_sentence_of_an_answer_is_compared_by_what_it_cites(corpus):
+    given = ask(Over(corpus, answer_tau=0.1)).answer
+    assert given.answered
+    assert given.sentences == tuple((at,) for at in range(len(given.cited)))

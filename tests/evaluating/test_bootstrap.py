@@ -16,12 +16,15 @@ def test_equal_samples_have_equal_intervals():
     assert interval_of_ratio([1, 0, 1], [1, 2, 1]) == interval_of_ratio([1, 0, 1], [1, 2, 1])
 
 
-def test_what_never_varies_has_no_width():
-    assert interval_of_ratio([1] * 9, [1] * 9) == (1, 1)
+def test_where_all_questions_agree_the_interval_is_that_of_the_rule_of_three():
+    assert interval_of_ratio([1] * 60, [1] * 60) == (0.95, 1)
+    assert interval_of_ratio([0] * 60, [2] * 60) == (0, 0.05)
+    assert interval_of_ratio([2], [2]) == (0, 1)
 
 
 def test_samples_without_anything_to_divide_by_are_left_out():
-    assert interval_of_ratio([1, 0], [1, 0]) == (1, 1)
+    low, high = interval_of_ratio([1, 0, 1], [1, 0, 2])
+    assert (low, high) == (0.5, 1)
 
 
 def test_a_measure_of_whole_samples_is_given_the_questions_of_each():

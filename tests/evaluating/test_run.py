@@ -62,6 +62,7 @@ def test_a_set_without_a_corpus_is_asked_of_the_running_one(corpus):
     import_records(ARTICLES[:6], corpus)
     report = ask(corpus, EvaluationSet("custom", "v1", QUESTIONS))
     assert values(report)["R@1"] == 0.5
+    assert report.warnings == ("6 of the 12 right papers are not in the corpus, and count as not found",)
 
 
 def test_a_retracted_paper_takes_no_place_of_the_ranking(corpus):

@@ -14,7 +14,7 @@ from bio_mcp.answering.evidence import LIKELY, Evidence, evidence
 from bio_mcp.answering.extracts import Extract
 from bio_mcp.answering.retractions import FLAGGED
 from bio_mcp.answering.retrieving import Question, readable
-from bio_mcp.answering.writing import EXTRACTIVE, Written
+from bio_mcp.answering.writing import EXTRACTIVE, Written, WrittenSentence
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import InvalidInput, StoreFailed
 from bio_mcp.ports import Backends
@@ -46,7 +46,7 @@ class Asked:
 class Answer:
     """An answer, or what was found where it is withheld: then `text` is "" and `reason` says why.
 
-    `text` cites `evidence.cited` by their numbers from 1. `mode` says who wrote it.
+    `text` cites `evidence.cited` by their numbers from 1; `sentences` are its own. `mode` says who wrote it.
     """
 
     answer_id: str
@@ -56,6 +56,7 @@ class Answer:
     conflicts: tuple[Conflict, ...]
     reason: str | None = None
     warnings: tuple[str, ...] = ()
+    sentences: tuple[WrittenSentence, ...] = ()
 
     @property
     def cited(self) -> tuple[Extract, ...]:
@@ -92,7 +93,8 @@ def answer(asked: Asked, backends: Backends, deadline: Deadline = NEVER) -> Answ
     text = "" if reason else " ".join([text_of(written.sentences), *map(_shown, contradictions)])
     warnings = (*_translated(read), *_warnings(found, backends.answer_tau), *written.warnings)
     id_ = _answer_id(asked.text, text, found.cited)
-    return _stored(asked, Answer(id_, text, found, written.mode, contradictions, reason, warnings), backends)
+    given = Answer(id_, text, found, written.mode, contradictions, reason, warnings, written.sentences)
+    return _stored(asked, given, backends)
 
 
 def _translated(read: ReadQuestion) -> Iterator[str]:

@@ -91,6 +91,7 @@ ANSWERS: tuple[Metric, ...] = (
         "quote_integrity",
         "share of quotes that stand at their place in the stored version, to the byte",
         _of_citations(lambda answer: sum(each.intact for each in answer.cited)),
+        invariant=True,
     ),
     OfConfidences(
         "ECE",
@@ -125,5 +126,6 @@ ANSWERS: tuple[Metric, ...] = (
         "share of citations that are of a retracted paper",
         _of_citations(lambda answer: sum(each.retracted for each in answer.cited)),
         rising=False,
+        invariant=True,
     ),
 )

@@ -1,14 +1,13 @@
 """Ask one question through the product's own search and answering, and note what became of it."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bio_mcp.answering.answers import Answer, Asked, answer
 from bio_mcp.answering.retrieving import Question, find
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import NotFound
+from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.evaluating.outcomes import AnswerOutcome, CitedOutcome, Outcome, RankingOutcome
 from bio_mcp.evaluating.questions import JudgedQuestion
 from bio_mcp.evaluating.ranking_metrics import DEEPEST
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 NEAR_MISSES = 5  # papers most similar to one that answers the question, which do not answer it
 SHARED = 0.5  # of the shorter of a quote and a rationale, which they overlap in at least
-_CITATIONS = re.compile(r"(?:\[\d+\])+")
-_NUMBER = re.compile(r"\d+")
 
 
 class Asking:
@@ -45,13 +42,21 @@ class Asking:
         judged = _Judged(question, frozenset(near_misses(question, corpus)))
         answered = without = None
         if self._answers:
-            answered = judged.outcome(answer(Asked(question.text), corpus, self._deadline), corpus)
+            answered = self._answered(judged, corpus)
         if self._answers and question.pmids:
             gone = asked_by_evaluation(self._backends, self._embeddings, (*question.pmids, *question.retracted))
-            without = judged.outcome(answer(Asked(question.text), gone, self._deadline), corpus)
+            without = self._answered(judged, gone)
         ranking = self._ranking(question, judged.near_misses, corpus)
         has_rationale = bool(question.rationale)
         return Outcome(question.question_id, len(question.pmids), ranking, has_rationale, answered, without)
+
+    def _answered(self, judged: "_Judged", corpus: Backends) -> AnswerOutcome:
+        """The answer; a question that cannot be answered, as in a language that is not read, counts as withheld."""
+        try:
+            given = answer(Asked(judged.question.text), corpus, self._deadline)
+        except InvalidInput:
+            return AnswerOutcome(answered=False, confidence=0.0)
+        return judged.outcome(given, self._backends)
 
     def _ranking(self, question: JudgedQuestion, near: Collection[str], corpus: Backends) -> RankingOutcome:
         found = find(Question(question.text), corpus, self._deadline).ranked
@@ -92,7 +97,7 @@ class _Judged:
 
     def outcome(self, given: Answer, backends: Backends) -> AnswerOutcome:
         cited = tuple(self._cited(each.span, backends) for each in given.cited)
-        sentences = tuple(sentences_in(given.text, len(cited)))
+        sentences = tuple(each.cites for each in given.sentences)
         return AnswerOutcome(given.reason is None, given.confidence, cited, sentences)
 
     def _cited(self, span: CitedSpan, backends: Backends) -> CitedOutcome:
@@ -123,11 +128,3 @@ def _is_evidence(text: str, span: CitedSpan, quotes: Iterable[str]) -> bool:
         if start >= 0 and shared >= SHARED * min(span.end - span.start, len(quote)):
             return True
     return False
-
-
-def sentences_in(text: str, citations: int) -> Iterator[tuple[int, ...]]:
-    """The citations of each sentence of an answer, as places from 0; a sentence ends with its numbers: `[1][3]`."""
-    for group in _CITATIONS.finditer(text):
-        places = [int(number[0]) - 1 for number in _NUMBER.finditer(group[0])]
-        if known := tuple(place for place in places if 0 <= place < citations):
-            yield known

@@ -19,10 +19,14 @@ Interval = tuple[float, float]
 def interval_of_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Interval:
     """The 95 % interval of the sum of the numerators divided by that of the denominators; a pair for each question.
 
-    Samples whose denominators are all 0 are left out.
+    Samples whose denominators are all 0 are left out. Where every question has all, or none has any, no sample differs:
+    then the interval is that of the rule of three, as one question in n / 3 may still be otherwise.
     """
     import numpy as np
 
+    ratio, unseen = sum(numerators) / sum(denominators), min(1.0, 3 / len(numerators))
+    if ratio in (0, 1) and all(over == ratio * under for over, under in zip(numerators, denominators, strict=True)):
+        return (0.0, unseen) if ratio == 0 else (1 - unseen, 1.0)
     picks = _picks(len(numerators))
     over, under = np.array(numerators, float)[picks].sum(axis=1), np.array(denominators, float)[picks].sum(axis=1)
     return _tails(over[under > 0] / under[under > 0])

@@ -1,4 +1,4 @@
-"""State of an evaluation: what has been asked, the figures in the end, and those of earlier runs."""
+"""State of an evaluation: what was asked, the figures in the end, and those of earlier runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -28,12 +28,13 @@ class Run:
 @dataclass(slots=True)
 class Cursor:
     """What a job holds: the outcomes so far, `expected` questions in all, earlier runs, the oldest first, and in the
-    end this one, as the last of them, with the key of its report."""
+    end this one, as the last of them, with the key of its report. `warnings` are sentences for the user."""
 
     expected: int = 0
     outcomes: list[Outcome] = field(default_factory=list)
     history: list[Run] = field(default_factory=list)
     report_key: str = ""
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def done(self) -> int:
@@ -57,6 +58,7 @@ class Cursor:
             "outcomes": [each.to_json() for each in self.outcomes],
             "history": [asdict(each) for each in self.history],
             "report_key": self.report_key,
+            "warnings": self.warnings,
         }
 
     @classmethod
@@ -67,4 +69,5 @@ class Cursor:
             [Outcome.from_json(each) for each in given["outcomes"]],
             [Run.from_json(each) for each in given["history"]],
             given["report_key"],
+            given["warnings"],
         )

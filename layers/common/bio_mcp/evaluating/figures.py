@@ -52,22 +52,27 @@ class Metric(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A sum over the questions divided by another: each gives a share of both, or None where it gives nothing."""
+    """A sum over the questions divided by another: each gives a share of both, or None where it gives nothing.
+
+    `invariant`: it should be the same for every question that there can be, so that any change is one.
+    """
 
     name: str
     meaning: str
     of: Callable[[Outcome], Share | None]
     rising: bool = True
     of_answers: bool = True
+    invariant: bool = False
 
     def result(self, outcomes: Sequence[Outcome]) -> Result | None:
-        """The ratio, with an interval over questions."""
+        """The ratio, with an interval over questions; an invariant is no sample of anything, and has none."""
         shares = [share for each in outcomes if (share := self.of(each))]
         numerators, denominators = [each for each, _ in shares], [each for _, each in shares]
         if not sum(denominators):
             return None
-        low, high = interval_of_ratio(numerators, denominators)
-        return Result(self.name, sum(numerators) / sum(denominators), low, high, len(shares), self.rising)
+        value = sum(numerators) / sum(denominators)
+        low, high = (value, value) if self.invariant else interval_of_ratio(numerators, denominators)
+        return Result(self.name, value, low, high, len(shares), self.rising)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,10 @@ class OfConfidences:
     of_answers: bool = True
 
     def result(self, outcomes: Sequence[Outcome]) -> Result | None:
-        """The measure, with an interval over questions."""
+        """The measure, with an interval over questions that holds it.
+
+        Questions that a sample has twice have equal confidences, which may shift the measure of every sample.
+        """
         by_question = [each.answers for each in outcomes if each.answers]
         if not by_question:
             return None
@@ -90,7 +98,8 @@ class OfConfidences:
             return self.measure(*confidences([each for pick in picks for each in by_question[pick]]))
 
         every = range(len(by_question))
-        return Result(self.name, measured(every), *interval_of(measured, len(every)), len(every), self.rising)
+        value, (low, high) = measured(every), interval_of(measured, len(every))
+        return Result(self.name, value, min(low, value), max(high, value), len(every), self.rising)
 
 
 def confidences(answers: Sequence[AnswerOutcome]) -> tuple[list[float], list[bool]]:

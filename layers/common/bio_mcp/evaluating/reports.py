@@ -23,7 +23,7 @@ class EvaluationReport:
 
 def report_of(job: Job, cursor: Cursor, state: str, *warnings: str) -> EvaluationReport:
     """Report on a job."""
-    return EvaluationReport(job.job_id, state, cursor, warnings)
+    return EvaluationReport(job.job_id, state, cursor, (*cursor.warnings, *warnings))
 
 
 def already_running(job: Job | None) -> EvaluationReport:
@@ -40,7 +40,7 @@ def result_of(job: Job, *notes: str) -> EvaluationReport:
     error = job.progress.get("error")
     reasons = [f"it ended with: {error}"] if error else []
     state, cursor = STATES.get(job.state, "incomplete"), Cursor.from_json(job.cursor)
-    return EvaluationReport(job.job_id, state, cursor, (*reasons, *notes), instant(job.updated))
+    return EvaluationReport(job.job_id, state, cursor, (*cursor.warnings, *reasons, *notes), instant(job.updated))
 
 
 def unread_result(job: Job | None, request: dict[str, object], backends: Backends) -> EvaluationReport | None:

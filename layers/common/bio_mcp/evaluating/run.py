@@ -134,7 +134,7 @@ class _Evaluation:
         self._save("running")
         try:
             with self._corpus() as corpus:
-                return self._ended() if self._asked_all(corpus) else self._continue_later()
+                return self._ended(corpus) if self._asked_all(corpus) else self._continue_later()
         except DeadlineExceeded:
             return self._continue_later()
         except Failure as failure:
@@ -164,14 +164,23 @@ class _Evaluation:
                 self._save("running")
         return True
 
-    def _ended(self) -> EvaluationReport:
+    def _ended(self, corpus: Backends) -> EvaluationReport:
         """Write the report and end the job."""
+        self.cursor.warnings = self._warnings(corpus)
         results = figures(self.request.metrics, self.cursor.outcomes)
         run = Run(instant(self.backends.now()), self.request.questions.version, self.request.model, results)
         report = page(self.request.questions, self.request.metrics, run, self.cursor.history, self.cursor.outcomes)
         self.cursor.ended(run, self.backends.blobs.put(FOLDER, report.encode(), ".html"))
         self._save("succeeded")
         return report_of(self.job, self.cursor, "complete")
+
+    def _warnings(self, corpus: Backends) -> list[str]:
+        """A sentence where papers that should be found are not in the corpus."""
+        right = {pmid for each in self.request.questions.questions for pmid in each.pmids}
+        missing = len(right) - len(corpus.documents.heads(sorted(right)))
+        if not missing:
+            return []
+        return [f"{missing:,} of the {len(right):,} right papers are not in the corpus, and count as not found"]
 
     def _continue_later(self) -> EvaluationReport:
         """Save the job, queue its continuation, and report how far it is."""

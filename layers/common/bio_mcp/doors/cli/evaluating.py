@@ -51,12 +51,16 @@ def run_command(
     """
     if update_baseline and not session.settings.eval_baseline:
         raise click.UsageError(NO_BASELINE)
+    baselines = _baselines(session.settings.eval_baseline, missing_is_empty=update_baseline)
     given: dict[str, Any] = {"set": name} if name in SETS else {"set": "custom", "params": {"uri": name}}
     body = _evaluate(session, given | ({"metrics": list(metrics)} if metrics else {}))
     if body["state"] != "complete":
         session.code = 1
-    else:
-        _compare(session, body, given["set"], whole=not metrics, update=update_baseline)
+    elif update_baseline:
+        updated = {**(baselines or {}), given["set"]: _baseline_of(body)}
+        _write(Path(session.settings.eval_baseline).expanduser(), written(updated).encode())
+    elif baselines is not None:
+        _compare(session, body, baselines.get(given["set"]), given["set"], whole=not metrics)
     if report and body["report_uri"]:
         _write(report, session.backends.blobs.get(f"{FOLDER}/{body['report_uri'].rpartition('/')[2]}"))
     session.answer(body, render)
@@ -78,20 +82,14 @@ def _counted(update: Progress) -> Progress:
     return progress
 
 
-def _compare(session: Session, body: dict[str, Any], name: str, *, whole: bool, update: bool) -> None:
-    """Compare the figures with the baseline, where there is one, or make them the baseline."""
-    if not (path := session.settings.eval_baseline):
-        return
-    file = Path(path).expanduser()
-    baselines = _read(file, missing_is_empty=update)
-    if update:
-        _write(file, written({**baselines, name: _baseline_of(body)}).encode())
-    elif name in baselines:
-        values = {each["name"]: each["value"] for each in body["metrics"]}
-        body["regressions"] = baselines[name].regressions(body["version"], body["model"], values, whole=whole)
-        session.code = 1 if body["regressions"] else session.code
-    else:
+def _compare(session: Session, body: dict[str, Any], baseline: Baseline | None, name: str, *, whole: bool) -> None:
+    """Add the regressions to the body; any is a failure."""
+    if baseline is None:
         body["warnings"].append(f"BIO_MCP_EVAL_BASELINE has no figures of {name}; nothing was compared")
+        return
+    values = {each["name"]: each["value"] for each in body["metrics"]}
+    body["regressions"] = baseline.regressions(body["version"], body["model"], values, whole=whole)
+    session.code = 1 if body["regressions"] else session.code
 
 
 def _baseline_of(body: Mapping[str, Any]) -> Baseline:
@@ -102,9 +100,12 @@ def _baseline_of(body: Mapping[str, Any]) -> Baseline:
     return Baseline(body["version"], body["model"], figures)
 
 
-def _read(file: Path, *, missing_is_empty: bool) -> dict[str, Baseline]:
+def _baselines(path: str, *, missing_is_empty: bool) -> dict[str, Baseline] | None:
+    """The baselines of the file, read before anything is asked; None where no file is named."""
+    if not path:
+        return None
     try:
-        return baselines_in(file.read_text("utf-8"))
+        return baselines_in(Path(path).expanduser().read_text("utf-8"))
     except FileNotFoundError:
         if missing_is_empty:
             return {}

@@ -13,6 +13,7 @@ p.about, caption, figcaption, .muted { color: var(--muted); } caption { text-ali
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .3rem .75rem .3rem 0;
   border-bottom: 1px solid var(--line); vertical-align: top; }
+tbody th { white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .better { color: var(--better); } .worse { color: var(--worse); }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 1rem; }
