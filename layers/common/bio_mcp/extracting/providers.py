@@ -34,27 +34,20 @@ class Provider:
 
 
 def ner_of(asked: Provider) -> Callable[[Graph], Recognition]:
-    """Makes what finds names. Raises `InvalidInput`, which names the choices, for an unknown one or parameter."""
-    _check("ner", asked, tuple(NER), ())
+    """Makes what finds names. Raises `InvalidInput`, which names the choices, for an unknown one."""
+    _check("ner", asked, tuple(NER))
     return NER[asked.name]
 
 
 def languages_of(asked: Provider, lang: str) -> Sequence[str]:
     """The languages of scans, the likeliest first. Raises `InvalidInput` as `ner_of` does."""
-    _check("ocr", asked, OCR, ("languages",))
-    named = asked.params.get("languages", LANGUAGES[lang])
-    if not isinstance(named, list | tuple) or not named or not all(map(_is_language, named)):
+    _check("ocr", asked, OCR)
+    named = tuple(asked.params.get("languages", LANGUAGES[lang]))
+    if not named or not all(map(three_letters, named)):
         raise InvalidInput("ocr.params.languages: should be a list of codes, such as tha and eng, the likeliest first")
-    return tuple(named)
+    return named
 
 
-def _is_language(code: object) -> bool:
-    return isinstance(code, str) and bool(three_letters(code))
-
-
-def _check(kind: str, asked: Provider, names: Sequence[str], params: Sequence[str]) -> None:
+def _check(kind: str, asked: Provider, names: Sequence[str]) -> None:
     if asked.name not in names:
         raise InvalidInput(f"{kind}.provider: there is no {asked.name[:50]!r}; there is {', '.join(names)}")
-    if unknown := sorted(asked.params.keys() - set(params)):
-        takes = f"takes {', '.join(params)}" if params else "takes none"
-        raise InvalidInput(f"{kind}.params: {asked.name} does not take {unknown[0][:50]!r}; it {takes}")

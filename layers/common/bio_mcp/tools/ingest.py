@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from bio_mcp.extracting import run as extracting
-from bio_mcp.extracting.providers import Provider as Named
+from bio_mcp.extracting.providers import Provider
 from bio_mcp.ingesting.reports import IngestReport
 from bio_mcp.ingesting.run import BATCH_TOOL, TOOL
 from bio_mcp.ingesting.sources import Ingesting, Options
@@ -128,11 +128,28 @@ class Item(Request):
     )
 
 
-class Provider(Request):
-    """Who recognises, and how."""
+class NoParams(Request):
+    """Nothing can be set."""
 
-    provider: str = _ABSENT
-    params: dict[str, Any] = _ABSENT
+
+class OcrParams(Request):
+    """How scans are recognised."""
+
+    languages: list[str] = Field(default=_ABSENT, description="as eng or tha, the likeliest first")
+
+
+class Ocr(Request):
+    """Who recognises text in scans."""
+
+    provider: str = Field(default=_ABSENT, description="tesseract")
+    params: OcrParams = _ABSENT
+
+
+class Ner(Request):
+    """Who finds names."""
+
+    provider: str = Field(default=_ABSENT, description="gazetteer")
+    params: NoParams = _ABSENT
 
 
 class Run(Request):
@@ -142,8 +159,8 @@ class Run(Request):
 
     dry_run: bool = True
     batch: list[Item] = Field(min_length=1)
-    ocr: Provider = Field(default=_ABSENT, description="tesseract; languages: [tha, eng]")
-    ner: Provider = Field(default=_ABSENT, description="gazetteer")
+    ocr: Ocr = _ABSENT
+    ner: Ner = _ABSENT
     project: ProjectId = Field(default=_ABSENT, description=f"for passages; default {extracting.DEFAULT_PROJECT}")
     job_id: str = Field(default=_ABSENT, min_length=1, description="continue this job, or report its result")
 
@@ -191,8 +208,8 @@ def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:
             arguments=request.model_dump(mode="json", exclude_unset=True, exclude={"job_id"}),
             dry_run=request.dry_run,
             project=request.project,
-            ocr=_named(request.ocr, "tesseract"),
-            ner=_named(request.ner, "gazetteer"),
+            ocr=_provider(request.ocr, "tesseract"),
+            ner=_provider(request.ner, "gazetteer"),
         ),
         backends,
         context.deadline,
@@ -205,8 +222,9 @@ def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:
     return _run_result(request, ran, backends.blobs.uri(ran.log) if context.local else f"blob:{ran.log}")
 
 
-def _named(asked: Provider | None, default: str) -> Named:
-    return Named(asked.provider or default, asked.params or {}) if asked else Named(default)
+def _provider(asked: Ocr | Ner | None, default: str) -> Provider:
+    given = asked.model_dump(exclude_unset=True) if asked else {}
+    return Provider(given.get("provider", default), given.get("params", {}))
 
 
 def _run_result(request: Run, ran: extracting.Ran, log_uri: str) -> RunResult:
