@@ -7,7 +7,7 @@ import pytest
 
 from bio_mcp.graph.records import to_record
 from tests.all.emulated.test_front_door import ERAS, asked, called
-from tests.all.emulated.test_projects import put
+from tests.all.emulated.test_projects import Project
 from tests.emulated.stack import until
 from tests.sample_graph import EDGES, NODES
 
@@ -74,12 +74,14 @@ def test_a_question_is_answered_or_withheld_by_quotes_and_an_operator_finds_the_
 
 
 def test_papers_and_herbs_are_searched_together(up, corpus, herbs):
-    found = over_mcp(up, "hybrid_search", query="exercise and blood pressure")
-    assert found["results"]
+    papers = over_mcp(up, "hybrid_search", query="exercise and blood pressure")["hits"]
+    assert any(each.get("pmid") for each in papers)
+    named = over_mcp(up, "hybrid_search", query="หญ้าทดสอบ")["hits"]
+    assert any("H1" in each["id"] for each in named)
 
 
 def test_documents_in_the_inbox_are_read_into_the_graph_when_a_call_says_so(up, herbs):
-    uri = put(up.stack, "unread/plainleaf.md", b"# Results\nPlainleaf is contraindicated in pregnancy.")
+    uri = Project(up.stack).put("plainleaf.md", b"# Results\nPlainleaf is contraindicated in pregnancy.")
     dry = until_done(up, "ingest_run", batch=[{"uri": uri}])
     assert (dry["dry_run"], dry["edges"], dry["failed"]) == (True, 1, 0)
     assert ingested(up) == []
