@@ -1,8 +1,11 @@
 """A small graph of things that do not exist, whose edges cite papers of the sample."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
+from bio_mcp.graph.records import to_record
 
 SOURCE = "made up for tests"
 REVIEW, CASE_CONTROL, RETRACTED = "31129916", "17727691", "27602157"  # papers of the sample
@@ -39,6 +42,12 @@ EDGES = [
     edge(EdgeType.INTERACTS_WITH, CONSTITUENT, DRUG, Evidence(CASE_CONTROL)),
     edge(EdgeType.INTERACTS_WITH, HERB, OTHER_HERB),
 ]
+
+
+def write_graph(path: Path) -> Path:
+    """Write the graph to a file for `bio-mcp kg import`."""
+    path.write_text("\n".join(json.dumps(to_record(each)) for each in (*NODES, *EDGES)), encoding="utf-8")
+    return path
 
 
 def add_graph(backends: Any) -> None:

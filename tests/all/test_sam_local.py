@@ -7,6 +7,7 @@ import pytest
 from tests.emulated.build import ROOT
 from tests.sam_local.ingest_image import container, ensure
 from tests.sam_local.local import sam_local
+from tests.sample_graph import write_graph
 
 pytestmark = pytest.mark.timeout(600)
 PMID = "17727691"  # a record of the local NCBI
@@ -36,6 +37,16 @@ def test_search_finds_what_sync_delta_brought(local, synced):
     [found] = local.invoke("search", event)["results"]
     assert found["doc_id"] == f"pmid:{PMID}"
     assert found["snippet"]
+
+
+def test_kg_walks_the_graph_that_an_operator_imported(local, tmp_path):
+    local.cloud.stack.command("kg", "import", str(write_graph(tmp_path / "graph.jsonl")))
+    assert local.invoke("kg", local.event(ROOT / "events/kg/query_kg.json"))["paths"]
+
+
+def test_answer_quotes_papers_or_says_why_not(local, synced):
+    given = local.invoke("answer", local.event(ROOT / "events/answer/rag_answer.json"))
+    assert given["withheld"] == (given["answer"] == "")
 
 
 def test_mcp_http_shakes_hands_with_who_has_a_token(local):

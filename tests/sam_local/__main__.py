@@ -4,8 +4,10 @@ import json
 import re
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from tests.emulated.build import BUILT, QUIET, ROOT, SAM, Failed
 from tests.emulated.emulator import Unusable as NoEmulator
@@ -13,6 +15,7 @@ from tests.opensearch_node.artefacts import Unusable as NoNode
 from tests.sam_local.engine import Unusable
 from tests.sam_local.image import ARCH
 from tests.sam_local.local import FUNCTIONS, SamLocal, sam_local
+from tests.sample_graph import write_graph
 
 FIRST = {"query_key": "first", "term": "17727691[uid] OR obesity OR migraine"}  # what the events are about
 PROJECT = "lab"  # what those of projects are about
@@ -33,6 +36,8 @@ def main() -> None:
         with sam_local() as local:
             local.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": FIRST})
             local.cloud.stack.command("projects", "create", PROJECT)
+            with tempfile.TemporaryDirectory() as scratch:
+                local.cloud.stack.command("kg", "import", str(write_graph(Path(scratch) / "graph.jsonl")))
             if sys.argv[1:] == ["--keep"]:
                 _keep(local)
             else:

@@ -1,15 +1,13 @@
 """Graph, answers and evaluations of the deployed stack, over MCP and by its operator."""
 
-import json
 import time
 
 import pytest
 
-from bio_mcp.graph.records import to_record
 from tests.all.emulated.test_front_door import ERAS, asked, called
 from tests.all.emulated.test_projects import Project
 from tests.emulated.stack import until
-from tests.sample_graph import EDGES, NODES
+from tests.sample_graph import write_graph
 
 pytestmark = pytest.mark.timeout(300)
 DONE_S, POLL_S = 200, 1
@@ -23,8 +21,7 @@ def over_mcp(up, tool, **arguments):
 @pytest.fixture(scope="module")
 def herbs(up, tmp_path_factory):
     """The sample graph, imported by an operator; the path of its file."""
-    path = tmp_path_factory.mktemp("graph") / "graph.jsonl"
-    path.write_text("\n".join(json.dumps(to_record(each)) for each in (*NODES, *EDGES)), encoding="utf-8")
+    path = write_graph(tmp_path_factory.mktemp("graph") / "graph.jsonl")
     assert up.stack.command("kg", "import", str(path))["changed"]
     return path
 
