@@ -32,7 +32,7 @@ from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from bio_mcp.settings import Settings
 
 SET = "scifact"
-TAUS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
+TAUS = (0.4, 0.5, 0.55, 0.57, 0.6, 0.65, 0.7, 0.8)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Settings(LanguageModelSettings):
 
     answer_tau: float = setting(
         "BIO_MCP_ANSWER_TAU",
-        0.6,
+        0.57,
         "least confidence, 0 to 1, of an answer of rag_answer that is given: below it the answer is withheld",
     )
 
