@@ -71,6 +71,37 @@ def test_a_log_that_fails_fails_no_call(corpus, background):
     corpus.recorder.close()
 
 
+class Broken:
+    """A log with a bug."""
+
+    def record(self, call):  # noqa: ARG002  the port's form
+        raise RuntimeError("a bug")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("background", [True, False])
+def test_a_bug_of_the_log_fails_no_call(corpus, background):
+    corpus.recorder = CallRecorder(Broken, background=background)
+    assert not call(SEARCH, ASKED, corpus).failed
+    corpus.recorder.close()
+    assert not call(SEARCH, ASKED, corpus).failed
+    corpus.recorder.close()
+
+
+class Away:
+    """A graph whose store is down."""
+
+    def revision(self):
+        raise StoreFailed("away")
+
+
+def test_a_graph_whose_state_cannot_be_had_fails_no_call_by_being_watched(corpus):
+    corpus.graph = Away()
+    watched = Watched(corpus)
+    assert watched.graph is corpus.graph
+    assert watched.notes.reads().elsewhere == {"graph"}
+
+
 def test_in_the_background_calls_are_stored_after_the_answer_and_all_by_the_close(corpus):
     corpus.recorder = CallRecorder(lambda: corpus.calls)
     for number in range(5):

@@ -18,6 +18,7 @@ log = logging.getLogger("bio_mcp.replaying")
 
 WAITING = 200  # calls at most; further ones are not recorded
 CLOSING_S = 5.0
+STORING_S = 2.0  # that an answer waits for it, where it does
 
 Entry = Callable[[], None]
 
@@ -39,7 +40,9 @@ class CallRecorder:
     def store(self, entry: Entry) -> None:
         """Call `entry`, which stores a call: at once, or soon."""
         if not self._background:
-            _store(entry)
+            alone = Thread(target=_store, args=(entry,), name="recording a call", daemon=True)
+            alone.start()  # in a thread, whose failures are its own
+            alone.join(STORING_S)
             return
         try:
             self._waiting.put_nowait(entry)

@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any, cast
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import DeadlineExceeded, NotFound, UpstreamFailed
+from bio_mcp.errors import DeadlineExceeded, Failure, NotFound, UpstreamFailed
 from bio_mcp.literature.records import Document
 from bio_mcp.ports import Backends
+from bio_mcp.ports.graph import Graph
 from bio_mcp.ports.language_models import Generated, LanguageModel
 from bio_mcp.ports.multilingual import Multilingual
 from bio_mcp.ports.projects import Project, Projects
@@ -31,9 +32,16 @@ class Watched:
         if name in ELSEWHERE:
             self.notes.elsewhere.add(name)
         if name == "graph" and self.notes.graph is None:
-            self.notes.graph = port.revision()
+            self._note_graph(port)
         noting = _NOTING.get(name)
         return noting(port, self.notes) if noting and port is not None else port
+
+    def _note_graph(self, graph: Graph) -> None:
+        """Note the state of the graph, if it can be had: a call never fails for being recorded."""
+        try:
+            self.notes.graph = graph.revision()
+        except Failure:
+            self.notes.elsewhere.add("graph")
 
     def today(self) -> date:
         """Return the day, and note it."""
