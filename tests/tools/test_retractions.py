@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from bio_mcp.call import call, read
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import NEVER
+from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.ports.ncbi import CitationMatch
@@ -93,7 +94,15 @@ def corpus(tmp_path, ncbi):
         made.lookup = NcbiLookup(pmids[0])
         project = create_project("lab", Options(), made).project
         put(made, project.collection, [ProjectChunk(pmid, Work(f"pmid:{pmid}", pmid=pmid), QUOTE) for pmid in pmids])
+        made.graph.put(*herb_with(pmids))
         yield made
+
+
+def herb_with(pmids):
+    """A herb and a drug that it must not come together with, as the papers say."""
+    herb, drug = (Node(id_, kind, {"en": id_}) for id_, kind in (("H1", NodeType.HERB), ("D1", NodeType.DRUG)))
+    evidence = tuple(Evidence(pmid) for pmid in pmids)
+    return [herb, drug], [Edge(EdgeType.CONTRAINDICATED_WITH, "H1", "D1", ("a list",), evidence)]
 
 
 def asked(corpus):
@@ -120,6 +129,8 @@ def asked(corpus):
         ("locateQuote", {"project": "lab", "quote": QUOTE}),
         ("locateQuote", {"quote": title}),
         ("query_hybrid", {"project": "lab", "text": QUOTE, "top_k": 20}),
+        ("hybrid_search", {"query": title}),
+        ("find_contraindications", {"herb_ids": ["H1"]}),
     ]
 
 
