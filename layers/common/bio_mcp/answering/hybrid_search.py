@@ -46,7 +46,7 @@ def _thai(asked: Asked, backends: Backends) -> Iterator[str]:
         return
     if not backends.multilingual:
         yield LEXICAL
-    if asked.unknown:
+    if asked.unknown and not backends.multilingual:
         yield f"The Thai dictionary does not have {', '.join(asked.unknown)}: ask for that in English too."
     if not asked.segmented:
         yield "Without PyThaiNLP (the extra local) only names of the dictionary are found in Thai text."
