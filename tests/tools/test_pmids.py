@@ -30,6 +30,8 @@ class NobodyAnswers:
 
 
 class EmptyCorpus(NobodyAnswers):
+    recorder = None  # its calls are not logged
+
     def get(self, pmid):
         raise NotFound(f"{pmid} is not here")
 
