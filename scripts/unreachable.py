@@ -37,7 +37,6 @@ ALLOWED = {
     "field_title_should_be_set": "called by pydantic",
     "format_commands": "called by click",
     "log_request_fail": "called by opensearch-py",
-    "Picks": "a type in quotes",
     "normalizer": "an attribute of the library's Tokenizer",
     "pre_tokenizer": "an attribute of the library's Tokenizer",
     "post_processor": "an attribute of the library's Tokenizer",

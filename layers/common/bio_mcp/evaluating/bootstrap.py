@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Picks = NDArray[np.intp]
-
 SAMPLES, SEED = 2_000, 2026
 TAILS = (0.025, 0.975)
 
@@ -38,7 +36,7 @@ def interval_of(measure: Callable[[Sequence[int]], float], count: int) -> Interv
 
 
 @cache
-def _picks(count: int) -> "Picks":
+def _picks(count: int) -> "NDArray[np.intp]":
     import numpy as np
 
     return np.random.default_rng(SEED).integers(0, count, (SAMPLES, count))

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float32]
-    Vectors = NDArray[np.float32]
-
 REMEMBERED = 20_000  # texts whose vectors are held in memory, 1.5 kB each
 
 
@@ -106,13 +103,13 @@ class RememberedEmbeddings:
     def __init__(self, model: Embeddings) -> None:
         self._model = model
         self.fingerprint, self.dim, self.max_tokens = model.fingerprint, model.dim, model.max_tokens
-        self._vectors: dict[str, Vector] = {}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """As the model counts them."""
         return self._model.count_tokens(texts)
 
-    def embed(self, texts: Sequence[str]) -> "Vectors":
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """One unit vector per text."""
         import numpy as np
 
