@@ -10,6 +10,7 @@ from tests.adapters.ports.conftest import (  # noqa: F401  the fixtures of the s
     answers,
     audit,
     blobs,
+    calls,
     checkpoints,
     clock,
     continuations,
