@@ -20,7 +20,7 @@ FIRST_UPLOAD_S = 12  # with telemetry, ONNX Runtime looks its collector up 9 s a
 LOOK_UP = "import socket; socket.getaddrinfo('collector.example.org', 443)"
 VERIFY = """
 from bio_mcp.adapters.embedders import build, installed
-build._verify(installed.default_model_dir())
+build.verify(installed.default_model_dir())
 """
 CONNECT = "import socket; socket.create_connection(('127.0.0.1', 9))"
 

@@ -309,7 +309,7 @@ def test_what_was_cached_damaged_is_asked_for_again(cached, ncbi, pmids):
         zlib.compress(b"[[], 1]"),
         b"\1" + zlib.compress(b"[]"),
     ):
-        with cached.cache._transaction("BEGIN IMMEDIATE") as connection:
+        with cached.cache._file.transaction("BEGIN IMMEDIATE") as connection:
             connection.execute("UPDATE answers SET value = ? WHERE key NOT LIKE '%.text.%'", (damage,))
             connection.execute("UPDATE answers SET value = substr(value, 1, 40) WHERE key LIKE '%.text.%'")
         assert {name: ask(cached, name, pmids) for name in LIVES} == whole
@@ -318,7 +318,7 @@ def test_what_was_cached_damaged_is_asked_for_again(cached, ncbi, pmids):
 def test_one_record_in_the_place_of_another_is_not_taken_for_it(cached, ncbi, pmids):
     whole = {name: ask(cached, name, pmids[:1]) for name in ("efetch", "esummary", "elink")}
     ask(cached, "efetch", pmids[1:2]), ask(cached, "esummary", pmids[1:2]), ask(cached, "elink", pmids[1:2])
-    with cached.cache._transaction("BEGIN IMMEDIATE") as connection:
+    with cached.cache._file.transaction("BEGIN IMMEDIATE") as connection:
         for kind in ("record", "summary", "links"):
             rows = connection.execute("SELECT key, value FROM answers WHERE key LIKE ?", (f"%.{kind}.%",)).fetchall()
             (one, first), (other, second) = rows
@@ -329,7 +329,7 @@ def test_one_record_in_the_place_of_another_is_not_taken_for_it(cached, ncbi, pm
 def test_a_key_tells_nobody_what_was_asked(cached, pmids):
     cached.pubmed.esearch("a private question about cancer", deadline=cached.deadline, retmax=5)
     ask(cached, "efetch", pmids)
-    with cached.cache._transaction("BEGIN") as connection:
+    with cached.cache._file.transaction("BEGIN") as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM answers")]
     assert keys
     assert all(re.fullmatch(rf"{SCHEME}\.[a-z]+\.[0-9a-f]{{64}}", key) for key in keys)

@@ -68,7 +68,7 @@ class EvalResult(Response):
     read_only=False,
     output_listed=False,
     also_uses=("continuations.send", "jobs.get"),
-    command="eval",
+    command="eval run",
 )
 def eval_run(request: EvalRun, backends: Backends, context: Context) -> EvalResult:
     """Ask a set of judged questions and report how good search and answers are.
