@@ -22,7 +22,6 @@ from bio_mcp.wiring.zotero import check, is_configured, zotero
 if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
     from bio_mcp.adapters.entrez.client import Eutils
-    from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
@@ -99,10 +98,6 @@ class Shared:
     def zotero_checks(self) -> list[Finding]:
         """Check the library of Zotero, where one is named."""
         return [examine("Zotero", lambda: check(self.zotero))] if is_configured(self.settings) else []
-
-    @lazily
-    def answers(self) -> "Answers":
-        raise Misconfigured("no answers are stored yet")
 
     @lazily
     def language_model(self) -> "LanguageModel | None":
