@@ -120,9 +120,15 @@ def modules() -> dict[str, str]:
 MODULES_OF_PACKAGE = modules()
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """The tree of `source`, which most rules walk."""
+    return ast.parse(source)
+
+
 def imports(source: str) -> Iterator[str]:
     """What `source` imports, anywhere in it, as dotted names; a relative import starts with a dot."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -160,7 +166,7 @@ def misplaced_third_parties(name: str, source: str) -> list[str]:
 def reading_the_environment(name: str, source: str) -> list[str]:
     read = [
         ast.unparse(node)
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb", "putenv")
     ]
     allowed = ("settings", "adapters.embedders", "retrieval.thai_words")  # the latter turn off what libraries do
@@ -173,7 +179,7 @@ def too_long(name: str, source: str) -> list[str]:
 
 
 def vague_names(name: str, source: str) -> list[str]:
-    tree = ast.walk(ast.parse(source))
+    tree = ast.walk(parsed(source))
     classes = [node.name for node in tree if isinstance(node, ast.ClassDef)]
     words = [*name.title().replace("_", "").split("."), *classes]
     return [word for word in words if word.lstrip("_").endswith(VAGUE)]
@@ -182,7 +188,7 @@ def vague_names(name: str, source: str) -> list[str]:
 def broad_excepts(name: str, source: str) -> list[str]:
     """Handlers of everything, but for those that clean up and raise again, and the one each of a call, the doctor's
     checks and the process that parses."""
-    handlers = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ExceptHandler)]
+    handlers = [node for node in ast.walk(parsed(source)) if isinstance(node, ast.ExceptHandler)]
     broad = [
         f"line {each.lineno}"
         for each in handlers
@@ -200,7 +206,7 @@ def retries_of_its_own(name: str, source: str) -> list[str]:
     """Sleeping between two tries, but in the one place that does it for all, with the call's deadline."""
     if name in TURNS | {RETRY, "adapters.embedded.database"}:  # the latter waits for SQLite's lock, as SQLite does
         return []
-    calls = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(parsed(source)) if isinstance(node, ast.Call)]
     names = [each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in calls]
     return [each for each in names if each.lstrip("_") == "sleep"]
 
@@ -308,7 +314,7 @@ LISTABLE = 9_999  # records of a search that PubMed lists
 
 def constants(source: str) -> set[object]:
     """The addresses, ids and limits of others that a source writes out; longer texts do not count."""
-    written = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    written = {node.value for node in ast.walk(parsed(source)) if isinstance(node, ast.Constant)}
     return {each for each in written if each == LISTABLE or (isinstance(each, str) and ADDRESS_OR_ID.fullmatch(each))}
 
 
@@ -329,7 +335,7 @@ def test_a_constant_that_stands_in_two_modules_would_be_seen(constant):
 
 def module_level(source: str) -> Iterator[ast.stmt]:
     """The statements of a module, those within `if`, `try` and `with` included, not those of functions and classes."""
-    waiting: list[ast.AST] = list(ast.parse(source).body)
+    waiting: list[ast.AST] = list(parsed(source).body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.stmt):
@@ -428,7 +434,7 @@ def written_again(sources: Mapping[str, str]) -> list[list[str]]:
     """Functions of several modules that do the same, word for word, whatever they are called."""
     places: dict[str, list[str]] = {}
     for name, source in sources.items():
-        for node in ast.parse(source).body:
+        for node in parsed(source).body:
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 places.setdefault("\n".join(map(ast.unparse, body)), []).append(f"{name}.{node.name}")
@@ -454,7 +460,7 @@ def broken_in_tests(rule: Callable[[str], list[str]]) -> dict[str, list[str]]:
 
 
 def skips(source: str) -> list[str]:
-    tree = ast.walk(ast.parse(source))
+    tree = ast.walk(parsed(source))
     return [
         ast.unparse(n)
         for n in tree
@@ -487,7 +493,7 @@ def apps() -> dict[str, Path]:
 
 def thick(source: str) -> list[str]:
     """What a function's app.py does beyond importing one door and making its handler."""
-    body = ast.parse(source).body
+    body = parsed(source).body
     allowed = (ast.Expr, ast.ImportFrom, ast.Assign)
     extra = [ast.unparse(node) for node in body if not isinstance(node, allowed)]
     doors = [each for each in imports(source) if not each.startswith(("bio_mcp.doors.", "bio_mcp.tools."))]

@@ -13,7 +13,7 @@ from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SECTION = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Add a tool")[2].partition("\n## ")[0]
 PAGE = (ROOT / "docs/adding_a_tool.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"`([\w/.]+)`:\n\n```(?:python|json)\n(.*?)```", PAGE, re.DOTALL))
