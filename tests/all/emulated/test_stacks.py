@@ -94,5 +94,6 @@ def papers_of(to, stack):
     """The table of papers that a function is told of, and the one that it may read."""
     reported = to("lambda").get_function_configuration(FunctionName=f"{stack}-get_doc")["Environment"]["Variables"]
     role = resources(to, stack)["GetDocRole"][1]
-    reading, _ = to("iam").get_role_policy(RoleName=role, PolicyName="stores")["PolicyDocument"]["Statement"]
+    statements = to("iam").get_role_policy(RoleName=role, PolicyName="stores")["PolicyDocument"]["Statement"]
+    (reading,) = [each for each in statements if "dynamodb:BatchGetItem" in each["Action"]]
     return reported["BIO_MCP_TABLE_DOCUMENTS"], reading["Resource"].rpartition("/")[2]
