@@ -54,3 +54,7 @@ def test_a_question_that_is_said_to_be_english_stays_as_it_is():
 
 def test_the_terms_of_an_english_question_are_those_of_every_search():
     assert dict(asked("the livers").terms) == {"liver": 1}
+
+
+def test_what_makes_a_sentence_a_question_is_no_word_to_look_up():
+    assert [asked(f"ขมิ้นชันลดการอักเสบ{particle}").unknown for particle in ("ไหม", "มั้ย", "หรือเปล่า")] == [(), (), ()]

@@ -11,7 +11,7 @@ GRAMS_SHARE = 0.5  # of a word's weight is what its n-grams have together, which
 MOST_UNKNOWN = 8  # words that are named
 IN_QUESTIONS = frozenset(
     "ลด ระดับ ชนิด เพิ่ม เพิ่มขึ้น ช่วย ผล ผลลัพธ์ วิธี สัมพันธ์ ความสัมพันธ์ เปรียบเทียบ ใช้ การใช้ สามารถ ดีขึ้น "
-    "กลุ่ม จำนวน ปริมาณ มี เป็น เกี่ยวข้อง".split()
+    "กลุ่ม จำนวน ปริมาณ มี เป็น เกี่ยวข้อง ไหม มั้ย หรือเปล่า".split()
 )  # words that say nothing of a subject, which PyThaiNLP does not count among such
 PREFIXES = ("การ", "ความ", "โรค", "ภาวะ", "อาการ", "ผู้", "ยา", "ใบ", "ผล", "ต้น", "สาร")
 
