@@ -89,16 +89,15 @@ class ReferenceCollections:
 
     def search(self, collection, query):
         stored = self._read(collection)
-        allowed = {each.chunk_id for each in stored.chunks.values() if passes(each, query.filters)}
-        lexical = _best(_bm25(stored.chunks, query.terms, allowed), query.depth)
+        chunks, vectors = dict(stored.chunks), dict(stored.vectors)  # a test writes in another thread
+        allowed = {key for key, each in chunks.items() if key in vectors and passes(each, query.filters)}
+        lexical = _best(_bm25(chunks, query.terms, allowed), query.depth)
         semantic = {}
-        if query.vector is not None and stored.chunks:
+        if query.vector is not None and chunks:
             check_chunk_vectors({"of the query": query.vector}, stored.model[1])
-            cosines = {each: float(stored.vectors[each] @ query.vector) for each in allowed}
+            cosines = {each: float(vectors[each] @ query.vector) for each in allowed}
             semantic = _best(cosines, query.depth)
-        return [
-            ChunkMatch(stored.chunks[each], lexical.get(each), semantic.get(each)) for each in {**lexical, **semantic}
-        ]
+        return [ChunkMatch(chunks[each], lexical.get(each), semantic.get(each)) for each in {**lexical, **semantic}]
 
     def sample(self, collection, count):
         chunks = self._read(collection).chunks
