@@ -1,6 +1,9 @@
 """Fixtures that every test may ask for."""
 
 import gc
+from contextlib import ExitStack, closing
+
+import pytest
 
 import bio_mcp.adapters.embedders  # noqa: F401  turns telemetry off before a test imports ONNX Runtime itself
 
@@ -15,3 +18,10 @@ def pytest_collection():
 def pytest_collection_finish():
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture
+def closed():
+    """Takes what has a `close`, and closes it after the test."""
+    with ExitStack() as stack:
+        yield lambda opened: stack.enter_context(closing(opened))

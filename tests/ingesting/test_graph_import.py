@@ -152,8 +152,8 @@ def test_progress_counts_what_is_written():
     assert seen == [(5, 18), (14, 18), (18, 18)]
 
 
-def test_a_failed_write_of_the_laptops_store_leaves_nothing_of_it(tmp_path):
-    graph = SqliteGraph(Database(tmp_path, max_pages=40))
+def test_a_failed_write_of_the_laptops_store_leaves_nothing_of_it(tmp_path, closed):
+    graph = SqliteGraph(closed(Database(tmp_path, max_pages=40)))
     many = [Node(f"H{n}", NodeType.HERB, {"en": "x" * 400 + str(n)}) for n in range(2_000)]
     with pytest.raises(StoreFailed):
         import_graph(items(*many), graph)

@@ -1,5 +1,7 @@
 """A corpus whose papers have versions, and whose calls are recorded."""
 
+import weakref
+
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.literature import serial
@@ -25,7 +27,9 @@ class RecordedCorpus(Corpus):
         self.calls = ReferenceCalls()
         self.recorder = CallRecorder(lambda: self.calls, background=False)
         super().__init__()
-        self.documents = SqliteDocuments(Database(directory), serial)
+        self.database = Database(directory)
+        weakref.finalize(self, self.database.close)
+        self.documents = SqliteDocuments(self.database, serial)
         for each in articles:
             self.store(each, 1)
 

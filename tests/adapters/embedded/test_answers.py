@@ -15,8 +15,8 @@ def answer(answer_id, asked):
     return StoredAnswer(answer_id, "Why?", "So.", (CitedSpan("9", 1, "title", 0, 3, "So."),), 0.9, asked)
 
 
-def test_a_new_answer_removes_those_that_are_two_years_older_and_no_others(tmp_path):
-    answers = SqliteAnswers(Database(tmp_path))
+def test_a_new_answer_removes_those_that_are_two_years_older_and_no_others(tmp_path, closed):
+    answers = SqliteAnswers(closed(Database(tmp_path)))
     answers.put(answer("old", NOW - LIFETIME - timedelta(seconds=1)))
     answers.put(answer("in time", NOW - LIFETIME))
     answers.put(answer("new", NOW))
