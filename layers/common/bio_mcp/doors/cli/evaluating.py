@@ -69,10 +69,7 @@ def run_command(
 def _evaluate(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Evaluate a set to its end."""
     with console.progress("evaluating") as update:
-        body = session.ask(eval_run, arguments, progress=_counted(update))
-        while body["state"] == "continues" or "ended" in body:  # the report of one that ended earlier; now ask anew
-            body = session.ask(eval_run, arguments, progress=_counted(update))
-    return body
+        return session.ask_to_the_end(eval_run, arguments, lambda: _counted(update))
 
 
 def _counted(update: Progress) -> Progress:

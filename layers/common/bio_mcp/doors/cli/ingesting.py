@@ -66,10 +66,7 @@ def ingest_command(
 def _ingest(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Ingest one source to its end."""
     with console.progress("ingesting") as update:
-        body = session.ask(ingest_from_source, arguments, progress=_counted(update))
-        while body["state"] == "continues" or "ended" in body:  # the report of one that ended earlier; now look again
-            body = session.ask(ingest_from_source, arguments, progress=_counted(update))
-    return body
+        return session.ask_to_the_end(ingest_from_source, arguments, lambda: _counted(update))
 
 
 def _counted(update: Progress) -> Progress:

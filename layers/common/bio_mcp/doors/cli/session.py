@@ -88,6 +88,15 @@ class Session:
             raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
         return body
 
+    def ask_to_the_end(
+        self, tool: Tool, arguments: Mapping[str, Any], make_progress: Callable[[], Progress]
+    ) -> dict[str, Any]:
+        """Ask as `ask` does, again while the job continues, and once more after the report of one that ended before."""
+        body = self.ask(tool, arguments, progress=make_progress())
+        while body["state"] == "continues" or "ended" in body:
+            body = self.ask(tool, arguments, progress=make_progress())
+        return body
+
     def answer(self, body: Mapping[str, Any], render: Render) -> None:
         """Print the answer: as JSON if requested, else by `render`."""
         if self.as_json:

@@ -61,9 +61,7 @@ def withdrawals_command(session: Session, /) -> None:
 def _sync(session: Session, arguments: Mapping[str, Any]) -> None:
     try:
         with console.progress("syncing") as update:
-            body = session.ask(sync_delta, arguments, progress=_counted(update))
-            while body["state"] == "continues" or "ended" in body:  # the report of an earlier sync that ended; now sync
-                body = session.ask(sync_delta, arguments, progress=_counted(update))
+            body = session.ask_to_the_end(sync_delta, arguments, lambda: _counted(update))
     except KeyboardInterrupt:
         console.warn("stopped; what was fetched is in the corpus. Run the same command again to continue.")
         raise
