@@ -1,15 +1,12 @@
 """kill -9 of a real process at each step of a run, and the run that heals it, whose log has it all."""
 
-import json
-import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from tests.extracting.herbarium import left_by, opened, writes
 from tests.extracting.test_run import write_files
+from tests.killing import killing
 
 KILLS = [
     ("jobs.put", 2, "after"),
@@ -25,14 +22,7 @@ KILLS = [
 @pytest.fixture(scope="module")
 def killed():
     """Makes one run that kills itself, and gives its exit code."""
-    command, one_thread = [sys.executable, "-m", "tests.extracting.killed"], os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, env=one_thread, text=True, **pipes) as started:
-
-        def run(*arguments):
-            print(json.dumps(arguments), file=started.stdin, flush=True)
-            return int(started.stdout.readline())
-
+    with killing("tests.extracting.killed") as run:
         yield run
 
 

@@ -1,14 +1,11 @@
 """kill -9 of a real process at each step of an ingest, and the run that heals it."""
 
-import json
-import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from tests.ingesting.library import digest, opened
+from tests.killing import killing
 
 WRITES = ["jobs.put", "collections.replace", "project_documents.put"]
 ONCE = ["project_documents.delete", "leases.release"]
@@ -32,15 +29,8 @@ def write_files(library):
 @pytest.fixture(scope="module")
 def killed():
     """Runs one ingest that kills itself, and gives its exit code."""
-    command, one_thread = [sys.executable, "-m", "tests.ingesting.killed"], os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, env=one_thread, text=True, **pipes) as started:
-
-        def ingest(*arguments):
-            print(json.dumps(arguments), file=started.stdin, flush=True)
-            return int(started.stdout.readline())
-
-        yield ingest
+    with killing("tests.ingesting.killed") as run:
+        yield run
 
 
 @pytest.fixture(scope="module")

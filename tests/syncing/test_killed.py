@@ -1,10 +1,6 @@
 """kill -9 of a real process at each step of a sync, and the run that heals it."""
 
-import json
-import os
 import signal
-import subprocess
-import sys
 from datetime import date
 
 import pytest
@@ -12,6 +8,7 @@ import pytest
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
 from tests.corpus import Corpus
+from tests.killing import killing
 
 STEPS = [
     "leases.acquire",
@@ -33,15 +30,8 @@ TWO_SLICES, TWO_BATCHES = ("2021/06/06", "2021/06/06"), ("2021/06/05", "2021/06/
 @pytest.fixture(scope="module")
 def killed():
     """Runs one sync that kills itself, and gives its exit code."""
-    command, one_thread = [sys.executable, "-m", "tests.syncing.killed"], os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, env=one_thread, text=True, **pipes) as started:
-
-        def sync(*arguments):
-            print(json.dumps(arguments), file=started.stdin, flush=True)
-            return int(started.stdout.readline())
-
-        yield sync
+    with killing("tests.syncing.killed") as run:
+        yield run
 
 
 @pytest.mark.parametrize(
