@@ -2,7 +2,7 @@
 
 import pytest
 
-from bio_mcp.retrieval.polarity import clauses, distorts, unsaid
+from bio_mcp.retrieval.polarity import clauses, distorts, unsupported
 
 
 def denials(text):
@@ -54,10 +54,10 @@ def test_another_wording_is_none(sentence):
     assert not distorts(sentence, [FINDINGS])
 
 
-def test_a_denial_or_a_direction_that_no_source_has_is_unsaid():
-    assert unsaid("Drug A was not studied.", ["Drug A was studied."])
-    assert unsaid("Drug A improved sleep.", ["Drug A acts on sleep."])
-    assert not unsaid("Drug A reduced pain and did not affect sleep.", ["Pain was lower.", "No effect on sleep."])
+def test_a_denial_or_a_direction_that_no_source_has_is_unsupported():
+    assert unsupported("Drug A was not studied.", ["Drug A was studied."])
+    assert unsupported("Drug A improved sleep.", ["Drug A acts on sleep."])
+    assert not unsupported("Drug A reduced pain and did not affect sleep.", ["Pain was lower.", "No effect on sleep."])
 
 
 def test_comparing_with_a_number_is_no_direction():

@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import chain
 
 from bio_mcp.retrieval.analysis import analyse, query_terms
-from bio_mcp.retrieval.polarity import distorts, unsaid
+from bio_mcp.retrieval.polarity import distorts, unsupported
 from bio_mcp.retrieval.quantities import quantities, unmatched
 from bio_mcp.retrieval.sentences import sentence_spans
 
@@ -110,7 +110,7 @@ def _problem(sentence: str, cited: Sequence[str], supported: float) -> Problem |
         return Problem.QUANTITY
     if _names(sentence) - set(chain.from_iterable(map(_names, cited))):
         return Problem.NAME
-    if unsaid(sentence, cited) or distorts(sentence, cited):
+    if unsupported(sentence, cited) or distorts(sentence, cited):
         return Problem.DENIAL
     if _strong_words(sentence) - set(chain.from_iterable(map(_strong_words, cited))):
         return Problem.STRONG_WORD

@@ -79,7 +79,7 @@ def distorts(text: str, sources: Iterable[str]) -> bool:
     return any(_agreement(each, theirs, agree=False) > _agreement(each, theirs, agree=True) for each in clauses(text))
 
 
-def unsaid(text: str, sources: Iterable[str]) -> bool:
+def unsupported(text: str, sources: Iterable[str]) -> bool:
     """Whether `text` denies where no source does, or names a direction that none of them names."""
     theirs = [clause for source in sources for clause in clauses(source)]
     named = frozenset().union(*(each.directions for each in theirs))
