@@ -10,7 +10,7 @@ import pytest
 from tests.emulated.cloud import SAMPLES, cloud
 from tests.emulated.stack import until
 
-TERM = "hypertension"
+TERM = "depression"
 SOME = 64  # papers: two slices of a sync
 TIME_OUT_S = 60  # of a function that syncs, in place of the template's
 DAYS = (f"1971/01/{day:02}" for day in count(1))
