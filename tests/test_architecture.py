@@ -29,6 +29,7 @@ ORDER = [
     "lazy",
     "refreshing",
     "deadline",
+    "callers",
     "literature",
     "retrieval",
     "graph",

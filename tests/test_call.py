@@ -60,7 +60,7 @@ def test_an_audited_failure_carries_its_record_too():
 
 
 def test_a_resource_of_an_audited_family_has_the_contracts_payload_alone():
-    @resource("sample://kept/{id}", name="kept", family=AUDITED, timeout=1)
+    @resource("sample://kept/{id}", name="kept", family=AUDITED, scope="read", timeout=1)
     def kept(backends: Backends, id: str) -> sample.Stepped:
         """One."""
         return sample.Stepped(steps=1)
@@ -133,7 +133,7 @@ def test_the_answer_to_bad_input_is_short_however_long_the_input_is(arguments):
 
 
 def test_a_failure_never_carries_a_long_text_along():
-    @tool("sample.long", family=sample.PLAIN, timeout=1)
+    @tool("sample.long", family=sample.PLAIN, scope="read", timeout=1)
     def fails(request: sample.Steps, backends: Backends) -> sample.Stepped:
         """Fail at length."""
         raise NotFound("there is no " + "x" * 10_000, term="y" * 10_000)
@@ -144,7 +144,7 @@ def test_a_failure_never_carries_a_long_text_along():
 
 
 def test_a_failure_carries_what_helps_a_program():
-    @tool("sample.slow_ncbi", family=PLAIN, timeout=1)
+    @tool("sample.slow_ncbi", family=PLAIN, scope="read", timeout=1)
     def slow_ncbi(request: sample.Wait, backends: Backends) -> Response:
         """Fail as NCBI does."""
         raise NcbiRateLimited("NCBI asks us to wait; try again in 3 s", retry_after_s=3, query_key="k")
@@ -172,7 +172,7 @@ def test_a_bug_says_where_to_look_and_nothing_else(caplog):
 
 
 def test_an_interrupt_is_not_swallowed():
-    @tool("sample.interrupted", family=PLAIN, timeout=1)
+    @tool("sample.interrupted", family=PLAIN, scope="read", timeout=1)
     def interrupted(request: sample.Wait, backends: Backends) -> Response:
         """Be interrupted."""
         raise KeyboardInterrupt
@@ -199,7 +199,7 @@ def test_a_correlation_id_is_made_where_none_is_given():
 def test_the_deadline_is_the_tools_unless_one_is_given():
     seen = []
 
-    @tool("sample.watch", family=PLAIN, timeout=7)
+    @tool("sample.watch", family=PLAIN, scope="read", timeout=7)
     def watch(request: sample.Wait, backends: Backends, context: Context) -> Response:
         """Look at the clock."""
         seen.append(context.deadline)
@@ -222,7 +222,7 @@ def test_a_calls_deadline_reaches_what_no_deadline_is_handed_to():
     class Deadlines(Response):
         same: bool
 
-    @tool("sample.deadline", family=PLAIN, timeout=1)
+    @tool("sample.deadline", family=PLAIN, scope="read", timeout=1)
     def deadlines(request: sample.Wait, backends: Backends, context: Context) -> Deadlines:
         """Compare the two."""
         return Deadlines(same=call_deadline() is context.deadline)
@@ -247,7 +247,7 @@ def test_an_unset_optional_field_is_absent_and_a_null_is_kept():
         given: str | None
         absent: str | None = None
 
-    @tool("sample.partly", family=PLAIN, timeout=1)
+    @tool("sample.partly", family=PLAIN, scope="read", timeout=1)
     def partly(request: sample.Wait, backends: Backends) -> Partly:
         """Leave something out."""
         return Partly(given=None)
@@ -272,7 +272,7 @@ class Anything(Request):
 
 
 def test_details_that_are_not_json_do_not_break_the_answer():
-    @tool("sample.odd", family=PLAIN, timeout=1)
+    @tool("sample.odd", family=PLAIN, scope="read", timeout=1)
     def odd(request: Anything, backends: Backends) -> Response:
         """Fail with details."""
         raise NotFound("there is no such thing here", choices=("a", "b"))

@@ -47,7 +47,7 @@ def _size(request: Nothing, backends: Backends) -> Size:
 
 def test_a_tool_that_touches_what_its_function_was_not_given_is_reported_by_a_sentence(corpus):
     _size.__module__ = "bio_mcp.tools.get_doc"
-    size = tool("corpus.size", family=BIO_MCP, timeout=5)(_size)
+    size = tool("corpus.size", family=BIO_MCP, scope="read", timeout=5)(_size)
     touched = touched_by(size, {"arguments": {}}, corpus)
     assert touched == {"documents.count", "passages.count"}
     [sentence] = ungranted(size, touched)

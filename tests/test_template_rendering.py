@@ -236,7 +236,7 @@ from bio_mcp.tool import Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP
 
 
-@tool("corpus.nothing", family=BIO_MCP, timeout=1)
+@tool("corpus.nothing", family=BIO_MCP, scope="read", timeout=1)
 def nothing(request: Request, backends: Backends) -> Response:
     """Do nothing."""
     return Response()

@@ -33,7 +33,7 @@ class Answered(Response):
     note: str | None = Field(default=None, pattern="^x")
 
 
-@tool("a.b_c", family=PLAIN, timeout=1)
+@tool("a.b_c", family=PLAIN, scope="read", timeout=1)
 def declared(request: Asked, backends: Backends) -> Answered:
     """Do it.
 
@@ -97,7 +97,7 @@ def module(*declarations):
 
 
 def make(name, family=PLAIN):
-    @tool(name, family=family, timeout=1)
+    @tool(name, family=family, scope="read", timeout=1)
     def made(request: Asked, backends: Backends) -> Answered:
         """Made."""
         return Answered(parts=[])
@@ -159,7 +159,7 @@ def test_a_uri_matches_its_template_or_nothing(uri, parameters):
 
 
 def test_a_dot_of_a_template_is_a_dot():
-    @resource("s://a.b/{x}", name="dotted", family=PLAIN, timeout=1)
+    @resource("s://a.b/{x}", name="dotted", family=PLAIN, scope="read", timeout=1)
     def dotted(backends: Backends, x: str) -> Answered:
         """Dotted."""
         return Answered(parts=[])
@@ -174,7 +174,7 @@ def test_resources_are_found_by_their_template():
 
 
 def test_a_resource_is_given_the_time_it_has_when_it_asks_for_it():
-    @resource("s://timed/{x}", name="timed", family=PLAIN, timeout=7, blob=True)
+    @resource("s://timed/{x}", name="timed", family=PLAIN, scope="read", timeout=7, blob=True)
     def timed(backends: Backends, context: Context, x: str) -> Answered:
         """Timed."""
         return Answered(parts=[Inner(value=float(x)), Inner(value=context.deadline.remaining)])

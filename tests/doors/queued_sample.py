@@ -27,7 +27,7 @@ FAILURES = {
 }
 
 
-@tool("work", family=PLAIN, timeout=5, read_only=False)
+@tool("work", family=PLAIN, scope="read", timeout=5, read_only=False)
 def work(request: Work, backends: Backends, context: Context) -> Worked:
     """Do it."""
     noted = {"time": context.deadline.remaining, "id": context.correlation_id}
@@ -42,7 +42,7 @@ class Ingest(Request):
     source: str
 
 
-@tool("ingest_from_source", family=PLAIN, timeout=5, read_only=False)
+@tool("ingest_from_source", family=PLAIN, scope="read", timeout=5, read_only=False)
 def ingest(request: Ingest, backends: Backends) -> Worked:
     """Note what was to be read."""
     MADE.append((request.project, request.source))

@@ -24,7 +24,7 @@ class Echoed(Response):
     nothing: str | None
 
 
-@tool("sample.echo", family=PLAIN, timeout=5)
+@tool("sample.echo", family=PLAIN, scope="read", timeout=5)
 def echo(request: Echo, backends: Backends) -> Echoed:
     """Say it again."""
     print("a tool must not print, but some library does", flush=True)  # stdio: this must not reach the client
@@ -35,7 +35,7 @@ class Fail(Request):
     how: str = "store"
 
 
-@tool("sample.fail", family=PLAIN, timeout=5, read_only=False, destructive=True, open_world=True)
+@tool("sample.fail", family=PLAIN, scope="sync", timeout=5, read_only=False, destructive=True, open_world=True)
 def fail(request: Fail, backends: Backends) -> Echoed:
     """Fail, one way or another."""
     if request.how == "bug":
@@ -51,7 +51,7 @@ class Stepped(Response):
     steps: int
 
 
-@tool("sample.walk", family=PLAIN, timeout=5)
+@tool("sample.walk", family=PLAIN, scope="read", timeout=5)
 def walk(request: Steps, backends: Backends, context: Context) -> Stepped:
     """Report progress at each step."""
     for step in range(request.steps):
@@ -70,7 +70,7 @@ class Wait(Request):
     pass
 
 
-@tool("sample.wait", family=PLAIN, timeout=60)
+@tool("sample.wait", family=PLAIN, scope="read", timeout=60)
 def wait(request: Wait, backends: Backends, context: Context) -> Stepped:
     """Wait until there is no time left."""
     Stranded.deadlines.append(context.deadline)
@@ -90,7 +90,7 @@ class Stalled:
     over = threading.Event()
 
 
-@tool("sample.stall", family=PLAIN, timeout=60, open_world=True)
+@tool("sample.stall", family=PLAIN, scope="read", timeout=60, open_world=True)
 def stall(request: Wait, backends: Backends) -> Stepped:
     """Wait for a service that is not ours."""
     Stalled.begun.release()
@@ -98,7 +98,7 @@ def stall(request: Wait, backends: Backends) -> Stepped:
     return Stepped(steps=0)
 
 
-@tool("kept", family=AUDITED, timeout=5)
+@tool("kept", family=AUDITED, scope="read", timeout=5)
 def kept(request: Echo, backends: Backends) -> Echoed:
     """Answer with the audit record in the body."""
     return Echoed(texts=[request.text], nothing=None)
@@ -109,7 +109,7 @@ class Paper(Response):
     abstract: str | None
 
 
-@resource("sample://paper/{pmid}", name="paper", family=PLAIN, timeout=5)
+@resource("sample://paper/{pmid}", name="paper", family=PLAIN, scope="read", timeout=5)
 def paper(backends: Backends, pmid: str) -> Paper:
     """One paper."""
     if not pmid.isdecimal():
@@ -121,7 +121,7 @@ def paper(backends: Backends, pmid: str) -> Paper:
     return Paper(pmid=pmid, abstract=None)
 
 
-@resource("sample://info", name="info", family=PLAIN, timeout=5)
+@resource("sample://info", name="info", family=PLAIN, scope="read", timeout=5)
 def info(backends: Backends) -> Stepped:
     """Something without parameters."""
     return Stepped(steps=1)

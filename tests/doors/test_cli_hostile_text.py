@@ -7,7 +7,7 @@ import pytest
 
 from bio_mcp.literature.records import AbstractSection, Article, Author, Journal
 from bio_mcp.syncing.importing import import_records
-from tests.doors.test_console import OBEYED
+from tests.doors.test_terminal import OBEYED
 from tests.tools.test_pubmed_fetch import RECORD
 
 HOSTILE = "\x9b2J\x85\u202easpirin\u202c\u2028\x7f"  # what XML can carry; escape itself it cannot

@@ -38,7 +38,7 @@ class Answer(Response):
     ok: bool
 
 
-@tool("asking.now", family=Family("t", BIO_MCP), timeout=1)
+@tool("asking.now", family=Family("t", BIO_MCP), scope="read", timeout=1)
 def asking(request: Asking, backends) -> Answer:
     """Ask."""
     return Answer(ok=True)

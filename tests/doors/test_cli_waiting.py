@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli import checks
 from bio_mcp.doors.cli.session import Failed, Session
 from bio_mcp.doors.cli.waiting import Waiting
@@ -22,7 +22,7 @@ class Seconds(Response):
 def live(run, timeout=26):
     """A tool that asks NCBI as `run` does, which is given the call's context."""
 
-    @tool("ask", family=PUBMED, timeout=timeout, open_world=True)
+    @tool("ask", family=PUBMED, scope="read", timeout=timeout, open_world=True)
     def ask(request: Request, backends: object, context: Context) -> Seconds:
         """Ask."""
         return Seconds(left=run(context))
@@ -63,9 +63,9 @@ def test_an_error_names_the_address_and_the_tries_and_nothing_else_of_the_url(se
 def test_a_bar_says_that_ncbi_is_waited_for(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    with console.progress("syncing"):
-        console.notice("waiting for NCBI at here, try 2 of 6")
+    with terminal.progress("syncing"):
+        terminal.notice("waiting for NCBI at here, try 2 of 6")
     assert "waiting for NCBI at here, try 2 of 6" in capsys.readouterr().err
     monkeypatch.delenv("FORCE_COLOR")
-    console.notice("waiting for NCBI at here, try 3 of 6")
+    terminal.notice("waiting for NCBI at here, try 3 of 6")
     assert capsys.readouterr().err == "waiting for NCBI at here, try 3 of 6\n"

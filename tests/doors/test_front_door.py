@@ -71,7 +71,9 @@ def test_the_function_is_told_for_whom_it_works(opened, functions):
     functions.invoked.clear()
     posted(opened, "tools/call", name="rag_search", arguments={"query": "migraine"})
     posted(opened, "resources/read", uri="resource://pubmed/paper/7")
-    assert [event["caller"] for _, event, _ in functions.invoked] == [jwt.decode(hs256(), options=UNCHECKED)["sub"]] * 2
+    assert [event["caller"]["subject"] for _, event, _ in functions.invoked] == [
+        jwt.decode(hs256(), options=UNCHECKED)["sub"]
+    ] * 2
 
 
 def test_a_line_of_the_log_has_the_access_logs_request_id_and_a_time_that_lambda_reads(opened):

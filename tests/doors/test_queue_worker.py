@@ -101,7 +101,7 @@ class Nothing(Response):
 def test_a_worker_that_is_stopped_lets_its_call_come_to_an_end(corpus):
     begun = threading.Event()
 
-    @tool("patient", family=BIO_MCP, timeout=1)
+    @tool("patient", family=BIO_MCP, scope="read", timeout=1)
     def patient(request: Request, backends: object, context: Context) -> Nothing:
         """Work until there is no time left."""
         begun.set()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal as screen
 
 CONTROLS = [*map(chr, (*range(9), *range(11, 32), *range(127, 160)))]
 DIRECTIONS = [*"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
@@ -16,13 +16,13 @@ HOSTILE = f"a{''.join(OBEYED)}b"
 @pytest.mark.parametrize(
     "show",
     [
-        console.say,
-        console.say_unwrapped,
-        console.warn,
-        console.fail,
-        lambda text: console.show(console.styled(text, "bold")),
-        lambda text: console.show(console.table(("name", text), [(text, text)])),
-        lambda text: console.show(console.pairs([("name", text)])),
+        screen.say,
+        screen.say_unwrapped,
+        screen.warn,
+        screen.fail,
+        lambda text: screen.show(screen.styled(text, "bold")),
+        lambda text: screen.show(screen.table(("name", text), [(text, text)])),
+        lambda text: screen.show(screen.pairs([("name", text)])),
     ],
 )
 @pytest.mark.parametrize("width", [None, 60])
@@ -40,13 +40,13 @@ def test_nothing_that_a_terminal_would_obey_is_shown(capsys, terminal, show, wid
 
 def test_progress_shows_nothing_either(capsys, terminal):
     terminal(100)
-    with console.progress("importing") as update:
+    with screen.progress("importing") as update:
         update(1, 2, HOSTILE.replace("\x1b", ""))
     assert not set(capsys.readouterr().err) & {*DIRECTIONS, *SEPARATORS, "\x9b", "\x07"}
 
 
 def test_json_keeps_every_character_and_holds_none_of_them(capsys):
-    console.print_json({"title": HOSTILE, "ä": "β-blocker"})
+    screen.print_json({"title": HOSTILE, "ä": "β-blocker"})
     shown = capsys.readouterr().out
     assert set(shown) & set(OBEYED) == set()
     assert json.loads(shown) == {"title": HOSTILE, "ä": "β-blocker"}
@@ -55,8 +55,8 @@ def test_json_keeps_every_character_and_holds_none_of_them(capsys):
 
 def test_a_long_line_is_whole_where_no_terminal_shows_it(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    console.say("word " * 100)
-    console.show(console.pairs([("long", "word " * 50), ("short", "x")]))
+    screen.say("word " * 100)
+    screen.show(screen.pairs([("long", "word " * 50), ("short", "x")]))
     assert capsys.readouterr().out.splitlines() == [
         ("word " * 100).rstrip(),
         "long   " + ("word " * 50).rstrip(),
@@ -66,7 +66,7 @@ def test_a_long_line_is_whole_where_no_terminal_shows_it(capsys, monkeypatch):
 
 def test_progress_is_a_line_every_few_seconds_where_no_terminal_shows_a_bar(capsys):
     now = 0.0
-    with console.progress("importing", clock=lambda: now) as update:
+    with screen.progress("importing", clock=lambda: now) as update:
         for second in range(13):
             now = float(second)
             update(second, None, f"{second} records, 1/s")

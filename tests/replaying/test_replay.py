@@ -152,7 +152,7 @@ class Said(Response):
     text: str
 
 
-@tool("test.write", family=BIO_MCP, timeout=5, beyond="a test")
+@tool("test.write", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
 def writes(request: Nothing, backends: Backends, context: Context) -> Said:
     """Have the language model write, and store an answer."""
     backends.documents.get_many(["1"])
@@ -199,7 +199,7 @@ class Down:
         raise UpstreamFailed("It is down.")
 
 
-@tool("test.try", family=BIO_MCP, timeout=5, beyond="a test")
+@tool("test.try", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
 def tries(request: Nothing, backends: Backends, context: Context) -> Said:
     """Have the language model write, or say why it did not."""
     backends.documents.get_many(["1"])
@@ -217,7 +217,7 @@ def test_that_a_language_model_failed_is_recorded_too(corpus):
     assert (found.as_then, found.today) == (True, False)
 
 
-@tool("test.graph", family=BIO_MCP, timeout=5, beyond="a test")
+@tool("test.graph", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
 def reads_graph(request: Nothing, backends: Backends) -> Said:
     """Say how the graph is."""
     return Said(text=backends.graph.state)
@@ -243,7 +243,7 @@ def test_a_graph_that_moved_is_named(corpus):
     assert "graph is not recorded" in found.because
 
 
-@tool("test.projects", family=BIO_MCP, timeout=5, beyond="a test")
+@tool("test.projects", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
 def reads_projects(request: Nothing, backends: Backends) -> Said:
     """Say how many projects there are."""
     return Said(text=str(len(backends.projects.all())))
@@ -273,13 +273,13 @@ def test_that_there_were_no_projects_is_recorded(corpus):
     assert (found.as_then, found.today, found.moved) == (True, False, ("projects",))
 
 
-@tool("test.both", family=BIO_MCP, timeout=5, beyond="a test")
+@tool("test.both", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
 def reads_both(request: Nothing, backends: Backends) -> Said:
     """Say how many projects there are, and whether a paper is."""
     return Said(text=f"{len(backends.projects.all())} {len(backends.documents.get_many(['1']))}")
 
 
-@tool("test.thai", family=BIO_MCP, timeout=5, beyond="a test")
+@tool("test.thai", family=BIO_MCP, scope="read", timeout=5, beyond="a test")
 def searches_thai(request: Nothing, backends: Backends) -> Said:
     """Say what the multilingual index finds."""
     found = backends.multilingual.search("ขิง", Filters(), 5)

@@ -3,6 +3,7 @@ from datetime import date
 import pytest
 
 from bio_mcp.call import call
+from bio_mcp.callers import Caller
 from bio_mcp.syncing.delta import lease_name
 from bio_mcp.tools.checkpoint import get_checkpoint, set_checkpoint
 from tests.corpus import Corpus
@@ -57,7 +58,7 @@ def test_a_watermark_is_kept_in_utc_and_read_as_ncbis_day(corpus, given, stored,
 
 
 def test_the_audit_names_whose_token_moved_a_watermark(corpus):
-    call(set_checkpoint, {"query_key": "glp1", "last_edat": "2024-06-02"}, corpus, caller="ada@example.org")
+    call(set_checkpoint, {"query_key": "glp1", "last_edat": "2024-06-02"}, corpus, caller=Caller("ada@example.org"))
     assert corpus.audit.entries()[-1]["caller"] == "ada@example.org"
 
 

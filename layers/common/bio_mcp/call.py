@@ -16,6 +16,7 @@ import rfc8785
 from pydantic import BaseModel, ValidationError
 
 from bio_mcp.cache_use import CacheUse, counting
+from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
@@ -62,13 +63,13 @@ def call(
     correlation_id: str | None = None,
     progress: Progress | None = None,
     unattended: bool = False,
-    caller: str | None = None,
+    caller: Caller | None = None,
     local: bool = False,
 ) -> Outcome:
     """Call `tool` with JSON `arguments`; never raises.
 
     Without a `deadline` the tool's own time-out holds. `unattended`: nobody reads the answer, as for a queued call.
-    `caller` is the subject of the access token, for the audit log. `local`: the user of this machine calls.
+    `caller` is whom the access token names, None without one. `local`: the user of this machine calls.
     """
     deadline = deadline or Deadline(tool.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
@@ -102,7 +103,7 @@ def read(
     backends: Backends,
     *,
     correlation_id: str | None = None,
-    caller: str | None = None,
+    caller: Caller | None = None,
 ) -> Outcome:
     """Read `resource`; never raises."""
     context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout), caller=caller)
@@ -117,7 +118,7 @@ def failed_outcome(
     *,
     correlation_id: str,
     started: float | None = None,
-    caller: str | None = None,
+    caller: Caller | None = None,
 ) -> Outcome:
     """The outcome of a call that never reached its tool, audited like any other.
 
@@ -148,7 +149,7 @@ def _account(
     audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(cache_use)
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
-    who = {} if context.caller is None else {"subject": context.caller}
+    who = {} if context.subject is None else {"subject": context.subject}
     log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **who, **audit})
     return Outcome(body, audit, failed)
 

@@ -209,13 +209,16 @@ class Settings(LanguageModelSettings):
         (),
         "scopes that a token must carry, all of them; with bio:read among them, no token writes that does not say so",
     )
+    auth_default_scopes: tuple[str, ...] = setting(
+        "MCP_AUTH_DEFAULT_SCOPES",
+        ("read", "live", "sync", "ingest"),
+        "what a token may do that names none of read, live, sync, ingest and admin",
+    )
     auth_read_scope: str = setting(
-        "MCP_AUTH_READ_SCOPE",
-        "bio:read",
-        "scope of a token that may only read; one with neither scope may do everything",
+        "MCP_AUTH_READ_SCOPE", "bio:read", "another issuer's name for the scopes read and live together"
     )
     auth_write_scope: str = setting(
-        "MCP_AUTH_WRITE_SCOPE", "bio:write", "scope of a token that may also sync and move watermarks"
+        "MCP_AUTH_WRITE_SCOPE", "bio:write", "another issuer's name for all scopes together"
     )
     calls_per_minute: int = setting(
         "MCP_CALLS_PER_MINUTE",

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from bio_mcp.callers import Caller, Scope
 from bio_mcp.deadline import Deadline
 from bio_mcp.dialects import Dialect
 from bio_mcp.progress import Progress, silent
@@ -41,7 +42,7 @@ class Context:
     """The circumstances of a running call.
 
     `progress(done, total, message)` reports to the waiting caller. `unattended`: nobody reads the answer, as for a
-    queued call. `caller` is the subject of the access token, None without one. `local`: the user of this machine calls,
+    queued call. `caller` is whom the access token names, None without one. `local`: the user of this machine calls,
     by standard input or the command line, and may name its files.
     """
 
@@ -49,8 +50,13 @@ class Context:
     deadline: Deadline
     progress: Progress = silent
     unattended: bool = False
-    caller: str | None = None
+    caller: Caller | None = None
     local: bool = False
+
+    @property
+    def subject(self) -> str | None:
+        """The subject of the access token, for logs and the audit."""
+        return self.caller.subject if self.caller else None
 
 
 _HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -71,6 +77,8 @@ AUDIT_SCHEMA = {
 class Tool:
     """One public operation. `timeout` is in seconds; `lambda_module` is its module and Lambda function.
 
+    `scope`: what an access token must allow.
+
     `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
     `command`: what is typed after `bio-mcp` for it; None where it is called by `bio-mcp call` alone.
@@ -81,6 +89,7 @@ class Tool:
 
     name: str
     family: Family
+    scope: Scope
     description: str
     lambda_module: str
     timeout: float
@@ -129,7 +138,7 @@ class Tool:
 class Resource:
     """A readable thing, named by a URI template with `{parameters}` (RFC 6570 level 1).
 
-    `open_world`: as of a tool. `blob`: MCP carries it as base64 of its JSON instead of as text.
+    `scope`, `open_world`: as of a tool. `blob`: MCP carries it as base64 of its JSON instead of as text.
     """
 
     uri: str
@@ -138,6 +147,7 @@ class Resource:
     description: str
     lambda_module: str
     timeout: float
+    scope: Scope
     mime_type: str
     output: type[Response]
     run: Callable[..., Response] = field(repr=False)
@@ -164,6 +174,7 @@ def tool(
     name: str,
     *,
     family: Family,
+    scope: Scope,
     timeout: float,
     read_only: bool = True,
     idempotent: bool = True,
@@ -186,6 +197,7 @@ def tool(
         return Tool(
             name=name,
             family=family,
+            scope=scope,
             description=inspect.getdoc(run) or "",
             lambda_module=run.__module__.rpartition(".")[2],
             timeout=timeout,
@@ -213,6 +225,7 @@ def resource(
     *,
     name: str,
     family: Family,
+    scope: Scope,
     timeout: float,
     mime_type: str = "application/json",
     open_world: bool = False,
@@ -229,6 +242,7 @@ def resource(
             description=inspect.getdoc(run) or "",
             lambda_module=run.__module__.rpartition(".")[2],
             timeout=timeout,
+            scope=scope,
             mime_type=mime_type,
             output=types["return"],
             run=run,

@@ -31,8 +31,8 @@ def called(url, params, version=MODERN, **claims):
 @pytest.mark.parametrize("scope", ["bio:read", "bio:read other"])
 def test_a_token_to_read_changes_nothing(url, version, scope):
     error = called(url, WRITES, version, scope=scope)["error"]
-    assert (error["code"], error["details"]["scope"]) == ("VALIDATION", "bio:write")
-    assert "sample.fail changes the corpus, for which the access token lacks the scope bio:write" in error["message"]
+    assert (error["code"], error["details"]["scope"]) == ("VALIDATION", "sync")
+    assert "sample.fail needs the scope sync, which the access token lacks" in error["message"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -49,7 +49,7 @@ def test_every_token_that_is_let_in_may_read(url, scope):
 def test_scopes_may_have_other_names():
     settings = Settings(auth_secret=SECRET, auth_read_scope="look", auth_write_scope="touch")
     with running(sample_app(access=access(settings), public=True)) as base:
-        assert called(f"{base}/mcp", WRITES, scope="look")["error"]["details"]["scope"] == "touch"
+        assert called(f"{base}/mcp", WRITES, scope="look")["error"]["details"]["scope"] == "sync"
         assert called(f"{base}/mcp", WRITES, scope="bio:read")["error"]["code"] == "STORE"
 
 

@@ -144,7 +144,7 @@ def test_a_token_made_to_read_does_not_write(url, tmp_path):
     made = run(tmp_path, "token", "--subject", "ada", "--scope", "bio:read", MCP_AUTH_SECRET_KEY=SECRET)
     params = {"name": "corpus_checkpoint_set", "arguments": {"query_key": "x", "last_edat": "1990-01-01"}}
     answer = post(url, "tools/call", params, authorization=f"Bearer {made.stdout.strip()}").json()["result"]
-    assert "lacks the scope bio:write" in answer["structuredContent"]["error"]["message"]
+    assert "needs the scope admin" in answer["structuredContent"]["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ class GivenAnswer(Response):
 @tool(
     "rag_answer",
     family=TTM,
+    scope="read",
     timeout=25,
     output_listed=False,
     command="answer",

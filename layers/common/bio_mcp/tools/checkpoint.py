@@ -93,7 +93,7 @@ class QueryList(Response):
     papers: int | None = Field(description="in the corpus; null: unknown")
 
 
-@tool("corpus.checkpoint.get", family=BIO_MCP, command="checkpoint get", timeout=5)
+@tool("corpus.checkpoint.get", family=BIO_MCP, scope="read", command="checkpoint get", timeout=5)
 def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointState:
     """Read how far a named query has been synced: the newest entry date in the corpus.
 
@@ -116,6 +116,7 @@ def get_checkpoint(request: CheckpointGet, backends: Backends) -> CheckpointStat
 @tool(
     "corpus.checkpoint.set",
     family=BIO_MCP,
+    scope="admin",
     command="checkpoint set",
     timeout=5,
     read_only=False,
@@ -134,7 +135,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
         abandon_all(request.query_key, backends)
         before = backends.checkpoints.set(request.query_key, last_edat, dict.fromkeys(FIELDS, str(day)))
         change = (request.query_key, before.last_edat, last_edat)
-        backends.audit.record("corpus.checkpoint.set", *change, caller=context.caller)
+        backends.audit.record("corpus.checkpoint.set", *change, caller=context.subject)
     finally:
         backends.leases.release(lease, holder)
     return Done(ok=True)
@@ -143,6 +144,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
 @tool(
     "corpus.queries",
     family=BIO_MCP,
+    scope="read",
     command="queries list",
     timeout=5,
     output_listed=False,

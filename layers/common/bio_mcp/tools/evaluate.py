@@ -64,6 +64,7 @@ class EvalResult(Response):
 @tool(
     TOOL,
     family=TTM,
+    scope="admin",
     timeout=25,
     read_only=False,
     output_listed=False,

@@ -66,19 +66,19 @@ class Study(Response):
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
 
 
-@tool("rag.get", family=BIO_MCP, command="get", timeout=5)
+@tool("rag.get", family=BIO_MCP, scope="read", command="get", timeout=5)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
     return _paper(_document(request.doc_id.removeprefix("pmid:"), backends), backends)
 
 
-@resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, timeout=5)
+@resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, scope="read", timeout=5)
 def pubmed_paper(backends: Backends, pmid: str) -> Paper:
     """One paper of the corpus, as rag_get returns it."""
     return _paper(_document(pmid, backends), backends)
 
 
-@resource("paper://pmid/{id}", name="study", family=TTM, timeout=5)
+@resource("paper://pmid/{id}", name="study", family=TTM, scope="read", timeout=5)
 def study(backends: Backends, id: str) -> Study:
     """Bibliographic metadata of one paper of the corpus."""
     article = _document(id, backends).article

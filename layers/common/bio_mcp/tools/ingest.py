@@ -60,6 +60,7 @@ class IngestResult(Response):
 @tool(
     TOOL,
     family=CITELOOM,
+    scope="ingest",
     command="ingest",
     timeout=15,
     read_only=False,
@@ -187,6 +188,7 @@ class RunResult(Response):
 @tool(
     BATCH_TOOL,
     family=TTM,
+    scope="ingest",
     timeout=15,
     read_only=False,
     open_world=True,

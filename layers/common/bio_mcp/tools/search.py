@@ -69,7 +69,7 @@ class RagResults(Response):
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
-@tool("rag.search", family=BIO_MCP, command="search", timeout=8, longest=budget.DEFAULT)
+@tool("rag.search", family=BIO_MCP, scope="read", command="search", timeout=8, longest=budget.DEFAULT)
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
 

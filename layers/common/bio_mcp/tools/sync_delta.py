@@ -49,6 +49,7 @@ class SyncResult(Response):
 @tool(
     TOOL,
     family=BIO_MCP,
+    scope="sync",
     command="sync",
     timeout=25,
     read_only=False,

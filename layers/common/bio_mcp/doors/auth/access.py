@@ -3,12 +3,12 @@
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from bio_mcp.callers import SCOPES, Caller
 from bio_mcp.doors.auth.keys import Keys, hmac_keys, rsa_keys
-from bio_mcp.doors.auth.permissions import Permission
-from bio_mcp.doors.auth.tokens import Caller, Tokens
+from bio_mcp.doors.auth.tokens import Tokens
 from bio_mcp.doors.loopback import is_loopback
 from bio_mcp.errors import Misconfigured
 from bio_mcp.refreshing import RefreshingValue
@@ -29,7 +29,8 @@ class Access:
     """The access policy: a call needs one of `tokens` with all of `scopes`.
 
     `resource` is the endpoint's public URL and `issuer` the authorization server, each empty if there is none. A token
-    with `read_scope` or `write_scope` needs the latter to change anything; a token with neither is not limited.
+    with `write_scope` may do everything, one with `read_scope` may read and ask NCBI, and one that names no scope of
+    this server has `default_scopes`.
     """
 
     tokens: Tokens
@@ -39,11 +40,15 @@ class Access:
     read_scope: str = "bio:read"
     write_scope: str = "bio:write"
     calls_per_minute: int = 0
+    default_scopes: tuple[str, ...] = SCOPES
 
-    def permission(self, caller: Caller) -> Permission:
-        """What an authenticated `caller` may do."""
-        limited = not caller.scopes.isdisjoint({self.read_scope, self.write_scope})
-        return Permission(caller.subject, not limited or self.write_scope in caller.scopes, self.write_scope)
+    def permitted(self, caller: Caller) -> Caller:
+        """An authenticated `caller` with the scopes of this server that its token stands for."""
+        if self.write_scope in caller.scopes:
+            return replace(caller, scopes=frozenset(SCOPES))
+        read = {"read", "live"} if self.read_scope in caller.scopes else set()
+        named = read | (caller.scopes & set(SCOPES))
+        return replace(caller, scopes=frozenset(named or self.default_scopes))
 
 
 def access(settings: Settings) -> Access | None:
@@ -59,8 +64,16 @@ def access(settings: Settings) -> Access | None:
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
     tokens = Tokens(algorithm, RefreshingValue(read), audience(settings), settings.auth_issuer)
     issuer = settings.auth_issuer if settings.auth_jwks_url else ""
-    ours = (settings.auth_read_scope, settings.auth_write_scope, settings.calls_per_minute)
-    return Access(tokens, settings.auth_scopes, settings.resource_url, issuer, *ours)
+    return Access(
+        tokens,
+        settings.auth_scopes,
+        settings.resource_url,
+        issuer,
+        read_scope=settings.auth_read_scope,
+        write_scope=settings.auth_write_scope,
+        calls_per_minute=settings.calls_per_minute,
+        default_scopes=settings.auth_default_scopes,
+    )
 
 
 def _scopes(settings: Settings) -> dict[str, tuple[str, ...]]:
@@ -69,6 +82,7 @@ def _scopes(settings: Settings) -> dict[str, tuple[str, ...]]:
         "MCP_AUTH_REQUIRED_SCOPES": settings.auth_scopes,
         "MCP_AUTH_READ_SCOPE": (settings.auth_read_scope,),
         "MCP_AUTH_WRITE_SCOPE": (settings.auth_write_scope,),
+        "MCP_AUTH_DEFAULT_SCOPES": settings.auth_default_scopes,
     }
 
 

@@ -13,10 +13,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.permissions import KEY
 from bio_mcp.doors.auth.rate import RateLimiter
-from bio_mcp.doors.auth.tokens import Caller, TokenRejected
+from bio_mcp.doors.auth.tokens import TokenRejected
 from bio_mcp.errors import Failure
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"  # RFC 9728, 3
@@ -50,7 +51,7 @@ class TokenRequired:
         if isinstance(outcome, Response):
             await outcome(scope, receive, send)
         else:
-            await self._app({**scope, KEY: self._access.permission(outcome)}, receive, send)
+            await self._app({**scope, KEY: self._access.permitted(outcome)}, receive, send)
 
     async def _authenticate(self, headers: list[str]) -> Caller | Response:
         if not headers:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.keys import Key, Keys, candidates
 from bio_mcp.refreshing import RefreshingValue
 
@@ -16,14 +17,6 @@ COMPACT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)  # RFC 7515, 7.1; PyJW
 class TokenRejected(Exception):
     """An invalid token. The message may be shown: it tells the holder of a signed token what is wrong with it, and
     anybody else nothing."""
-
-
-@dataclass(frozen=True)
-class Caller:
-    """A token's subject and its scopes."""
-
-    subject: str
-    scopes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -50,7 +43,7 @@ class Tokens:
             raise TokenRejected("the token is not signed by a known key")
         if not claims["sub"].strip():
             raise TokenRejected("the token names no subject")
-        return Caller(claims["sub"], frozenset(_scopes(claims)))
+        return Caller(claims["sub"], frozenset(_scopes(claims)), _word(claims, "tenant"), _word(claims, "client_id"))
 
     def _kid(self, token: str) -> str | None:
         import jwt
@@ -108,3 +101,9 @@ def _scopes(claims: Mapping[str, Any]) -> Iterable[str]:
     for value in (claims.get("scope"), claims.get("scp")):
         yield from value.split() if isinstance(value, str) else ()
         yield from (scope for scope in value if isinstance(scope, str)) if isinstance(value, list) else ()
+
+
+def _word(claims: Mapping[str, Any], name: str) -> str:
+    """A claim that is a string; "" without it."""
+    value = claims.get(name)
+    return value if isinstance(value, str) else ""

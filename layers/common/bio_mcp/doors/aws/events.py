@@ -1,13 +1,34 @@
 """Events on AWS: each calls a tool or reads a resource."""
 
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field, ValidationError
 
+from bio_mcp.callers import Caller
 from bio_mcp.errors import InvalidInput
 from bio_mcp.tool import Request
 
 MARGIN_S = 1.5  # of Lambda's time, for writing the answer
+
+
+class EventCaller(Request):
+    """Whom a call is for."""
+
+    subject: str
+    scopes: list[str] = Field(default_factory=list)
+    tenant: str = ""
+    client: str = ""
+
+    @property
+    def caller(self) -> Caller:
+        """As it was sent."""
+        return Caller(self.subject, frozenset(self.scopes), self.tenant, self.client)
+
+
+def event_of(caller: Caller) -> dict[str, Any]:
+    """What an event holds of `caller`."""
+    return {**asdict(caller), "scopes": sorted(caller.scopes)}
 
 
 class Event(Request):
@@ -19,7 +40,7 @@ class Event(Request):
     correlation_id: str | None = None
     timeout_s: float | None = Field(default=None, gt=0)
     outcome: bool = False
-    caller: str | None = None
+    caller: EventCaller | None = None
 
 
 def parse(event: Any) -> Event:

@@ -1,7 +1,7 @@
 """Serves the tools and resources of one module as one Lambda function.
 
 An event is `{"tool": name, "arguments": {...}}` or `{"resource": uri}`. Optional: `correlation_id` ties it to the call
-that caused it, `caller` names the subject it is for, and `timeout_s` is how long that one waits. The answer is the
+that caused it, `caller` says whom it is for, and `timeout_s` is how long that one waits. The answer is the
 tool's body or an error envelope; with `outcome` it is `{"body", "audit"}`. An SQS queue delivers several such events at
 once: see `bio_mcp.doors.aws.sqs`.
 """
@@ -14,6 +14,7 @@ from aws_lambda_powertools import Logger
 
 from bio_mcp import wiring
 from bio_mcp.call import Outcome, call, envelope, excerpt, read
+from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
 from bio_mcp.doors.aws.sqs import QueuedCalls, records_of
@@ -75,12 +76,16 @@ def _answer(
     left = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
     deadline = Deadline(min(left, event.timeout_s or left))
     return call(
-        tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id, caller=event.caller
+        tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id, caller=_caller(event)
     )
+
+
+def _caller(event: Event) -> Caller | None:
+    return event.caller.caller if event.caller else None
 
 
 def _read(uri: str, resources: Mapping[str, Resource], backends: Backends, event: Event) -> Outcome:
     for resource in resources.values():
         if (parameters := resource.match(uri)) is not None:
-            return read(resource, parameters, backends, correlation_id=event.correlation_id, caller=event.caller)
+            return read(resource, parameters, backends, correlation_id=event.correlation_id, caller=_caller(event))
     raise NotFound(f"this function has no such resource; it serves {', '.join(resources) or 'none'}")

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of
 from bio_mcp.doors.cli.papers import flag
 from bio_mcp.doors.cli.session import Session
@@ -58,19 +58,19 @@ def as_json(stored: StoredAnswer) -> dict[str, Any]:
 def render(body: Mapping[str, Any]) -> None:
     """Print the answer or why it is withheld, then the citations and the scores."""
     if body["withheld"]:
-        console.say(Text.assemble(("Withheld: ", "bold yellow"), body["reason"], "."))
+        terminal.say(Text.assemble(("Withheld: ", "bold yellow"), body["reason"], "."))
     else:
-        console.say(body["answer"])
+        terminal.say(body["answer"])
     cited = [_citation(number, each) for number, each in enumerate(body["citations"], 1)]
     if cited:
-        console.show("", *cited)
+        terminal.show("", *cited)
     for part in body.get("parts", ()):
-        console.say(f"on {part['part']}: confidence {part['answer_conf']:.2f}")
+        terminal.say(f"on {part['part']}: confidence {part['answer_conf']:.2f}")
     scores = body["scores"]
     confidence = f"confidence {scores['answer_conf']:.2f}, answers are given from {body['tau']:.2f}"
-    console.say(console.styled(f"{confidence}; {body['mode']}; answer {body['answer_id']}", "dim"))
+    terminal.say(terminal.styled(f"{confidence}; {body['mode']}; answer {body['answer_id']}", "dim"))
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)
 
 
 def _citation(number: int, each: Mapping[str, Any]) -> RenderableType:
@@ -82,10 +82,10 @@ def _citation(number: int, each: Mapping[str, Any]) -> RenderableType:
 
 def render_stored(body: Mapping[str, Any]) -> None:
     """Print an answer as it was given, and which of its papers were retracted since."""
-    console.say(Text(body["question"], style="bold"), body["answer"] or "Withheld.", "")
+    terminal.say(Text(body["question"], style="bold"), body["answer"] or "Withheld.", "")
     for number, each in enumerate(body["citations"], 1):
         where = f"PMID {each['id'].removeprefix('pmid:')}, version {each['version']}, {each['span']}"
-        console.show(f"[{number}] {each['quote']}", Padding(Text(where, style="italic"), (0, 0, 0, 4), expand=False))
-    console.say(console.styled(f"given {body['asked']} with confidence {body['answer_conf']:.2f}", "dim"))
+        terminal.show(f"[{number}] {each['quote']}", Padding(Text(where, style="italic"), (0, 0, 0, 4), expand=False))
+    terminal.say(terminal.styled(f"given {body['asked']} with confidence {body['answer_conf']:.2f}", "dim"))
     for doc_id in body["retracted_since"]:
-        console.warn(f"PMID {doc_id.removeprefix('pmid:')}, which it cites, was retracted since.")
+        terminal.warn(f"PMID {doc_id.removeprefix('pmid:')}, which it cites, was retracted since.")

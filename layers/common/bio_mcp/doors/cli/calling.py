@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tool import Tool, by_any_name
@@ -25,7 +25,7 @@ def call_command(session: Session, name: str, given: str) -> None:
     TOOL is a name that `bio-mcp tools` lists. JSON is an object, such as '{"query": "migraine"}'; @FILE reads it from a
     file and - from standard input; without it there are no arguments. docs/tools.md has the arguments of each tool.
     """
-    session.answer(session.ask(_tool(name), _arguments(given), worded=False), console.print_json)
+    session.answer(session.ask(_tool(name), _arguments(given), worded=False), terminal.print_json)
 
 
 def _tool(name: str) -> Tool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tools.checkpoint import get_checkpoint, set_checkpoint
@@ -32,14 +32,14 @@ def set_command(session: Session, query_key: str, last_edat: str) -> None:
     """Move the watermark of QUERY_KEY to TIME (ISO 8601, UTC), backwards too: the next sync reads everything since
     then again."""
     body = session.ask(set_checkpoint, {"query_key": query_key, "last_edat": last_edat})
-    session.answer(body, lambda _: console.say(f"{query_key} is now at {last_edat}."))
+    session.answer(body, lambda _: terminal.say(f"{query_key} is now at {last_edat}."))
 
 
 def render(body: Mapping[str, Any]) -> None:
     """Print how far the query is synced, and the warnings."""
     if body["last_edat"]:
-        console.say(f"{body['query_key']} is synced up to {body['last_edat']}.")
+        terminal.say(f"{body['query_key']} is synced up to {body['last_edat']}.")
     else:
-        console.say(f"{body['query_key']} has never been synced.")
+        terminal.say(f"{body['query_key']} has never been synced.")
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)

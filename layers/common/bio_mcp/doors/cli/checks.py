@@ -49,7 +49,7 @@ Check = Callable[[Settings, Backends], Finding]
 def diagnosis(settings: Settings) -> Tool:
     """The tool that checks the installation configured by `settings`."""
 
-    @tool("corpus.doctor", family=BIO_MCP, timeout=600)
+    @tool("corpus.doctor", family=BIO_MCP, scope="admin", timeout=600)
     def doctor(request: DoctorRequest, backends: Backends) -> Diagnosis:
         """Check the installation and its corpus."""
         corpus = {**CORPUS, "ncbi": ncbi if request.ncbi else ncbi_skipped}

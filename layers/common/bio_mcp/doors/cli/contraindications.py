@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tools.kg import find_contraindications
@@ -32,17 +32,17 @@ def render_contraindications(body: Mapping[str, Any]) -> None:
     """Print each entity with its findings, the strongest first, and every warning."""
     for entity in body["entities"]:
         named = entity["label"] or entity["entity_id"]
-        console.show("", Text.assemble((named, "bold"), f" ({entity['type']}): {entity['status'].replace('_', ' ')}"))
+        terminal.show("", Text.assemble((named, "bold"), f" ({entity['type']}): {entity['status'].replace('_', ' ')}"))
         for row in body["results"]:
             if (row["entity_id"], row["type"]) == (entity["entity_id"], entity["type"]):
                 _show(row)
         for each in entity["candidates"]:
-            console.show(f"   or {each['label']} ({each['type']} {each['id']})?")
+            terminal.show(f"   or {each['label']} ({each['type']} {each['id']})?")
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)
 
 
 def _show(row: Mapping[str, Any]) -> None:
-    console.show(Text.assemble(f"   {row['contraindication']}  ", (row["strength"], STYLES[row["strength"]])))
-    console.show(Text(f"      {row['evidence']}"))
-    console.show(Text(f"      {'; '.join(row['derivation'])}", "italic"))
+    terminal.show(Text.assemble(f"   {row['contraindication']}  ", (row["strength"], STYLES[row["strength"]])))
+    terminal.show(Text(f"      {row['evidence']}"))
+    terminal.show(Text(f"      {'; '.join(row['derivation'])}", "italic"))

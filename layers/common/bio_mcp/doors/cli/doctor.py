@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.checks import diagnosis
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
@@ -31,11 +31,11 @@ def doctor_command(session: Session, ncbi: bool) -> None:
 def render(body: Mapping[str, Any]) -> None:
     """Print a row per check with its advice, then the verdict."""
     rows = [
-        (console.styled(MARKS[each["state"]], console.STYLES[each["state"]]), each["check"], _with_remedy(each))
+        (terminal.styled(MARKS[each["state"]], terminal.STYLES[each["state"]]), each["check"], _with_remedy(each))
         for each in body["checks"]
     ]
-    console.show(console.table(("", "check", "found"), rows))
-    console.say(VERDICTS[max((each["state"] for each in body["checks"]), key=list(VERDICTS).index)])
+    terminal.show(terminal.table(("", "check", "found"), rows))
+    terminal.say(VERDICTS[max((each["state"] for each in body["checks"]), key=list(VERDICTS).index)])
 
 
 def _with_remedy(check: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.errors import InvalidInput
@@ -68,7 +68,7 @@ def run_command(
 
 def _evaluate(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Evaluate a set to its end."""
-    with console.progress("evaluating") as update:
+    with terminal.progress("evaluating") as update:
         return session.ask_to_the_end(eval_run, arguments, lambda: _counted(update))
 
 
@@ -125,12 +125,12 @@ def render(body: Mapping[str, Any]) -> None:
         for each in body["metrics"]
     ]
     if rows:
-        console.show(console.table(("figure", "value", "95 % interval", "questions"), rows, right=(1, 2, 3)))
+        terminal.show(terminal.table(("figure", "value", "95 % interval", "questions"), rows, right=(1, 2, 3)))
     if body["state"] != "complete":
-        console.say(STATES[body["state"]])
+        terminal.say(STATES[body["state"]])
     if body["report_uri"]:
-        console.say_unwrapped(f"report: {body['report_uri']}")
+        terminal.say_unwrapped(f"report: {body['report_uri']}")
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)
     for sentence in body.get("regressions", ()):
-        console.fail(f"regression: {sentence}")
+        terminal.fail(f"regression: {sentence}")

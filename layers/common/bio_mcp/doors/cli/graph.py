@@ -11,7 +11,7 @@ from rich.text import Text
 
 from bio_mcp.answering.graph_nodes import Relation, relations, resolve
 from bio_mcp.answering.retractions import flag_warnings, flagged
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.contraindications import contraindications_command
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.session import Session
@@ -56,7 +56,7 @@ class ImportedGraph(Response):
     holds: dict[str, int]
 
 
-@tool("kg.import", family=BIO_MCP, timeout=24 * 3600, read_only=False)
+@tool("kg.import", family=BIO_MCP, scope="admin", timeout=24 * 3600, read_only=False)
 def import_file(request: GraphFile, backends: Backends, context: Context) -> ImportedGraph:
     """Import the nodes and edges of a file, all of them or none."""
     path = Path(request.file)
@@ -88,7 +88,7 @@ def import_command(session: Session, file: str | None, sample: bool, if_empty: b
     """
     if bool(file) == sample:
         raise click.UsageError("Give the file to import, or --sample.")
-    with as_file(resources.files("bio_mcp").joinpath(SAMPLE)) as bundled, console.progress("importing") as update:
+    with as_file(resources.files("bio_mcp").joinpath(SAMPLE)) as bundled, terminal.progress("importing") as update:
         given = {"file": str(bundled) if sample else str(file), "if_empty": if_empty}
         body = session.ask(import_file, given, progress=_written(update))
     session.answer(body, render_import)
@@ -100,11 +100,11 @@ def _written(update: Progress) -> Progress:
 
 def render_import(body: Mapping[str, Any]) -> None:
     """Print what the file had, and what the graph holds."""
-    read = f"{body['file']}: {console.counted(body['nodes'], 'node')}, {console.counted(body['edges'], 'edge')}"
-    console.say(f"{read}{'.' if body['changed'] else '; the graph did not change.'}")
+    read = f"{body['file']}: {terminal.counted(body['nodes'], 'node')}, {terminal.counted(body['edges'], 'edge')}"
+    terminal.say(f"{read}{'.' if body['changed'] else '; the graph did not change.'}")
     holds = body["holds"]
     of = {kind: sum(holds.get(each.value, 0) for each in types) for kind, types in KINDS.items()}
-    console.say(f"The graph holds {' and '.join(console.counted(count, kind) for kind, count in of.items())}.")
+    terminal.say(f"The graph holds {' and '.join(terminal.counted(count, kind) for kind, count in of.items())}.")
 
 
 KINDS: Mapping[str, type[NodeType] | type[EdgeType]] = {"node": NodeType, "edge": EdgeType}
@@ -145,16 +145,16 @@ def render_node(body: Mapping[str, Any]) -> None:
     facts += [(LANGUAGES.get(language, language), name) for language, name in body["names"].items()]
     facts += [(key, ", ".join(body[key])) for key in ("synonyms", "parts", "sources") if key in body]
     facts += [(word, body[key]) for key, word in (("icdCode", "ICD code"), ("description", "is")) if key in body]
-    console.show(console.pairs((name, Text(value)) for name, value in facts))
+    terminal.show(terminal.pairs((name, Text(value)) for name, value in facts))
     for each in body["relations"]:
-        console.show("", Text.assemble((each["edge"], "bold"), f" {each['label']} ({each['type']} {each['id']})"))
+        terminal.show("", Text.assemble((each["edge"], "bold"), f" {each['label']} ({each['type']} {each['id']})"))
         for evidence in each["evidence"]:
-            console.show(Text("   " + ": ".join(_evidence(evidence))))
-        console.show(Text("   " + "; ".join(each["sources"]), "italic"))
+            terminal.show(Text("   " + ": ".join(_evidence(evidence))))
+        terminal.show(Text("   " + "; ".join(each["sources"]), "italic"))
     if body["left_out"]:
-        console.say("", f"{console.counted(body['left_out'], 'edge')} more.")
+        terminal.say("", f"{terminal.counted(body['left_out'], 'edge')} more.")
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)
 
 
 LANGUAGES = {"en": "English", "th": "Thai", "la": "Latin"}
@@ -182,11 +182,11 @@ def paths_command(session: Session, start: str, **given: Any) -> None:
 def render_paths(body: Mapping[str, Any]) -> None:
     """Print a line for each path, then what was left out."""
     for path in body["paths"]:
-        console.show(_line(path))
+        terminal.show(_line(path))
     if not body["paths"]:
-        console.say("No path fits.")
+        terminal.say("No path fits.")
     for warning in body.get("warnings", ()):
-        console.warn(warning)
+        terminal.warn(warning)
 
 
 def _line(path: list[Mapping[str, Any]]) -> Text:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.literature.medline import open_records
@@ -55,7 +55,7 @@ class Imported(Response):
     chunks: int
 
 
-@tool("corpus.import", family=BIO_MCP, timeout=24 * 3600, read_only=False)
+@tool("corpus.import", family=BIO_MCP, scope="admin", timeout=24 * 3600, read_only=False)
 def import_files(request: ImportFiles, backends: Backends, context: Context) -> Imported:
     """Import PubMed XML files one after the other. After a broken file, the records read from it stay and the next file
     follows.
@@ -129,7 +129,7 @@ def import_command(session: Session, files: tuple[str, ...], sample: bool, if_em
     """
     if bool(files) == sample:
         raise click.UsageError("Give the files to import, or --sample.")
-    with as_file(sample_file()) as bundled, console.progress("importing") as update:
+    with as_file(sample_file()) as bundled, terminal.progress("importing") as update:
         given = {"files": [str(bundled)] if sample else list(files), "if_empty": if_empty}
         body = session.ask(import_files, given, progress=_with_rate(update))
     session.answer(body, render)
@@ -142,7 +142,7 @@ def sample_file() -> Traversable:
 
 
 def _with_rate(update: Progress) -> Progress:
-    rate = console.Rate()
+    rate = terminal.Rate()
 
     def progress(done: int, total: int | None, records: str) -> None:
         update(done, total, f"{int(records):,} records, {rate(int(records)):,.0f}/s")
@@ -156,13 +156,14 @@ def render(body: Mapping[str, Any]) -> None:
     counts = ("read", "inserted", "updated", "skipped", "deleted")
     rows = [(each["file"], *(f"{each[name]:,}" for name in counts)) for each in body["files"]]
     if rows:
-        console.show(console.table(columns, rows, right=range(1, len(columns))))
+        terminal.show(terminal.table(columns, rows, right=range(1, len(columns))))
     for each in body["files"]:
         for reason in each["reasons"]:
-            console.fail(f"{each['file']}: {reason} It was skipped.")
+            terminal.fail(f"{each['file']}: {reason} It was skipped.")
         if each["odd"] > len(each["reasons"]):
-            console.fail(f"{each['file']}: {each['odd'] - len(each['reasons']):,} more records were skipped.")
+            terminal.fail(f"{each['file']}: {each['odd'] - len(each['reasons']):,} more records were skipped.")
         if each["problem"]:
-            console.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
-    holds = f"corpus holds {console.counted(body['documents'], 'paper')}, {console.counted(body['chunks'], 'passage')}."
-    console.say(f"The {holds}" if rows else f"Nothing was imported: the {holds}")
+            terminal.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
+    papers, passages = terminal.counted(body["documents"], "paper"), terminal.counted(body["chunks"], "passage")
+    holds = f"corpus holds {papers}, {passages}."
+    terminal.say(f"The {holds}" if rows else f"Nothing was imported: the {holds}")

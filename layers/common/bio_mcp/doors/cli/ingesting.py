@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.progress import Progress
@@ -59,13 +59,13 @@ def ingest_command(
     try:
         session.answer_each("sources", sources, ask, render)
     except KeyboardInterrupt:
-        console.warn("stopped; what was read is in the project. Run the same command again to continue.")
+        terminal.warn("stopped; what was read is in the project. Run the same command again to continue.")
         raise
 
 
 def _ingest(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Ingest one source to its end."""
-    with console.progress("ingesting") as update:
+    with terminal.progress("ingesting") as update:
         return session.ask_to_the_end(ingest_from_source, arguments, lambda: _counted(update))
 
 
@@ -80,11 +80,11 @@ def render(body: Mapping[str, Any]) -> None:
     """Print the summary and every warning."""
     style, state = STATES[body["state"]]
     processed, unchanged = body["documents_processed"], body["documents_unchanged"]
-    console.show(
-        console.pairs(
+    terminal.show(
+        terminal.pairs(
             [
                 ("project", body["project"]),
-                ("state", console.styled(state, style)),
+                ("state", terminal.styled(state, style)),
                 ("documents", f"{processed:,} of {body['documents_expected']:,}, {unchanged:,} unchanged"),
                 ("failed", f"{body['failed']:,}"),
                 ("passages", f"{body['chunks_written']:,} written"),
@@ -93,4 +93,4 @@ def render(body: Mapping[str, Any]) -> None:
         )
     )
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)

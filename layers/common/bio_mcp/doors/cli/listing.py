@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tool import Resource, Tool
@@ -61,4 +61,4 @@ def render(body: Mapping[str, Any]) -> None:
 
 def _paragraph(name: str, kind: str, each: Mapping[str, Any]) -> None:
     title = Text.assemble((name, "bold"), (f"  {kind}", "dim"), overflow="fold")
-    console.show(title, Padding(Text(each["summary"]), (0, 0, 0, 4), expand=False))
+    terminal.show(title, Padding(Text(each["summary"]), (0, 0, 0, 4), expand=False))

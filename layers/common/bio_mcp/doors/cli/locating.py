@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, words
 from bio_mcp.doors.cli.projects import place_in
 from bio_mcp.doors.cli.session import Session
@@ -32,10 +32,10 @@ def locate_command(session: Session, quote: str, project: str | None, doc_id: st
 def render_places(body: Mapping[str, Any]) -> None:
     """Print each place with what differs there."""
     if body["found"] in FOUND:
-        console.say(FOUND[body["found"]])
-        console.show("", Group(*(_place(each) for each in body["places"])))
+        terminal.say(FOUND[body["found"]])
+        terminal.show("", Group(*(_place(each) for each in body["places"])))
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)
 
 
 def _place(place: Mapping[str, Any]) -> RenderableType:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.tool import Tool
@@ -58,7 +58,7 @@ def mesh_command(session: Session, /, **given: Any) -> None:
 @answering
 def spell_command(session: Session, /, **given: Any) -> None:
     """Print how PubMed would spell QUERY."""
-    _answer(session, check_spelling, given, lambda body: console.say(body["correctedQuery"] or body["query"]))
+    _answer(session, check_spelling, given, lambda body: terminal.say(body["correctedQuery"] or body["query"]))
 
 
 @lookup_command.command("ids")
@@ -103,17 +103,17 @@ def _answer(session: Session, tool: Tool, given: Mapping[str, Any], render: Rend
 
 def render_mesh(body: Mapping[str, Any]) -> None:
     """Print each heading with its search term, synonyms and definition."""
-    console.say(console.counted(body["totalFound"], "heading"))
+    terminal.say(terminal.counted(body["totalFound"], "heading"))
     for each in body["terms"]:
         synonyms = f"also: {'; '.join(each['entryTerms'][:8])}" if each["entryTerms"] else ""
-        console.say(*filter(None, (f"{each['ui']}  {each['searchTerm']}", synonyms, each["scopeNote"])))
+        terminal.say(*filter(None, (f"{each['ui']}  {each['searchTerm']}", synonyms, each["scopeNote"])))
 
 
 def render_ids(body: Mapping[str, Any]) -> None:
     """Print a row per id."""
     columns = ("requested", "found", "pmid", "pmcid", "doi")
     rows = [[each[column] or "" for column in columns] for each in body["records"]]
-    console.show(console.table(("id", "", "PMID", "PMCID", "DOI"), rows))
+    terminal.show(terminal.table(("id", "", "PMID", "PMCID", "DOI"), rows))
     _reasons(body)
 
 
@@ -122,7 +122,7 @@ def render_match(body: Mapping[str, Any]) -> None:
     for each in body["matches"]:
         named = " ".join(filter(None, (each["verdict"], each["pmid"], *each["candidatePmids"])))
         differing = f"differs: {', '.join(each['differs'])}" if each["differs"] else ""
-        console.say(*filter(None, (named, each["citation"], differing, _plain(each["reason"]))))
+        terminal.say(*filter(None, (named, each["citation"], differing, _plain(each["reason"]))))
     _reasons(body)
 
 
@@ -133,25 +133,25 @@ def _plain(reason: str | None) -> str:
 
 def render_text(body: Mapping[str, Any]) -> None:
     """Print title and licence, then the sections with their tables."""
-    console.say(body["title"], " ".join(body["licence"].get(part, "") for part in ("name", "url")).strip())
+    terminal.say(body["title"], " ".join(body["licence"].get(part, "") for part in ("name", "url")).strip())
     _sections(body)
     _reasons(body)
 
 
 def render_book(body: Mapping[str, Any]) -> None:
     """Print the citation, the summary by sections, and the contents."""
-    console.say(body["citation"])
+    terminal.say(body["citation"])
     _sections(body)
-    console.say("", *body["contents"])
+    terminal.say("", *body["contents"])
 
 
 def _sections(body: Mapping[str, Any]) -> None:
     for section in body["sections"]:
-        console.say(
+        terminal.say(
             "", f"{'#' * section['level']} {section['title']}".rstrip(), section["text"], *section.get("tables", ())
         )
 
 
 def _reasons(body: Mapping[str, Any]) -> None:
     for reason in body["reasons"]:
-        console.warn(reason)
+        terminal.warn(reason)

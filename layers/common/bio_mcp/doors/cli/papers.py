@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.retrieval.analysis import analyse, query_terms
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
@@ -30,10 +30,10 @@ def _hit(rank: int, hit: Mapping[str, Any], query: str) -> RenderableType:
     lines = [Text(where, style="italic")]
     if hit["snippet"] and hit["snippet"] != hit["title"]:
         lines.append(marked(hit["snippet"], query))
-    why = hit.get("explanation") or f"quality {console.number(hit['quality'])}"
+    why = hit.get("explanation") or f"quality {terminal.number(hit['quality'])}"
     fits = "weak match, " if hit.get("match") == "weak" else ""
     chance = f"; relevant with a probability of {hit['relevance']:.2f}" if hit.get("relevance") is not None else ""
-    lines.append(Text(f"{fits}score {console.number(hit['score'], 3)}: {why}{chance}", style="dim"))
+    lines.append(Text(f"{fits}score {terminal.number(hit['score'], 3)}: {why}{chance}", style="dim"))
     title = Text.assemble(f"{rank}. ", *flag(hit["retraction"]), (hit["title"] or "(no title)", "bold"))
     return Group(title, *(Padding(line, (0, 0, 0, 3), expand=False) for line in lines), "")
 
@@ -72,7 +72,7 @@ def paper(body: Mapping[str, Any]) -> RenderableType:
         ("revised", body["lr"]),
         ("quality", _quality(body["quality"])),
     ]
-    known = console.pairs((name, Text(value)) for name, value in facts if value)
+    known = terminal.pairs((name, Text(value)) for name, value in facts if value)
     abstract = Text(f"\n{body['abstract']}" if body["abstract"] else "")
     return Group(title, "", known, abstract)
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.errors import InvalidInput
@@ -68,16 +68,15 @@ def _section(section: ParsedSection) -> dict[str, Any]:
 def render(body: Mapping[str, Any]) -> None:
     """Print what is known of the document, then its sections with their pages."""
     pages = "unknown" if body["pages"] is None else str(body["pages"])
-    recognised = f"yes, confidence {console.number(body['confidence'], 2)}" if body["ocr"] else "no"
+    recognised = f"yes, confidence {terminal.number(body['confidence'], 2)}" if body["ocr"] else "no"
     rows = [("title", body["title"]), ("DOI", body["doi"]), ("PMID", body["pmid"]), ("language", body["language"])]
-    console.show(
-        console.pairs([(name, value) for name, value in rows if value] + [("pages", pages), ("recognised", recognised)])
-    )
+    shown = [(name, value) for name, value in rows if value]
+    terminal.show(terminal.pairs([*shown, ("pages", pages), ("recognised", recognised)]))
     for section in body["sections"]:
-        console.say("", _head(section))
-        console.say(*filter(None, [section["text"]]))
+        terminal.say("", _head(section))
+        terminal.say(*filter(None, [section["text"]]))
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)
 
 
 def _head(section: Mapping[str, Any]) -> Text:

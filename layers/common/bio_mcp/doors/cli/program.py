@@ -14,7 +14,7 @@ import click
 from bio_mcp import __version__
 from bio_mcp.call import envelope
 from bio_mcp.dialects import BIO_MCP
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.log import log_to_file
 from bio_mcp.doors.cli.session import Failed, MakeBackends, Session, configured
 from bio_mcp.errors import Failure, InvalidInput
@@ -106,7 +106,7 @@ def run(
         reported = failure if isinstance(failure, Failure) else InvalidInput(failure.format_message())
         return _failed(envelope(reported, BIO_MCP), as_json)
     except (KeyboardInterrupt, click.Abort):
-        console.err().show("stopped")
+        terminal.err().show("stopped")
         return INTERRUPTED
     except OSError as error:
         return _unwritten(error)
@@ -125,7 +125,7 @@ def _unwritten(error: OSError) -> int:
     if not isinstance(error, BrokenPipeError):
         if error.errno not in UNWRITABLE:
             raise error
-        console.fail(f"The answer could not be written: {error.strerror}.")
+        terminal.fail(f"The answer could not be written: {error.strerror}.")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try again at its end
     return FAILED
 
@@ -134,15 +134,15 @@ def _misused(misuse: click.UsageError, as_json: bool) -> int:
     sentence = misuse.format_message()
     command = misuse.ctx.command_path if misuse.ctx else "bio-mcp"
     if as_json:
-        console.print_json(envelope(InvalidInput(sentence), BIO_MCP))
+        terminal.print_json(envelope(InvalidInput(sentence), BIO_MCP))
     else:
-        console.fail(f"{sentence} See `{command} --help`.")
+        terminal.fail(f"{sentence} See `{command} --help`.")
     return USAGE
 
 
 def _failed(body: dict[str, Any], as_json: bool) -> int:
     if as_json:
-        console.print_json(body)
+        terminal.print_json(body)
     else:
-        console.fail(body["error"]["message"])
+        terminal.fail(body["error"]["message"])
     return FAILED

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of
 from bio_mcp.doors.cli.papers import flag, marked
 from bio_mcp.doors.cli.session import Session
@@ -64,7 +64,7 @@ def create_command(session: Session, project_id: str, no_hybrid: bool, top_k: in
         "created": created.new,
         "restored": created.restored,
     }
-    session.answer(body, lambda _: console.say(_creation(created)))
+    session.answer(body, lambda _: terminal.say(_creation(created)))
 
 
 def _creation(created: Created) -> str:
@@ -91,11 +91,11 @@ def render_list(body: Mapping[str, Any]) -> None:
         for each in body["projects"]
     ]
     if rows:
-        console.show(console.table(("project", "searched by", "model"), rows))
+        terminal.show(terminal.table(("project", "searched by", "model"), rows))
     else:
-        console.say("There is no project. `bio-mcp projects create ID` makes one.")
+        terminal.say("There is no project. `bio-mcp projects create ID` makes one.")
     if body.get("left_out"):
-        console.say(f"{console.counted(body['left_out'], 'project')} more.")
+        terminal.say(f"{terminal.counted(body['left_out'], 'project')} more.")
 
 
 @projects_command.command("inspect")
@@ -117,12 +117,12 @@ def render_inspection(body: Mapping[str, Any]) -> None:
         ("model", body["embed_model"]),
         ("searched by", "words and meaning" if body["sparse_model"] else "meaning"),
     ]
-    console.show(console.pairs((name, Text(value)) for name, value in facts))
+    terminal.show(terminal.pairs((name, Text(value)) for name, value in facts))
     for each in body["sample_payloads"]:
         where = ", ".join(place_in(each["citekey"], each["section_path"], each["page_start"], each["page_end"]))
-        console.show("", Text(each["title"] or "(no title)", "bold"), Text(where, "italic"), Text(each["chunk_text"]))
+        terminal.show("", Text(each["title"] or "(no title)", "bold"), Text(where, "italic"), Text(each["chunk_text"]))
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)
 
 
 @projects_command.command("delete")
@@ -135,12 +135,12 @@ def delete_command(session: Session, project_id: str, yes: bool) -> None:
     if yes:
         delete_project(project_id, session.backends)
     body = {"project": project_id, "passages": passages, "deleted": yes}
-    session.answer(body, lambda _: console.say(_deletion(project_id, passages, yes)))
+    session.answer(body, lambda _: terminal.say(_deletion(project_id, passages, yes)))
     session.code = 0 if yes else 1
 
 
 def _deletion(project_id: str, passages: int, done: bool) -> str:
-    with_these = f"{project_id} with {console.counted(passages, 'passage')}"
+    with_these = f"{project_id} with {terminal.counted(passages, 'passage')}"
     return f"{with_these} is deleted." if done else f"{with_these} would be deleted. Give --yes to do it."
 
 
@@ -161,11 +161,11 @@ def search_command(session: Session, project_id: str, text: str, dense: bool, **
 def render_passages(body: Mapping[str, Any], text: str) -> None:
     """Print the hits, then the warnings."""
     if body["items"]:
-        console.show(Group(*(_passage(rank, each, text) for rank, each in enumerate(body["items"], 1))))
+        terminal.show(Group(*(_passage(rank, each, text) for rank, each in enumerate(body["items"], 1))))
     else:
-        console.say("No passage fits.")
+        terminal.say("No passage fits.")
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)
 
 
 def _passage(rank: int, hit: Mapping[str, Any], text: str) -> RenderableType:
@@ -174,7 +174,7 @@ def _passage(rank: int, hit: Mapping[str, Any], text: str) -> RenderableType:
     where = ", ".join([*place_in(hit["citekey"], hit["section_path"] or [hit["section"] or ""], first, last), *of])
     title = Text.assemble(f"{rank}. ", *flag(hit.get("retraction", "")), (hit.get("title") or hit["doc_id"], "bold"))
     shown = marked(hit.get("full_text") or hit["render_text"], text)
-    lines = [Text(where, "italic"), shown, Text(f"score {console.number(hit['score'], 3)}", "dim")]
+    lines = [Text(where, "italic"), shown, Text(f"score {terminal.number(hit['score'], 3)}", "dim")]
     return Group(title, *(Padding(line, (0, 0, 0, 3), expand=False) for line in lines if line), "")
 
 

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmid, pmids, values_of, words
 from bio_mcp.doors.cli.papers import flag
 from bio_mcp.doors.cli.session import Session
@@ -87,38 +87,38 @@ def cite_command(session: Session, pmids: tuple[str, ...], style: str) -> None:
         "citations",
         pmids,
         lambda pmid: session.ask(relate, {"sourcePmid": pmid, **wanted}),
-        lambda answer: console.say_unwrapped(answer["citations"][named]),
+        lambda answer: terminal.say_unwrapped(answer["citations"][named]),
     )
 
 
 def render_search(body: Mapping[str, Any]) -> None:
     """Print the number of hits and the term that was sent, then the hits."""
-    console.say(f"{console.counted(body['totalFound'], 'article')} for {body['effectiveESearchTerm']}")
+    terminal.say(f"{terminal.counted(body['totalFound'], 'article')} for {body['effectiveESearchTerm']}")
     if body["suggestedTerm"]:
-        console.say(f"PubMed would spell it: {body['suggestedTerm']}")
+        terminal.say(f"PubMed would spell it: {body['suggestedTerm']}")
     if body["briefSummaries"]:
-        console.show(*(_summary(each) for each in body["briefSummaries"]))
+        terminal.show(*(_summary(each) for each in body["briefSummaries"]))
     elif body["pmids"]:
-        console.say(", ".join(body["pmids"]))
+        terminal.say(", ".join(body["pmids"]))
     _warn(body)
 
 
 def render_fetch(body: Mapping[str, Any]) -> None:
     """Print NCBI's own text as it is, or each record; then the PMIDs that were not found."""
     if "content" in body:
-        console.say_unwrapped(body["content"])
+        terminal.say_unwrapped(body["content"])
     else:
         for each in body["articles"]:
-            console.show(*_record(each), "")
+            terminal.show(*_record(each), "")
     if body["notFoundPmids"]:
-        console.warn(f"PubMed has no record {', '.join(body['notFoundPmids'])}")
+        terminal.warn(f"PubMed has no record {', '.join(body['notFoundPmids'])}")
     _warn(body)
 
 
 def render_related(body: Mapping[str, Any]) -> None:
     """Print the articles, by score if there is one."""
-    console.say(f"{body['retrievedCount']} of {console.counted(body['totalCount'], 'article')}")
-    console.show(*(_summary(each) for each in body["relatedArticles"]))
+    terminal.say(f"{body['retrievedCount']} of {terminal.counted(body['totalCount'], 'article')}")
+    terminal.show(*(_summary(each) for each in body["relatedArticles"]))
     _warn(body)
 
 
@@ -164,4 +164,4 @@ def _dated(source: str, date: str) -> str:
 
 def _warn(body: Mapping[str, Any]) -> None:
     for reason in (*body["reasons"], *body.get("warnings", ())):
-        console.warn(reason)
+        terminal.warn(reason)

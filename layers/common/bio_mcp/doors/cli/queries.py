@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.syncing.stopping import remove, stop
@@ -39,7 +39,7 @@ def stop_command(session: Session, query_key: str) -> None:
     message = (
         f"{what} is cancelled; if it runs, it ends within a minute." if jobs else f"No sync of {query_key} to stop."
     )
-    session.answer({"query_key": query_key, "cancelled": jobs}, lambda _: console.say(message))
+    session.answer({"query_key": query_key, "cancelled": jobs}, lambda _: terminal.say(message))
 
 
 @queries_command.command("remove")
@@ -53,9 +53,8 @@ def remove_command(session: Session, query_key: str, yes: bool) -> None:
     """
     checkpoints = remove(query_key, session.backends) if yes else session.backends.checkpoints.all(query_key)
     terms = [each.term for each in checkpoints]
-    session.answer(
-        {"query_key": query_key, "terms": terms, "removed": yes}, lambda _: console.say(_removal(query_key, terms, yes))
-    )
+    body = {"query_key": query_key, "terms": terms, "removed": yes}
+    session.answer(body, lambda _: terminal.say(_removal(query_key, terms, yes)))
     session.code = 0 if yes or not terms else 1
 
 
@@ -74,17 +73,17 @@ def render(body: Mapping[str, Any]) -> None:
         (each["query_key"], each["term"] or "–", each["settled_to"] or "–", *_sync(each)) for each in body["queries"]
     ]
     if rows:
-        console.show(console.table(("query", "term", "settled to", "last sync", "records"), rows))
+        terminal.show(terminal.table(("query", "term", "settled to", "last sync", "records"), rows))
     else:
-        console.say("No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.")
+        terminal.say("No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.")
     if body["left_out"]:
-        console.say(f"{console.counted(body['left_out'], 'query')} more; name one to see it.")
+        terminal.say(f"{terminal.counted(body['left_out'], 'query')} more; name one to see it.")
     if body["papers"] is not None:
-        console.say(f"{console.counted(body['papers'], 'paper')} in the corpus.")
+        terminal.say(f"{terminal.counted(body['papers'], 'paper')} in the corpus.")
     for each in body["queries"]:
         last = each["last_sync"] or {"warnings": [], "error": None}
         for warning in (*last["warnings"], *filter(None, [last["error"]])):
-            console.warn(f"{each['query_key']}: {warning}")
+            terminal.warn(f"{each['query_key']}: {warning}")
 
 
 def _sync(query: Mapping[str, Any]) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmids, words
 from bio_mcp.doors.cli.papers import hits, paper
 from bio_mcp.doors.cli.session import Session
@@ -45,14 +45,14 @@ def get_command(session: Session, pmids: tuple[str, ...]) -> None:
 
 def render_paper(body: Mapping[str, Any]) -> None:
     """Print one paper in full."""
-    console.show(paper(body))
+    terminal.show(paper(body))
 
 
 def render_hits(body: Mapping[str, Any], query: str) -> None:
     """Print the hits, then the warnings."""
     if not body["results"]:
-        console.say("No paper in the corpus matches. `bio-mcp doctor` shows how many it has.")
+        terminal.say("No paper in the corpus matches. `bio-mcp doctor` shows how many it has.")
     else:
-        console.show(hits(body["results"], query), console.styled(ABOUT_SCORES, "dim"))
+        terminal.show(hits(body["results"], query), terminal.styled(ABOUT_SCORES, "dim"))
     for reason in (*body["reasons"], *body["warnings"]):
-        console.warn(reason)
+        terminal.warn(reason)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.ports import Backends
@@ -30,7 +30,7 @@ class Reindexed(Response):
     chunks: int
 
 
-@tool("corpus.reindex", family=BIO_MCP, timeout=7 * 24 * 3600, read_only=False)
+@tool("corpus.reindex", family=BIO_MCP, scope="admin", timeout=7 * 24 * 3600, read_only=False)
 def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Reindexed:  # noqa: ARG001  a tool's form
     """Rebuild the passages of every stored paper, and the whole index if it was made by another model."""
     another = reindex(backends, context.progress)
@@ -46,8 +46,8 @@ def reindex_command(session: Session) -> None:
     With `BIO_MCP_MULTILINGUAL` the second index, for questions in Thai, is completed as well. It may be stopped at any
     time: run it again, and no text is embedded twice.
     """
-    with console.progress("indexing") as update:
-        rate = console.Rate()
+    with terminal.progress("indexing") as update:
+        rate = terminal.Rate()
 
         def progress(done: int, total: int | None, _papers: str) -> None:
             update(done, total, f"{done:,} papers, {rate(done):,.0f}/s")
@@ -59,4 +59,5 @@ def reindex_command(session: Session) -> None:
 def render(body: Mapping[str, Any]) -> None:
     """Print the size of the index."""
     made = "The index is now of the configured model" if body["another_model"] else "The index is complete"
-    console.say(f"{made}: {console.counted(body['indexed'], 'paper')}, {console.counted(body['chunks'], 'passage')}.")
+    papers, passages = terminal.counted(body["indexed"], "paper"), terminal.counted(body["chunks"], "passage")
+    terminal.say(f"{made}: {papers}, {passages}.")

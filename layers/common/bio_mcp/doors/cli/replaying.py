@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bio_mcp.call import excerpt
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.ports import Backends
@@ -78,7 +78,7 @@ class Newest(Request):
     """No arguments."""
 
 
-@tool("calls.replay", family=BIO_MCP, timeout=600, read_only=False)
+@tool("calls.replay", family=BIO_MCP, scope="admin", timeout=600, read_only=False)
 def replay_call(request: Which, backends: Backends) -> Replay:
     """Repeat a recorded call on the corpus of then and of now, and compare the answers."""
     found = replay(request.correlation_id, backends, TOOLS)
@@ -95,7 +95,7 @@ def replay_call(request: Which, backends: Backends) -> Replay:
     )
 
 
-@tool("calls.list", family=BIO_MCP, timeout=30, read_only=False)
+@tool("calls.list", family=BIO_MCP, scope="admin", timeout=30, read_only=False)
 def list_calls(request: Newest, backends: Backends) -> Calls:  # noqa: ARG001  a tool's form
     """List the newest recorded calls."""
     return Calls(calls=[_recorded(each) for each in backends.calls.latest(NEWEST)])
@@ -124,27 +124,27 @@ def render_calls(body: Mapping[str, Any]) -> None:
         (each["correlation_id"], each["at"][:19], each["tool"], excerpt(str(each["arguments"]), 60))
         for each in body["calls"]
     ]
-    console.show(console.table(("correlation id", "at (UTC)", "tool", "arguments"), rows))
+    terminal.show(terminal.table(("correlation id", "at (UTC)", "tool", "arguments"), rows))
     if not rows:
-        console.say("No call is recorded yet.")
+        terminal.say("No call is recorded yet.")
 
 
 def render(body: Mapping[str, Any]) -> None:
     """Print the verdict, then what moved."""
     then = {True: "the same answer", False: "another answer", None: "cannot be repeated"}[body["as_then"]]
     because = f" ({body['because']})" if body["because"] else ""
-    console.say(f"On the corpus of then: {then}{because}.")
-    console.say(f"On the corpus of today: {'the same' if body['today'] else 'another'} answer.")
-    console.say("Equal." if body["equal"] else "It differs by:")
+    terminal.say(f"On the corpus of then: {then}{because}.")
+    terminal.say(f"On the corpus of today: {'the same' if body['today'] else 'another'} answer.")
+    terminal.say("Equal." if body["equal"] else "It differs by:")
     for each in body["moved"]:
-        console.say(f"- {MEANINGS[each]}")
+        terminal.say(f"- {MEANINGS[each]}")
     papers = body["papers"]
     for name, meaning in (("revised", "Revised since"), ("new", "Found now only"), ("gone", "Found then only")):
         if papers[name]:
             more = f" and {len(papers[name]) - SHOWN} more" if len(papers[name]) > SHOWN else ""
-            console.say(f"{meaning}: PMID {', '.join(papers[name][:SHOWN])}{more}.")
+            terminal.say(f"{meaning}: PMID {', '.join(papers[name][:SHOWN])}{more}.")
     if papers["rescored"] and not body["today"]:
-        console.say(f"Scored differently: {console.counted(papers['rescored'], 'paper')}.")
+        terminal.say(f"Scored differently: {terminal.counted(papers['rescored'], 'paper')}.")
 
 
 def _recorded(call: CallRecord) -> Recorded:

@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import log_for_people
 from bio_mcp.doors.queue_worker import QueueWorker
@@ -79,8 +79,8 @@ def _announcing(session: Session, resource: str, *, requires_tokens: bool) -> Ca
 
     def announce(base: str) -> None:
         command = f"  claude mcp add --transport http bio-mcp {resource or f'{base}/mcp'}"
-        console.say(
-            f"bio-mcp serves {console.counted(papers, 'paper')} at {base}/mcp",
+        terminal.say(
+            f"bio-mcp serves {terminal.counted(papers, 'paper')} at {base}/mcp",
             *([f"{command} \\", AUTHORIZATION_LINE] if requires_tokens else [command]),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )

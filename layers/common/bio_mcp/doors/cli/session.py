@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from bio_mcp.call import call
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.waiting import Waiting
 from bio_mcp.doors.cli.wording import for_commands
 from bio_mcp.errors import InvalidInput, Misconfigured
@@ -100,7 +100,7 @@ class Session:
     def answer(self, body: Mapping[str, Any], render: Render) -> None:
         """Print the answer: as JSON if requested, else by `render`."""
         if self.as_json:
-            console.print_json(body)
+            terminal.print_json(body)
         else:
             render(body)
 
@@ -126,8 +126,8 @@ class Session:
         succeeded = [each for each in bodies if "error" not in each]
         for position, body in enumerate(succeeded):
             if position:
-                console.say("")
+                terminal.say("")
             render(body)
         for body in bodies:
             if "error" in body:
-                console.fail(body["error"]["message"])
+                terminal.fail(body["error"]["message"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.progress import Progress
@@ -60,17 +60,17 @@ def withdrawals_command(session: Session, /) -> None:
 
 def _sync(session: Session, arguments: Mapping[str, Any]) -> None:
     try:
-        with console.progress("syncing") as update:
+        with terminal.progress("syncing") as update:
             body = session.ask_to_the_end(sync_delta, arguments, lambda: _counted(update))
     except KeyboardInterrupt:
-        console.warn("stopped; what was fetched is in the corpus. Run the same command again to continue.")
+        terminal.warn("stopped; what was fetched is in the corpus. Run the same command again to continue.")
         raise
     session.answer(body, render)
     session.code = 0 if body["state"] == "complete" else 1
 
 
 def _counted(update: Progress) -> Progress:
-    rate = console.Rate()
+    rate = terminal.Rate()
 
     def progress(done: int, total: int | None, _job: str) -> None:
         of = f"/{total:,}" if total else ""
@@ -83,10 +83,10 @@ def render(body: Mapping[str, Any]) -> None:
     """Print the summary and every warning."""
     style, state = STATES[body["state"]]
     counts = ("inserted", "updated", "skipped", "failed")
-    console.show(
-        console.pairs(
+    terminal.show(
+        terminal.pairs(
             [
-                ("state", console.styled(state, style)),
+                ("state", terminal.styled(state, style)),
                 *((name, f"{body[name]:,}") for name in counts),
                 ("processed", f"{body['pmids_processed']:,} of {body['expected']:,}"),
                 ("newest", body["max_edat_seen"] or "–"),
@@ -95,4 +95,4 @@ def render(body: Mapping[str, Any]) -> None:
         )
     )
     for warning in body["warnings"]:
-        console.warn(warning)
+        terminal.warn(warning)

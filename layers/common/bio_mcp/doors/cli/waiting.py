@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from bio_mcp.doors import console
+from bio_mcp.doors import terminal
 
 SILENT_S = 3.0  # without any output, before a notice is shown
 
@@ -19,7 +19,7 @@ class _Shown(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Show one record as a notice."""
         self.address = getattr(record, "address", self.address)
-        console.notice(record.getMessage())
+        terminal.notice(record.getMessage())
 
 
 class Waiting:
@@ -50,7 +50,7 @@ class Waiting:
 
     def _show_first(self) -> None:
         if not self._shown.address:
-            console.notice(f"waiting for NCBI at {self._address}")
+            terminal.notice(f"waiting for NCBI at {self._address}")
 
     def explained(self, body: dict[str, Any]) -> dict[str, Any]:
         """The error envelope; after failed tries at NCBI its message has their number and the address."""

@@ -5,7 +5,7 @@ stream that never ends on Lambda, so there is none. An answer is one JSON object
 and its client reads event streams.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
 from starlette.datastructures import Headers
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bio_mcp import __version__
@@ -45,8 +45,15 @@ REQUEST_HEADERS = (
 )
 
 
-def application(settings: Settings, invoke: Invoke, access: Access | None = None, *, public: bool) -> FastAPI:
-    """The ASGI application with the endpoint `/mcp` over the catalogue, and `/health`.
+def application(
+    settings: Settings,
+    invoke: Invoke,
+    access: Access | None = None,
+    *,
+    public: bool,
+    pages: Sequence[BaseRoute] = (),
+) -> FastAPI:
+    """The ASGI application with the endpoint `/mcp` over the catalogue, `/health`, and `pages` for people.
 
     `public` means that others than this machine can reach it: it then accepts only tokens that `access` accepts.
     """
@@ -56,7 +63,17 @@ def application(settings: Settings, invoke: Invoke, access: Access | None = None
     own = urlsplit(settings.resource_url)
     hosts = {*settings.allowed_hosts, own.netloc, own.hostname or ""} - {""}
     most = settings.max_request_kb * 1024
-    return serving(served, hosts, settings.allowed_origins, access=access, public=public, max_body=most)
+    origin = f"{own.scheme}://{own.netloc}" if own.netloc else ""
+    return serving(
+        served,
+        hosts,
+        settings.allowed_origins,
+        access=access,
+        public=public,
+        max_body=most,
+        pages=pages,
+        own_origin=origin,
+    )
 
 
 def serving(
@@ -67,9 +84,11 @@ def serving(
     access: Access | None = None,
     public: bool = False,
     max_body: int = MAX_BODY,
+    pages: Sequence[BaseRoute] = (),
+    own_origin: str = "",
 ) -> FastAPI:
     """`server` as an ASGI application. It serves loopback's and the allowed Host headers, and the allowed Origins;
-    loopback's Origins only unless it is `public`."""
+    loopback's Origins only unless it is `public`. `pages` may also be called from `own_origin`."""
     origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
     hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
     endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body), max_body)
@@ -84,9 +103,13 @@ def serving(
     for path in ("/mcp", "/mcp/"):
         app.router.routes.append(Route(path, endpoint, methods=["POST"]))
         app.router.routes.append(Route(path, page(405), methods=["GET"]))
-    app.router.routes.append(Route("/", page(200), methods=["GET"]))
+    if not any(getattr(each, "path", "") == "/" for each in pages):
+        app.router.routes.append(Route("/", page(200), methods=["GET"]))
     app.add_api_route("/health", _health, methods=["GET"])
     app.router.routes.extend(metadata_routes(access) if access else [])
+    if pages:
+        own = Origins([*allowed_origins, *([own_origin] if own_origin else [])], also="" if public else LOOPBACK_ORIGIN)
+        app.router.routes.append(Mount("/", HostOriginCheck(Router(routes=list(pages)), hosts, own)))
     return app
 
 

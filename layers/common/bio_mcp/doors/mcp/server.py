@@ -24,7 +24,7 @@ from mcp.shared.exceptions import MCPError
 from bio_mcp import __version__
 from bio_mcp.call import Outcome, call, excerpt, failed_outcome, read
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.auth.permissions import permission_of
+from bio_mcp.doors.auth.permissions import caller_of, forbidden, may
 from bio_mcp.doors.mcp.listing import META, Listing, RequestContext
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
@@ -114,11 +114,11 @@ class Running:
 
         If the client disconnects, the call's deadline expires at once.
         """
-        deadline, permission = Deadline(what.timeout), permission_of(request.request)
-        context = Context(uuid4().hex, deadline, _progress(request, deadline), caller=permission.subject)
-        if not permission.may_write and isinstance(what, Tool) and not what.read_only:
-            call_id, caller = context.correlation_id, context.caller
-            return failed_outcome(what, arguments, permission.problem(what.name), correlation_id=call_id, caller=caller)
+        deadline, caller = Deadline(what.timeout), caller_of(request.request)
+        context = Context(uuid4().hex, deadline, _progress(request, deadline), caller=caller)
+        if not may(caller, what):
+            call_id = context.correlation_id
+            return failed_outcome(what, arguments, forbidden(what), correlation_id=call_id, caller=caller)
         invoke, threads = partial(self._invoke, what, arguments, context), self._threads[what.open_world]
         try:
             return await anyio.to_thread.run_sync(invoke, abandon_on_cancel=True, limiter=threads)

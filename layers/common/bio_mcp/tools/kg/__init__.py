@@ -21,7 +21,7 @@ from bio_mcp.tools.kg.shapes import GraphPaths, GraphQuestion, Herb, filters_of,
 MOST_UNREAD = 5  # nodes named in a warning
 
 
-@tool("query_kg", family=TTM, timeout=8, output_listed=False, longest=budget.DEFAULT)
+@tool("query_kg", family=TTM, scope="read", timeout=8, output_listed=False, longest=budget.DEFAULT)
 def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> GraphPaths:
     """Walk from a herb, constituent or indication, each edge with its sources: constituents, what they act on, uses.
 
@@ -47,6 +47,7 @@ def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> Gr
 @tool(
     "find_contraindications",
     family=TTM,
+    scope="read",
     command="kg contraindications",
     timeout=8,
     longest=budget.DEFAULT,
@@ -70,7 +71,7 @@ def find_contraindications(request: Entities, backends: Backends) -> Contraindic
     return budget.within(answer, "results", budget.AUDITED, lambda rest: {"left_out": len(rest)})
 
 
-@resource("kg://herb/{id}", name="herb", family=TTM, timeout=5)
+@resource("kg://herb/{id}", name="herb", family=TTM, scope="read", timeout=5)
 def herb(backends: Backends, id: str) -> Herb:
     """A herb of the graph: names, parts, constituents, indications and other relations, with their sources."""
     node = resolve(id, backends.graph, NodeType.HERB)

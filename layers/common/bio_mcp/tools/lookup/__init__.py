@@ -41,6 +41,7 @@ _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
 @tool(
     "lookupMeshTerms",
     family=PUBMED,
+    scope="live",
     command="lookup mesh",
     timeout=TIMEOUT_S,
     open_world=True,
@@ -78,6 +79,7 @@ def _heading(record: MeshRecord) -> MeshTerm:
 @tool(
     "checkSpelling",
     family=PUBMED,
+    scope="live",
     command="lookup spell",
     timeout=TIMEOUT_S,
     open_world=True,
@@ -94,6 +96,7 @@ def check_spelling(request: SpellingQuestion, backends: Backends, context: Conte
 @tool(
     "matchCitations",
     family=PUBMED,
+    scope="live",
     command="lookup match",
     timeout=TIMEOUT_S,
     open_world=True,
@@ -137,6 +140,7 @@ def _verdict(matched: matching.Matched) -> CitationVerdict:
 @tool(
     "convertArticleIds",
     family=PUBMED,
+    scope="live",
     command="lookup ids",
     timeout=TIMEOUT_S,
     open_world=True,
@@ -164,6 +168,7 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
 @tool(
     "getFullText",
     family=PUBMED,
+    scope="live",
     command="lookup text",
     timeout=TIMEOUT_S,
     open_world=True,
@@ -213,6 +218,7 @@ def _printed(table: Table) -> str:
 @tool(
     "getBookRecord",
     family=PUBMED,
+    scope="live",
     command="lookup book",
     timeout=TIMEOUT_S,
     open_world=True,

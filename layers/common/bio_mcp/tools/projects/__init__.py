@@ -47,7 +47,7 @@ FUSION = "RRF"
 Passages = TypeVar("Passages", bound=FoundChunks)
 
 
-@tool("list_projects", family=CITELOOM, command="projects list", timeout=2, longest=budget.DEFAULT)
+@tool("list_projects", family=CITELOOM, scope="read", command="projects list", timeout=2, longest=budget.DEFAULT)
 def list_projects(request: NoArguments, backends: Backends) -> ProjectList:  # noqa: ARG001  a tool's form
     """List the projects: libraries of the user's own documents, each with a search index of its own."""
     listed = [
@@ -74,7 +74,7 @@ def _fewer(total: int, rest: Sequence[Any]) -> dict[str, Any]:
     return {"count": total - len(rest), "left_out": len(rest)}
 
 
-@tool("inspect_collection", family=CITELOOM, command="projects inspect", timeout=5, output_listed=False)
+@tool("inspect_collection", family=CITELOOM, scope="read", command="projects inspect", timeout=5, output_listed=False)
 def inspect_collection(request: Inspection, backends: Backends, context: Context) -> CollectionState:
     """Inspect a project's index: size, models, fields, some passages."""
     project = backends.projects.get(request.project)
@@ -97,21 +97,21 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
     )
 
 
-@tool("find_chunks", family=CITELOOM, timeout=8, output_listed=False, longest=budget.DEFAULT)
+@tool("find_chunks", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=budget.DEFAULT)
 def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
     """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
     found = _search(request, request.query, backends, context)
     return _answer(FoundChunks(**_fields(found, request)))
 
 
-@tool("query", family=CITELOOM, timeout=8, output_listed=False, longest=budget.DEFAULT)
+@tool("query", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=budget.DEFAULT)
 def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
     """Find passages as find_chunks does, and name the model."""
     found = _search(request, request.text, backends, context)
     return _answer(DensePassages(**_fields(found, request), model=found.model))
 
 
-@tool("query_hybrid", family=CITELOOM, command="projects search", timeout=15, longest=budget.DEFAULT)
+@tool("query_hybrid", family=CITELOOM, scope="read", command="projects search", timeout=15, longest=budget.DEFAULT)
 def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
     """Find passages of the user's own documents by words and meaning together.
 
@@ -125,6 +125,7 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
 @tool(
     "locateQuote",
     family=CITELOOM,
+    scope="read",
     command="locate",
     timeout=15,
     output_listed=False,

@@ -107,6 +107,7 @@ class ArticleRelations(Response):
 @tool(
     "searchPubMedArticles",
     family=PUBMED,
+    scope="live",
     command="pubmed search",
     timeout=TIMEOUT_S,
     open_world=True,
@@ -163,6 +164,7 @@ def _chosen(request: SearchPubmed) -> dict[str, Any]:
 @tool(
     "fetchArticleDetails",
     family=PUBMED,
+    scope="live",
     command="pubmed fetch",
     timeout=TIMEOUT_S,
     open_world=True,
@@ -180,6 +182,7 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
 @tool(
     "getArticleRelationships",
     family=PUBMED,
+    scope="live",
     command="pubmed related",
     timeout=TIMEOUT_S,
     open_world=True,
@@ -244,7 +247,9 @@ def _citations(pmid: str, request: RelateArticles, backends: Backends, deadline:
     )
 
 
-@resource("pubmed-connect://info", name="pubmed-info", family=PUBMED, timeout=10, open_world=True, blob=True)
+@resource(
+    "pubmed-connect://info", name="pubmed-info", family=PUBMED, scope="live", timeout=10, open_world=True, blob=True
+)
 def pubmed_info(backends: Backends, context: Context) -> ServerStatus:
     """This server, and its connection to NCBI at this moment."""
     last = backends.pubmed.contact().last
@@ -254,7 +259,15 @@ def pubmed_info(backends: Backends, context: Context) -> ServerStatus:
     return describe_server(backends.pubmed.contact())
 
 
-@resource("pubmed-connect://stats/pubmed", name="pubmed-stats", family=PUBMED, timeout=20, open_world=True, blob=True)
+@resource(
+    "pubmed-connect://stats/pubmed",
+    name="pubmed-stats",
+    family=PUBMED,
+    scope="live",
+    timeout=20,
+    open_world=True,
+    blob=True,
+)
 def pubmed_stats(backends: Backends, context: Context) -> PubmedStatistics:
     """PubMed's size, last update, search fields and link names, from EInfo."""
     with required():
