@@ -80,7 +80,10 @@ def test_without_allowed_hosts_none_is_asked():
 
 PRIVATE = """127.0.0.1 127.8.8.8 0.0.0.0 10.0.0.1 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 192.0.2.1 198.18.0.1
 224.0.0.1 255.255.255.255 :: ::1 fe80::1 fe80::1%eth0 fd00:ec2::254 fc00::1 ff02::1 2001:db8::1 ::ffff:127.0.0.1
-::ffff:169.254.169.254 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 2002:7f00:1:: 2002:a00:1:: nonsense""".split()
+::ffff:169.254.169.254 64:ff9b::7f00:1 64:ff9b::a9fe:a9fe 2002:7f00:1:: 2002:a00:1:: nonsense
+::127.0.0.1 ::8.8.8.8 64:ff9b:1::7f00:1 64:ff9b:1::808:808 ::ffff:0:127.0.0.1 fec0::1 5f00::1 3fff::1 100::1
+2a00:1450::5efe:7f00:1 2a00:1450::200:5efe:a00:1 2001:0:0:0:0:0:80ff:fffe 192.88.99.1 192.0.0.192
+168.63.129.16""".split()
 
 
 @pytest.mark.parametrize("address", PRIVATE)
@@ -89,10 +92,28 @@ def test_addresses_that_not_everybody_may_have_are_not_public(address):
 
 
 @pytest.mark.parametrize(
-    "address", ["93.184.215.14", "8.8.8.8", "2606:2800:21f::1", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+    "address",
+    ["93.184.215.14", "8.8.8.8", "2606:2800:21f::1", "::ffff:8.8.8.8", "64:ff9b::808:808", "2a00:1450::5efe:808:808"],
 )
 def test_addresses_of_the_internet_are_public(address):
     assert is_public(address)
+
+
+SHORT = ["127.1", "2130706433", "0x7f.1", "0177.0.0.1", "①27.0.0.1"]
+
+
+@pytest.mark.parametrize("host", SHORT)
+def test_an_address_of_this_machine_in_another_notation_is_private(host):
+    name = checked_url(f"https://{host}/", None).hostname
+    with pytest.raises(Forbidden, match="private address"):
+        public_addresses(name, 443)
+
+
+def test_any_host_may_be_asked_where_none_is_named_and_its_form_is_checked_all_the_same():
+    assert checked_url("https://Client.Example/a#b", None).geturl() == "https://client.example/a"
+    for url in ("http://client.example/a", "https://user@client.example/a"):
+        with pytest.raises(InvalidInput):
+            checked_url(url, None)
 
 
 def resolving(*addresses):

@@ -118,11 +118,12 @@ def test_an_answer_shorter_than_its_stated_length_is_a_failure(web, host):
     assert len(host.seen) == 2
 
 
-def test_an_answer_that_drips_ends_with_the_time(web):
+@pytest.mark.parametrize("path", ["/slow", "/slow-headers"])
+def test_an_answer_that_drips_ends_with_the_time(web, path):
     with pytest.raises(UpstreamFailed, match="did not come within"):
-        web("/slow", whole_s=0.3)
+        web(path, whole_s=0.3)
     with bounded_by(Deadline(0.3)), pytest.raises(DeadlineExceeded):
-        web("/slow")
+        web(path)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])

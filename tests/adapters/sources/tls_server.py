@@ -25,6 +25,7 @@ REDIRECTS = {
     "/to-password": f"https://user:secret@{HOST}:PORT/a.pdf",
     "/to-file": "file:///etc/passwd",
 }
+STREAMS = {"/endless": lambda: b"x" * 65_536, "/slow": lambda: time.sleep(0.05) or b"x"}
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -45,10 +46,10 @@ class Answers(BaseHTTPRequestHandler):
         elif path == "/shorter":
             self.answer(200, b"short", **{"content-length": "1000"})
             self.close_connection = True
-        elif path == "/endless":
-            self.stream(lambda: b"x" * 65_536)
-        elif path == "/slow":
-            self.stream(lambda: time.sleep(0.05) or b"x")
+        elif path in STREAMS:
+            self.stream(STREAMS[path])
+        elif path == "/slow-headers":
+            self.drip()
         elif path == "/bomb":
             self.answer(200, gzip.compress(b"\0" * (8 << 20)), **{"content-encoding": "gzip"})
         else:
@@ -69,6 +70,16 @@ class Answers(BaseHTTPRequestHandler):
             while not self.server.ended:
                 body = piece()
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(body), body))
+        except OSError:
+            self.close_connection = True
+
+    def drip(self):
+        """A header without an end, letter by letter."""
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nx-long: ")
+        try:
+            while not self.server.ended:
+                time.sleep(0.05)
+                self.wfile.write(b"x")
         except OSError:
             self.close_connection = True
 
