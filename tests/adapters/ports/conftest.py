@@ -11,6 +11,7 @@ import pytest
 from bio_mcp.adapters.embedded.announcements import LoggedAnnouncements
 from bio_mcp.adapters.embedded.answers import SqliteAnswers
 from bio_mcp.adapters.embedded.audit import SqliteAudit
+from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
 from bio_mcp.adapters.embedded.cache import SqliteCache
 from bio_mcp.adapters.embedded.calls import SqliteCalls
@@ -50,6 +51,7 @@ PORTS = (
     "cache",
     "calls",
     "graph",
+    "authorizations",
 )
 
 
@@ -99,6 +101,7 @@ class EmbeddedPorts:
         self.graph = SqliteGraph(self.database)
         self.cache = SqliteCache(directory, 8 << 20, clock)
         self.calls = SqliteCalls(directory, 30, 8 << 20, clock)
+        self.authorizations = SqliteAuthorizations(directory, clock)
         self.announcements = LoggedAnnouncements()
         self.ears, self.log = Ears(), logging.getLogger(LoggedAnnouncements.__module__)
         self.level = self.log.level
@@ -118,6 +121,7 @@ class EmbeddedPorts:
         self.log.setLevel(self.level)
         self.cache.close()
         self.calls.close()
+        self.authorizations.close()
         self.database.close()
 
 
@@ -248,3 +252,8 @@ def cache(ports):
 @pytest.fixture
 def graph(ports):
     return ports.graph
+
+
+@pytest.fixture
+def authorizations(ports):
+    return ports.authorizations

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
     from bio_mcp.ports.answers import Answers
+    from bio_mcp.ports.authorizations import Authorizations
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.calls import Calls, Recorder
     from bio_mcp.ports.graph import Graph
@@ -166,6 +167,15 @@ class Embedded(Shared):
         recorder = CallRecorder(lambda: self.calls)
         self._closed_first.callback(recorder.close)
         return recorder
+
+    @lazily
+    def authorizations(self) -> "Authorizations":
+        """What the authorization server remembers; no tool is given it."""
+        from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
+
+        authorizations = SqliteAuthorizations(self.settings.home.expanduser())
+        self._opened.callback(authorizations.close)
+        return authorizations
 
     def close(self) -> None:
         """Record what calls wait to be, then close as `Shared` does."""

@@ -20,14 +20,15 @@ USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR} 
 class SideFile:
     """One connection to the file at `path`, opened on first use. `what` names it in failures, `version` its `schema`.
 
-    Threads may share it, and processes the file; the last writes may be lost in a power cut.
+    Threads may share it, and processes the file; unless it is `durable`, the last writes may be lost in a power cut.
     """
 
-    def __init__(self, path: Path, what: str, schema: str, version: int) -> None:
+    def __init__(self, path: Path, what: str, schema: str, version: int, *, durable: bool = False) -> None:
         self._path = path
         self._what = what
         self._schema = schema
         self._version = version
+        self._synchronous = "FULL" if durable else "OFF"
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
 
@@ -83,7 +84,7 @@ class SideFile:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Set the pragmas and create the tables, replacing those with the schema of another version."""
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute(f"PRAGMA synchronous = {self._synchronous}")
         connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         if _version(connection) == self._version:
             return
