@@ -87,7 +87,8 @@ class AwsPorts:
 
     @cached_property
     def documents(self):
-        return DynamoDocuments(self.dynamodb, self.table("DocumentsTable"), lambda: self.blobs, serial)
+        table = self.table("DocumentsTable")
+        return DynamoDocuments(self.dynamodb, table, lambda: self.blobs, serial, clock=self.clock)
 
     @property
     def resolve(self):

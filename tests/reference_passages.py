@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bio_mcp.errors import ModelMismatch
-from bio_mcp.retrieval.passages import Candidate, Entry, Filters, PassageQuery, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Entry, Filters, PassageQuery, StoredChunk, YearCount
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 
@@ -96,6 +96,11 @@ class ReferencePassages:
 
     def count(self) -> tuple[int, int]:
         return len(self.entries), sum(len(each.chunks) for each in self.entries.values())
+
+    def by_year(self) -> list[YearCount]:
+        counts = Counter((each.year, each.quality.design) for each in self.entries.values())
+        ordered = sorted(counts.items(), key=lambda each: [(known is not None, known) for known in each[0]])
+        return [YearCount(year, design, documents) for (year, design), documents in ordered]
 
 
 def _passes(entry: Entry, filters: Filters) -> bool:

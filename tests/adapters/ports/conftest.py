@@ -85,7 +85,7 @@ class EmbeddedPorts:
 
     def __init__(self, directory, clock):
         self.database = Database(directory)
-        self.documents = SqliteDocuments(self.database, serial)
+        self.documents = SqliteDocuments(self.database, serial, clock)
         self.resolve = self.documents.resolve
         self.passages = passages_in(self.database)
         self.checkpoints = SqliteCheckpoints(self.database)

@@ -1,9 +1,10 @@
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.literature.records import AbstractSection, Article, Document, Head
+from bio_mcp.ports.stores import StoredDay
 
 
 def document(pmid, version=1, text="Aspirin – 5 µg/m² in TNF-α", **fields):
@@ -110,3 +111,18 @@ def test_every_pmid_is_listed_once(documents, ports):
     documents.delete(["7"])
     listed = list(documents.pmids())
     assert (len(listed), set(listed)) == (count - 1, {str(n) for n in range(1, count + 1)} - {"7"})
+
+
+def test_each_day_has_how_many_papers_were_added_and_how_many_revised(documents, clock):
+    first = datetime.fromtimestamp(clock.now, UTC).date()
+    documents.put([document("1"), document("2"), document("1", 2)])
+    documents.put([document("1", 2)])  # nothing new
+    clock.now += 86_400
+    documents.put([document("1", 3), document("3")])
+    assert documents.stored_by_day(2)[1:] == [StoredDay(date.fromordinal(first.toordinal() + 1), 1, 1)]
+    assert documents.stored_by_day(2)[0].added == 2
+    clock.now += 2 * 86_400
+    assert [each.day.toordinal() - first.toordinal() for each in documents.stored_by_day(3)] == [1]
+    assert documents.stored_by_day(2) == []
+    assert set(documents.pmids()) == {"1", "2", "3"}
+    assert documents.count() == 3

@@ -75,3 +75,26 @@ def test_a_job_that_was_removed_is_gone(jobs):
     with pytest.raises(NotFound):
         jobs.get("a")
     assert jobs.latest("sync", "r").job_id == "b"
+
+
+def test_the_newest_of_a_kind_come_first_each_as_it_is_now(jobs):
+    today = datetime.now(UTC)
+    for days in (0, 120, 3, 3.5):
+        jobs.put(job(f"{days} days ago", created=today - timedelta(days=days), query_key=f"q{days}"))
+    jobs.put(job("3 days ago", "succeeded", today - timedelta(days=3)))
+    jobs.put(job("other kind", created=today, kind="ingest"))
+    assert [each.job_id for each in jobs.newest("sync", 9)] == [
+        "0 days ago", "3 days ago", "3.5 days ago", "120 days ago"
+    ]  # fmt: skip
+    assert [each.state for each in jobs.newest("sync", 2)] == ["running", "succeeded"]
+    assert jobs.newest("none", 9) == []
+
+
+def test_a_job_that_was_removed_is_not_among_the_newest(jobs):
+    today = datetime.now(UTC)
+    for name in ("a", "b"):
+        jobs.put(job(name, created=today))
+    jobs.remove(job("a", created=today))
+    assert [each.job_id for each in jobs.newest("sync", 9)] == ["b"]
+    jobs.remove(job("b", created=today))
+    assert jobs.newest("sync", 9) == []

@@ -5,7 +5,7 @@ import pytest
 
 from bio_mcp.errors import Conflict, EmbeddingFailed, InvalidInput, ModelMismatch
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery, StaticQuality
+from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery, StaticQuality, YearCount
 from tests.adapters.entries import DIM, chunk, entry, unit
 from tests.reference_passages import ReferencePassages
 
@@ -331,3 +331,14 @@ def test_another_models_vectors_replace_all_without_a_document_lost(passages):
     assert found(passages, "aspirin") == {}
     with pytest.raises(ModelMismatch):
         passages.ensure_schema("model-a", DIM)
+
+
+def test_documents_are_counted_by_year_and_design(passages, ports):
+    assert passages.by_year() == []
+    for pmid, year, design in (("1", 2020, 3), ("2", 2020, 3), ("3", 2020, 0), ("4", 2019, None), ("5", None, 2)):
+        passages.upsert_chunks([entry(pmid, "aspirin", year=year, quality=StaticQuality(design))])
+    passages.upsert_chunks([entry("1", "aspirin", version=2, year=2020, quality=StaticQuality(3))])
+    passages.delete(["2"])
+    assert passages.by_year() == [
+        YearCount(None, 2, 1), YearCount(2019, None, 1), YearCount(2020, 0, 1), YearCount(2020, 3, 1)
+    ]  # fmt: skip

@@ -1,5 +1,6 @@
 """What the article stores of every mode share."""
 
+from datetime import UTC, date, datetime
 from typing import Protocol
 
 from bio_mcp.errors import NotFound
@@ -18,6 +19,11 @@ class Codec(Protocol):
     def loads(self, blob: bytes, /) -> Article:
         """The article that `dumps` encoded. Raises `StoreFailed` for other bytes."""
         ...
+
+
+def utc_day(seconds: float) -> date:
+    """The day (UTC) of a time in seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC).date()
 
 
 def unknown_paper(pmid: str) -> NotFound:

@@ -13,7 +13,8 @@ class CallRecord:
     """A call with what its answer depended on.
 
     `inputs` names each input that may move, with a token that changes when it does: corpus, model, rules, code.
-    `read` has what the tool was given by the stores, as `replaying` recorded it, compressed.
+    `read` has what the tool was given by the stores, as `replaying` recorded it, compressed. `latency_ms` is how long
+    the call took; None where an older version recorded it.
     """
 
     correlation_id: str
@@ -25,6 +26,7 @@ class CallRecord:
     at: datetime
     inputs: Mapping[str, str] = field(default_factory=dict)
     read: bytes = b""
+    latency_ms: int | None = None
 
 
 class Calls(Protocol):

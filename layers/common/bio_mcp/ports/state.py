@@ -176,6 +176,13 @@ class Jobs(Protocol):
         """
         ...
 
+    def newest(self, kind: str, most: int) -> list[Job]:
+        """Return the newest jobs of this kind, `most` at most, the newest first, whatever their state.
+
+        Those that were made more than half a year ago may be left out.
+        """
+        ...
+
 
 class Leases(Protocol):
     """At most one holder per name. Every method may raise `StoreFailed`."""

@@ -1,16 +1,27 @@
 """Where the corpus is stored: articles, passages with vectors, large files; and the model that makes the vectors."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Protocol
 
 from bio_mcp.literature.records import Document, Head
-from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from bio_mcp.retrieval.passages import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDay:
+    """How many papers came into the corpus on a day, and how many were replaced by a newer version."""
+
+    day: date
+    added: int = 0
+    revised: int = 0
 
 
 class Documents(Protocol):
@@ -60,6 +71,14 @@ class Documents(Protocol):
 
     def count(self) -> int:
         """Return the exact number of articles."""
+        ...
+
+    def stored_by_day(self, days: int) -> list[StoredDay]:
+        """Return what was stored on each of the last `days` days, today's included, the oldest first.
+
+        Days are of UTC; one on which nothing was stored is left out, and so is what came before days were counted. It
+        is for people: a process that is killed as it stores may leave papers uncounted.
+        """
         ...
 
     def pmids(self) -> Iterator[str]:
@@ -126,6 +145,10 @@ class Passages(Protocol):
 
     def count(self) -> tuple[int, int]:
         """Return the number of documents and of chunks in the index."""
+        ...
+
+    def by_year(self) -> list[YearCount]:
+        """Return how many documents of each year and study design there are, by year and points, unknown ones first."""
         ...
 
 

@@ -97,11 +97,11 @@ class Watch:
         reads = self.watched.notes.reads()
         if not reads:
             return
-        hashes = {name: audit[name] for name in ("correlation_id", "in_hash", "out_hash", "status")}
+        taken = {name: audit[name] for name in ("correlation_id", "in_hash", "out_hash", "status", "latency_ms")}
         inputs = inputs_of(self.original, reads)
         at = self.original.now()
         self.recorder.add(
-            CallRecord(tool=tool, arguments=dict(arguments), at=at, inputs=inputs, read=dumps(reads), **hashes)
+            CallRecord(tool=tool, arguments=dict(arguments), at=at, inputs=inputs, read=dumps(reads), **taken)
         )
 
 

@@ -127,6 +127,15 @@ class Candidate:
     retraction: RetractionStatus
 
 
+@dataclass(frozen=True, slots=True)
+class YearCount:
+    """How many documents are of a year and have these points for their study design; None: unknown."""
+
+    year: int | None
+    design: int | None
+    documents: int
+
+
 @dataclass(slots=True)
 class StoredChunk:
     """A chunk as the index stores it; `sim` is its cosine to the query's vector, where one was given."""

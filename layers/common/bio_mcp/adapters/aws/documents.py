@@ -7,6 +7,7 @@ The number of articles is in counters of the same table (see `exact_count`), and
 `paper_identifiers`) and what a paper was before it was revised (see `old_versions`).
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
@@ -19,6 +20,7 @@ from bio_mcp.adapters.aws.exact_count import CountedItems
 from bio_mcp.adapters.aws.failures import BUSY, Contended, reaching
 from bio_mcp.adapters.aws.large_values import BODY, KEY, LargeValues
 from bio_mcp.adapters.aws.old_versions import VERSIONS, OldVersions, old_key
+from bio_mcp.adapters.aws.paper_days import PaperDays
 from bio_mcp.adapters.aws.paper_identifiers import LISTED, PaperIdentifiers, listed, listed_in
 from bio_mcp.adapters.aws.transactions import transact
 from bio_mcp.adapters.papers import Codec, unknown_paper, unknown_version
@@ -26,7 +28,7 @@ from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.literature.paper_identifiers import paper_identifiers
 from bio_mcp.literature.records import Document, Head
-from bio_mcp.ports.stores import Blobs
+from bio_mcp.ports.stores import Blobs, StoredDay
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -42,7 +44,13 @@ class DynamoDocuments:
     """The port `Documents` over one table (key: pmid) and, for articles too large for it, a bucket."""
 
     def __init__(
-        self, client: "DynamoDBClient", table: str, blobs: Callable[[], Blobs], codec: Codec, backoff: Backoff = BACKOFF
+        self,
+        client: "DynamoDBClient",
+        table: str,
+        blobs: Callable[[], Blobs],
+        codec: Codec,
+        backoff: Backoff = BACKOFF,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._client = client
         self._table = table
@@ -52,6 +60,7 @@ class DynamoDocuments:
         self._backoff = backoff
         self._counted = CountedItems(client, table, "pmid", backoff)
         self._identifiers = PaperIdentifiers(client, table, backoff)
+        self._days = PaperDays(client, table, clock, backoff)
 
     def get(self, pmid: str) -> Document:
         documents = self.get_many([pmid])
@@ -82,7 +91,9 @@ class DynamoDocuments:
         with reaching(WHAT):
             self._identifiers.add({pmid: listed_in(item) for pmid, item in items.items()})
             existing = self._counted.add(items)
-        in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
+        replaced = in_parallel([partial(self._replace, items[pmid], newest[pmid].indexed_version) for pmid in existing])
+        with reaching(WHAT):
+            self._days.add(len(items) - len(existing), sum(replaced))
 
     def at_version(self, pmid: str, version: int) -> Document:
         with reaching(WHAT):
@@ -113,6 +124,10 @@ class DynamoDocuments:
         with reaching(WHAT):
             yield from self._counted.names()
 
+    def stored_by_day(self, days: int) -> list[StoredDay]:
+        with reaching(WHAT):
+            return self._days.last(days)
+
     def _items(self, pmids: Sequence[str], attributes: Sequence[str]) -> dict[str, Item]:
         keys = [{"pmid": {"S": str(n)}} for n in numbers(pmids)]
         with reaching(WHAT):
@@ -132,24 +147,28 @@ class DynamoDocuments:
             **self._articles.attributes(self._codec.dumps(document.article)),
         }
 
-    def _replace(self, item: Item, mark: int) -> None:
-        """Overwrite the stored document if this one's version is higher, retaining the higher indexed version."""
-        retry(partial(self._replace_lower, item), worth=Contended, backoff=self._backoff)
+    def _replace(self, item: Item, mark: int) -> bool:
+        """Overwrite the stored document if this one's version is higher, retaining the higher indexed version; returns
+        whether it was."""
+        replaced = retry(partial(self._replace_lower, item), worth=Contended, backoff=self._backoff)
         if mark:
             self._mark(item["pmid"]["S"], mark)
+        return replaced
 
-    def _replace_lower(self, item: Item) -> None:
-        """Overwrite the stored document and store it among the old ones. Raises `Contended` if another did so first."""
+    def _replace_lower(self, item: Item) -> bool:
+        """Overwrite a lower version and store it among the old ones; returns whether there was one. Raises `Contended`
+        if another did so first."""
         with reaching(WHAT):
             stored, old = self._stored(item["pmid"]["S"])
             if not stored or int(stored["version"]["N"]) >= int(item["version"]["N"]):
-                return
+                return False
             changed = {name: each for name, each in item.items() if name not in ("pmid", "indexed_version")}
             replacing = self._changing(item["pmid"]["S"], changed) | {"ConditionExpression": "#version = :replaced"}
             replacing["ExpressionAttributeValues"] |= {":replaced": stored["version"]}
             put = {"TableName": self._table, "Item": self._old.with_replaced(old, stored)}
             if transact(self._client, [{"Put": put}, {"Update": replacing}], WHAT, self._backoff):
                 raise Contended(BUSY.format(what=WHAT))
+            return True
 
     def _stored(self, pmid: str) -> tuple[Item, Item]:
         """The item of a paper, and that of its old versions; empty where there is none."""

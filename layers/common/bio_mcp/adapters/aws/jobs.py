@@ -2,6 +2,7 @@
 
 A job is one item. Other items, one for each kind and query and one for each of its terms, name the newest job. A
 secondary index could do that, but it is eventually consistent: a continuation would miss the job that it continues.
+One more item for each kind and day names the jobs that were made on it.
 """
 
 import hashlib
@@ -9,12 +10,13 @@ import json
 import time
 import zlib
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import Item
+from bio_mcp.adapters.aws.dynamodb import AT_ONCE, Item, batch_get
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.aws.large_values import LargeValues
+from bio_mcp.adapters.papers import utc_day
 from bio_mcp.errors import NotFound
 from bio_mcp.literature.clock import sortable
 from bio_mcp.ports.state import Job
@@ -28,6 +30,9 @@ WHAT = "jobs"
 LIFETIME_S = 180 * 86_400  # a job expires this long after its last change
 FOLDER = "jobs"
 CANCELLED = "cancelled"
+NAMED = "jobs"
+DAYS = LIFETIME_S // 86_400 + 1  # that are looked back for jobs
+ATTRIBUTES = ("job_id", "kind", "state", "created", "updated")
 
 
 class DynamoJobs:
@@ -51,13 +56,15 @@ class DynamoJobs:
         return self._job(item)
 
     def put(self, job: Job) -> None:
-        """Store the job, then name it as the newest; after a crash in between, an earlier job is still named."""
-        expiry = {"expires_at": {"N": str(int(self._clock() + LIFETIME_S))}}
+        """Name the job in its day, store it, then name it as the newest; after a crash in between, an earlier job is
+        still named."""
+        expiry = self._expiry()
         created, updated = sortable(job.created), sortable(job.updated)
         texts = {"kind": job.kind, "state": job.state, "created": created, "updated": updated, "job_id": job.job_id}
         body = zlib.compress(json.dumps([job.request, job.cursor, job.progress]).encode())
         item = {name: {"S": text} for name, text in texts.items()}
         with reaching(WHAT):
+            self._name_in_day(job, expiry, action="ADD")
             if self._write({"job": {"S": _key(job.job_id)}, **item, **expiry, **self._contents.attributes(body)}):
                 for key in _names(job):
                     self._name_newest(key, created, job.job_id, expiry)
@@ -75,6 +82,7 @@ class DynamoJobs:
     def remove(self, job: Job) -> None:
         """Delete the job and the items that name it. No older job is named instead: nobody asks for one."""
         with reaching(WHAT):
+            self._name_in_day(job, self._expiry(), action="DELETE")
             for key in (*_names(job), _key(job.job_id)):
                 self._client.delete_item(TableName=self._table, Key={"job": {"S": key}})
 
@@ -84,6 +92,26 @@ class DynamoJobs:
             job = self._named(_newest(kind, query_key))
             return job if job and job.request.get("term") == term else None
         return job
+
+    def newest(self, kind: str, most: int) -> list[Job]:
+        with reaching(WHAT):
+            named = self._named_in_days(kind, most)
+            keys = [{"job": {"S": _key(each)}} for each in named]
+            items = batch_get(self._client, self._table, keys, (*ATTRIBUTES, *self._contents.names))
+            jobs = {item["job_id"]["S"]: self._job(item) for item in items}
+        return [jobs[each] for each in named if each in jobs]
+
+    def _named_in_days(self, kind: str, most: int) -> list[str]:
+        """The ids of the newest jobs of a kind, the newest first."""
+        today, named = utc_day(self._clock()), list[str]()
+        for back in range(0, DAYS, AT_ONCE):
+            days = [(today - timedelta(days=back + number)).isoformat() for number in range(AT_ONCE)]
+            keys = [{"job": {"S": _made_on(kind, day)}} for day in days]
+            found = batch_get(self._client, self._table, keys, (NAMED,))
+            named += sorted((name for item in found if NAMED in item for name in item[NAMED]["SS"]), reverse=True)
+            if len(named) >= most:
+                break
+        return [name.partition(" ")[2] for name in named[:most]]
 
     def _named(self, key: str) -> Job | None:
         newest = self._read(key)
@@ -127,6 +155,20 @@ class DynamoJobs:
         except self._client.exceptions.ConditionalCheckFailedException:
             return  # a newer one is named
 
+    def _name_in_day(self, job: Job, expiry: dict[str, Any], *, action: str) -> None:
+        """Name the job in the item of the day that it was made on (ADD), or no longer (DELETE)."""
+        created = sortable(job.created)
+        self._client.update_item(
+            TableName=self._table,
+            Key={"job": {"S": _made_on(job.kind, created[:10])}},
+            UpdateExpression=f"SET #expires = :expires {action} #named :job",
+            ExpressionAttributeNames={"#expires": "expires_at", "#named": NAMED},
+            ExpressionAttributeValues={":expires": expiry["expires_at"], ":job": {"SS": [f"{created} {job.job_id}"]}},
+        )
+
+    def _expiry(self) -> dict[str, Any]:
+        return {"expires_at": {"N": str(int(self._clock() + LIFETIME_S))}}
+
     def _job(self, item: Item) -> Job:
         request, cursor, progress = json.loads(zlib.decompress(self._contents.of(item)))
         created, updated = (datetime.fromisoformat(item[name]["S"]) for name in ("created", "updated"))
@@ -137,6 +179,11 @@ class DynamoJobs:
 
 def _key(job_id: str) -> str:
     return f"job {job_id}"
+
+
+def _made_on(kind: str, day: str) -> str:
+    """The key of the item that names the jobs that were made on a day (UTC)."""
+    return f"day {day} {kind}"
 
 
 def _names(job: Job) -> set[str]:

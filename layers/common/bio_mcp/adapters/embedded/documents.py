@@ -2,25 +2,30 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.paper_identifiers import delete_identifiers, pmids_of, write_identifiers
-from bio_mcp.adapters.papers import OLD_VERSIONS, Codec, unknown_paper, unknown_version
+from bio_mcp.adapters.papers import OLD_VERSIONS, Codec, unknown_paper, unknown_version, utc_day
 from bio_mcp.adapters.pmids import key, number, numbers
 from bio_mcp.literature.records import Document, Head
+from bio_mcp.ports.stores import StoredDay
 
 PAGE = 1_000  # PMIDs listed in one transaction
 
 
 class SqliteDocuments:
-    """The port `Documents` over the corpus file. `codec` turns articles into bytes and back."""
+    """The port `Documents` over the corpus file. `codec` turns articles into bytes and back. `clock` returns seconds
+    since 1970."""
 
-    def __init__(self, database: Database, codec: Codec) -> None:
+    def __init__(self, database: Database, codec: Codec, clock: Callable[[], float] = time.time) -> None:
         self._database = database
+        self._clock = clock
         self._codec = codec
         self._read = lru_cache(maxsize=1024)(codec.loads)  # keyed by the bytes, so never a stale version (some 10 MB)
 
@@ -59,11 +64,15 @@ class SqliteDocuments:
     def put(self, documents: Sequence[Document]) -> None:
         rows = [(key(document.article.pmid), self._codec.dumps(document.article), document) for document in documents]
         with self._database.writing() as connection:
+            counts = Counter[bool]()
             for pmid, article, document in rows:
-                _store_replaced(connection, pmid, document.version)
+                replaces = _store_replaced(connection, pmid, document.version)
                 if _put_head(connection, pmid, document):
                     connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?)", (pmid, article))
                     write_identifiers(connection, pmid, document.article)
+                    counts[replaces] += 1
+            if counts:
+                _count_stored(connection, utc_day(self._clock()), counts[False], counts[True])
 
     def at_version(self, pmid: str, version: int) -> Document:
         with self._database.reading() as connection:
@@ -97,6 +106,14 @@ class SqliteDocuments:
             total: int = connection.execute("SELECT count(*) FROM heads").fetchone()[0]
             return total
 
+    def stored_by_day(self, days: int) -> list[StoredDay]:
+        first = utc_day(self._clock()) - timedelta(days=days - 1)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT day, added, revised FROM paper_days WHERE day >= ? ORDER BY day", (first.isoformat(),)
+            ).fetchall()
+        return [StoredDay(date.fromisoformat(day), added, revised) for day, added, revised in rows]
+
     def pmids(self) -> Iterator[str]:
         last = -1
         while True:
@@ -114,8 +131,16 @@ def _selected(connection: sqlite3.Connection, sql: str, pmids: Sequence[str]) ->
     return connection.execute(sql, (json.dumps(numbers(pmids)),))
 
 
-def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> None:
-    """Store the record that `version` will replace, if it does, among the old ones."""
+def _count_stored(connection: sqlite3.Connection, day: date, added: int, revised: int) -> None:
+    connection.execute(
+        "INSERT INTO paper_days VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE SET "
+        "added = added + excluded.added, revised = revised + excluded.revised",
+        (day.isoformat(), added, revised),
+    )
+
+
+def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> bool:
+    """Store the record that `version` will replace, if it does, among the old ones; returns whether it does."""
     stored = connection.execute(
         "INSERT OR IGNORE INTO old_articles SELECT pmid, version, content_hash, article "
         "FROM heads JOIN articles USING (pmid) WHERE pmid = ? AND version < ?",
@@ -127,6 +152,7 @@ def _store_replaced(connection: sqlite3.Connection, pmid: int, version: int) -> 
             "(SELECT version FROM old_articles WHERE pmid = ?1 ORDER BY version DESC LIMIT 1 OFFSET ?2)",
             (pmid, OLD_VERSIONS),
         )
+    return stored.rowcount > 0
 
 
 def _put_head(connection: sqlite3.Connection, pmid: int, document: Document) -> bool:

@@ -61,6 +61,13 @@ class SqliteJobs:
             ).fetchone()
         return _job(row) if row else None
 
+    def newest(self, kind: str, most: int) -> list[Job]:
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                _SELECT + "WHERE kind = ? ORDER BY created DESC, job_id DESC LIMIT ?", (kind, most)
+            ).fetchall()
+        return [_job(row) for row in rows]
+
 
 def _job(row: tuple[Any, ...]) -> Job:
     job_id, kind, state, created, updated, *rest = row

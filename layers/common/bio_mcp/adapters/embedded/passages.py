@@ -18,7 +18,7 @@ from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
 from bio_mcp.adapters.entry_vectors import check_vectors, cosines, mean_vector, other_model
 from bio_mcp.adapters.pmids import numbers
 from bio_mcp.errors import IndexUnavailable, ModelMismatch
-from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,6 +124,11 @@ class SqlitePassages:
         with self._database.reading(IndexUnavailable) as connection:
             documents, chunks = connection.execute("SELECT count(*), coalesce(sum(windows), 0) FROM entries").fetchone()
         return documents, chunks
+
+    def by_year(self) -> list[YearCount]:
+        with self._database.reading(IndexUnavailable) as connection:
+            rows = connection.execute("SELECT year, design, count(*) FROM entries GROUP BY year, design").fetchall()
+        return [YearCount(*row) for row in rows]
 
 
 def _indexed_model(connection: sqlite3.Connection) -> tuple[str, int] | None:

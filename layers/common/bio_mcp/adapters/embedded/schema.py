@@ -16,6 +16,8 @@ which no other collection ever gets. `change` grows with each write to it, `term
 the vectors that are searched; those of another model are written beside them, as another build. A chunk is never
 changed, but replaced by one of another id.
 
+`paper_days` counts the papers that each day (UTC) brought.
+
 `graph_names` has the folded names of nodes. The one row of `graph_revision` is a hash of all that was ever written to
 the graph.
 """
@@ -182,5 +184,12 @@ MIGRATIONS = (
         pmid INTEGER NOT NULL, version INTEGER NOT NULL, content_hash TEXT NOT NULL, article BLOB NOT NULL,
         UNIQUE (pmid, version)
     );
+    """,
+    """
+    CREATE TABLE paper_days (
+        day TEXT PRIMARY KEY, added INTEGER NOT NULL, revised INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX entries_by_year ON entries (year, design);
+    CREATE INDEX jobs_by_time ON jobs (kind, created);
     """,
 )

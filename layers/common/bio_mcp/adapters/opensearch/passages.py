@@ -40,7 +40,7 @@ from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, lines
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.errors import Conflict, IndexUnavailable
-from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk
+from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,6 +178,12 @@ class OpenSearchPassages:
         asked = {"size": 0, "track_total_hits": True, "aggs": {"chunks": {"sum": {"field": "passages"}}}}
         answer = self._read(f"/{index.name}/_search", asked, queries.checked)
         return answer["hits"]["total"]["value"], int(answer["aggregations"]["chunks"]["value"])
+
+    def by_year(self) -> list[YearCount]:
+        index = self.alias.index()
+        if index is None:
+            return []
+        return queries.years(self._read(f"/{index.name}/_search", queries.years_body(), queries.checked))
 
     def _upserts(self, index: Index, entries: Sequence[Entry]) -> dict[str, bytes]:
         """Return the lines of the entries that are not older than what is stored; older ones are not written."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bio_mcp.adapters.opensearch.errors import BUSY_STATUS, Busy, IndexRefused, kind_of
 from bio_mcp.adapters.pmids import numbers
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.retrieval.passages import Candidate, PassageQuery, StaticQuality
+from bio_mcp.retrieval.passages import Candidate, PassageQuery, StaticQuality, YearCount
 
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
@@ -22,6 +22,7 @@ WHOLE = {"search_type": "dfs_query_then_fetch", "allow_partial_search_results": 
 COLUMNS = ["pmid", "year", "design", "journal_rank", "human", "retraction", "layout"]
 MOST = 10_000  # papers that a vector query can be told to find; where it asks for all that pass, it looks at each
 MARGIN = 64
+MOST_YEARS = 2_000  # pairs of a year and a design
 
 
 def lexical_body(query: PassageQuery) -> Body | None:
@@ -74,6 +75,18 @@ def listing_body(after: int, size: int) -> Body:
         "stored_fields": "_none_",
         "docvalue_fields": ["pmid", "version"],
     }
+
+
+def years_body() -> Body:
+    """Query for the number of papers of each year and study design."""
+    sources = [{name: {"terms": {"field": name, "missing_bucket": True}}} for name in ("year", "design")]
+    return {"size": 0, "aggs": {"years": {"composite": {"size": MOST_YEARS, "sources": sources}}}}
+
+
+def years(answer: Body) -> list[YearCount]:
+    """Return what `years_body` asked for, by year and design."""
+    buckets = answer["aggregations"]["years"]["buckets"]
+    return [YearCount(each["key"]["year"], each["key"]["design"], each["doc_count"]) for each in buckets]
 
 
 def conditions(query: PassageQuery) -> list[Body]:
