@@ -12,7 +12,9 @@ from bio_mcp.adapters.aws import clients
 from bio_mcp.adapters.aws.announcements import EventBridgeAnnouncements
 from bio_mcp.adapters.aws.answers import DynamoAnswers
 from bio_mcp.adapters.aws.audit import DynamoAudit
+from bio_mcp.adapters.aws.authorizations import DynamoAuthorizations
 from bio_mcp.adapters.aws.blobs import S3Blobs
+from bio_mcp.adapters.aws.budgets import DynamoBudgets
 from bio_mcp.adapters.aws.cache import DynamoCache
 from bio_mcp.adapters.aws.calls import DynamoCalls
 from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
@@ -54,7 +56,9 @@ class AwsPorts:
             "announcements",
             "answers",
             "audit",
+            "authorizations",
             "blobs",
+            "budgets",
             "cache",
             "calls",
             "checkpoints",
@@ -125,6 +129,14 @@ class AwsPorts:
     @cached_property
     def calls(self):
         return DynamoCalls(self.dynamodb, self.table("CallsTable"), lambda: self.blobs, 30, self.clock)
+
+    @cached_property
+    def authorizations(self):
+        return DynamoAuthorizations(self.dynamodb, self.table("AuthorizationsTable"), self.clock)
+
+    @cached_property
+    def budgets(self):
+        return DynamoBudgets(self.dynamodb, self.table("BudgetsTable"), self.clock)
 
     @cached_property
     def graph(self):

@@ -5,13 +5,22 @@ import pytest
 from tests.aws_tables import TABLE, properties, template
 
 TABLES = properties(TABLE)
-EXPIRING = {"AnswersTable", "CacheTable", "CallsTable", "JobsTable", "LeasesTable"}
-KEPT = set(TABLES) - {"CacheTable"}
+EXPIRING = {
+    "AnswersTable",
+    "AuthorizationsTable",
+    "BudgetsTable",
+    "CacheTable",
+    "CallsTable",
+    "JobsTable",
+    "LeasesTable",
+}
+FOR_A_WHILE = ("BudgetsTable", "CacheTable")
+KEPT = set(TABLES) - set(FOR_A_WHILE)
 
 
 def test_there_is_one_table_for_each_port():
     ports = {"Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects", "ProjectDocuments", "Cache"}
-    ports |= {"Graph", "Answers", "Calls"}
+    ports |= {"Graph", "Answers", "Calls", "Authorizations", "Budgets"}
     assert set(TABLES) == {f"{port}Table" for port in ports}
 
 
@@ -30,8 +39,9 @@ def test_a_table_is_recoverable_and_protected(name):
     assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
 
 
-def test_what_is_only_kept_for_a_while_goes_with_the_stack():
-    resource = template()["Resources"]["CacheTable"]
+@pytest.mark.parametrize("name", FOR_A_WHILE)
+def test_what_is_only_kept_for_a_while_goes_with_the_stack(name):
+    resource = template()["Resources"][name]
     assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Delete", "Delete")
 
 

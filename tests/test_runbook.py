@@ -48,7 +48,9 @@ def test_what_outlives_the_stack_is_named_where_it_is_taken_down():
     assert {each["Type"] for each in stored.values()} == deleted.keys()
     assert all(command in section("Take it down") for command in deleted.values())
     tables = {name for name, each in TEMPLATE["Resources"].items() if each["Type"] == "AWS::DynamoDB::Table"}
-    assert f"every table but `{''.join(tables - stored.keys())}`" in section("Take it down")
+    assert f"every table but {' and '.join(f'`{each}`' for each in sorted(tables - stored.keys()))}" in section(
+        "Take it down"
+    )
 
 
 def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted():

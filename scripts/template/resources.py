@@ -26,6 +26,8 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_TABLE_GRAPH": "!Ref GraphTable",
     "BIO_MCP_TABLE_ANSWERS": "!Ref AnswersTable",
     "BIO_MCP_TABLE_CALLS": "!Ref CallsTable",
+    "BIO_MCP_TABLE_AUTHORIZATIONS": "!Ref AuthorizationsTable",
+    "BIO_MCP_TABLE_BUDGETS": "!Ref BudgetsTable",
     "BIO_MCP_QUEUE_URL": "!Ref WorkQueue",
     "BIO_MCP_EVENT_BUS": "!Ref EventBus",
     "BIO_MCP_INDEX": "!Ref OpenSearchIndex",

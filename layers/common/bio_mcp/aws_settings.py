@@ -24,6 +24,12 @@ class AwsSettings:
     table_graph: str = setting("BIO_MCP_TABLE_GRAPH", "", "DynamoDB table of the graph", mode="aws")
     table_answers: str = setting("BIO_MCP_TABLE_ANSWERS", "", "DynamoDB table of the answers given", mode="aws")
     table_calls: str = setting("BIO_MCP_TABLE_CALLS", "", "DynamoDB table of the log of calls", mode="aws")
+    table_authorizations: str = setting(
+        "BIO_MCP_TABLE_AUTHORIZATIONS", "", "DynamoDB table of who signed in and which clients may call", mode="aws"
+    )
+    table_budgets: str = setting(
+        "BIO_MCP_TABLE_BUDGETS", "", "DynamoDB table of what callers and tenants have used", mode="aws"
+    )
     queue_url: str = setting("BIO_MCP_QUEUE_URL", "", "URL of the SQS queue of calls to be made later", mode="aws")
     ingest_queue_url: str = setting(
         "BIO_MCP_INGEST_QUEUE_URL",

@@ -43,6 +43,8 @@ PORTS = (
     "leases",
     "continuations",
     "audit",
+    "authorizations",
+    "budgets",
     "answers",
     "blobs",
     "projects",
@@ -51,7 +53,6 @@ PORTS = (
     "cache",
     "calls",
     "graph",
-    "authorizations",
 )
 
 
@@ -79,7 +80,7 @@ class Ears(logging.Handler):
 class EmbeddedPorts:
     """Every port over one new corpus file."""
 
-    gives = frozenset(PORTS)
+    gives = frozenset(PORTS) - {"budgets"}
     many = 50_000  # PMIDs that are looked up at once in a test
     page = 1_000  # nodes of the graph that are read at once
 
@@ -207,6 +208,11 @@ def continuations(ports):
 @pytest.fixture
 def audit(ports):
     return ports.audit
+
+
+@pytest.fixture
+def budgets(ports):
+    return ports.budgets
 
 
 @pytest.fixture

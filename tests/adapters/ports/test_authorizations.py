@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -103,3 +103,16 @@ def test_nothing_of_a_key_or_an_owner_is_a_pattern(authorizations):
     assert authorizations.get("session", "a%b") is not None
     assert authorizations.revoke("%") == 0
     assert authorizations.of("session", "o__") == []
+
+
+def test_a_moment_of_another_zone_is_the_same_moment(authorizations):
+    expires = authorization().expires.astimezone(timezone(timedelta(hours=7)))
+    authorizations.put(authorization(expires=expires))
+    assert authorizations.get("session", "k1") == authorization()
+
+
+@pytest.mark.parametrize("key", ["https://client.example/" + "a" * 3_000, "a b\n#%", "β" * 700], ids=len)
+def test_a_key_and_an_owner_may_be_of_any_length_and_characters(authorizations, key):
+    assert authorizations.add(authorization(key, owner=key))
+    assert authorizations.get("session", key) == authorization(key, owner=key)
+    assert authorizations.of("session", key) == [authorization(key, owner=key)]

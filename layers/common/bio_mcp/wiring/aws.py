@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
     from bio_mcp.ports.answers import Answers
+    from bio_mcp.ports.authorizations import Authorizations
+    from bio_mcp.ports.budgets import Budgets
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.calls import Calls, Recorder
     from bio_mcp.ports.graph import Graph
@@ -113,6 +115,18 @@ class Aws(Shared):
         from bio_mcp.adapters.aws.answers import DynamoAnswers
 
         return DynamoAnswers(self._dynamodb, self.settings.needed("table_answers"))
+
+    @lazily
+    def authorizations(self) -> "Authorizations":
+        from bio_mcp.adapters.aws.authorizations import DynamoAuthorizations
+
+        return DynamoAuthorizations(self._dynamodb, self.settings.needed("table_authorizations"))
+
+    @lazily
+    def budgets(self) -> "Budgets":
+        from bio_mcp.adapters.aws.budgets import DynamoBudgets
+
+        return DynamoBudgets(self._dynamodb, self.settings.needed("table_budgets"))
 
     @lazily
     def graph(self) -> "Graph":

@@ -21,6 +21,8 @@ KEYS = {
     "graph": ["name", "item"],
     "answers": ["name", "item"],
     "calls": ["name", "item"],
+    "authorizations": ["name", "item"],
+    "budgets": ["name", "item"],
 }
 """Table -> the attributes of its key."""
 
