@@ -7,9 +7,10 @@ from typing import cast
 import pytest
 
 from bio_mcp.call import call, read
+from bio_mcp.callers import Caller, current_caller
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline, call_deadline
-from bio_mcp.errors import NcbiRateLimited, NotFound
+from bio_mcp.errors import Forbidden, NcbiRateLimited, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Context, Request, Response, resource, tool
 from tests.doors import sample
@@ -305,3 +306,25 @@ def test_details_that_are_not_json_do_not_break_the_answer():
 )
 def test_a_refusal_says_what_to_give_instead(name, arguments, says):
     assert says in ask(TOOLS[name], arguments).body["error"]["message"]
+
+
+def test_a_caller_without_the_scope_is_refused_before_the_tool_runs():
+    outcome = ask(sample.echo, {"text": "x"}, caller=Caller("ada", frozenset({"live"})))
+    assert isinstance(outcome.failure, Forbidden)
+    assert outcome.body["error"]["details"]["scope"] == "read"
+    read_ = read(sample.paper, {"pmid": "1"}, NO_BACKENDS, caller=Caller("ada", frozenset({"live"})))
+    assert isinstance(read_.failure, Forbidden)
+
+
+def test_a_tool_runs_on_behalf_of_its_caller():
+    seen = []
+
+    @tool("sample.notes", family=PLAIN, scope="read", timeout=5)
+    def notes(request: Anything, backends: Backends) -> Response:
+        """Note the caller."""
+        seen.append(current_caller())
+        return Response()
+
+    ada = Caller("ada")
+    ask(notes, {}, caller=ada)
+    assert (seen, current_caller()) == ([ada], None)

@@ -21,7 +21,7 @@ NO_BACKENDS = cast(Backends, object())
 def sample_app(**settings: Any) -> Any:
     tools, resources = tools_in(sample).values(), resources_in(sample).values()
     server = mcp_server.server(tools, resources, mcp_server.in_process(NO_BACKENDS))
-    return mcp_http.serving(server, **settings)
+    return mcp_http.serving(server, declared=[*tools, *resources], **settings)
 
 
 @pytest.fixture(scope="session", params=["uvicorn", "lambda"])

@@ -5,7 +5,8 @@ import logging
 
 import pytest
 
-from bio_mcp.doors.logs import ReadableFormatter
+from bio_mcp.callers import Caller, on_behalf_of
+from bio_mcp.doors.logs import NAMES_CALLER, ReadableFormatter
 
 
 def logged(*message, **carried):
@@ -13,6 +14,7 @@ def logged(*message, **carried):
     written, logger = io.StringIO(), logging.Logger("test")
     handler = logging.StreamHandler(written)
     handler.setFormatter(ReadableFormatter())
+    handler.addFilter(NAMES_CALLER)
     logger.addHandler(handler)
     logger.info(*message, **carried)
     return written.getvalue()
@@ -41,3 +43,10 @@ def test_lines_of_a_traceback_cannot_be_taken_for_records():
     except ValueError:
         lines = logged("failed", exc_info=True).splitlines()
     assert all(line.startswith("  ") and line.isprintable() for line in lines[1:])
+
+
+def test_each_record_of_a_call_says_whom_it_is_for():
+    with on_behalf_of(Caller("ada", tenant="lab")):
+        assert logged("syncing").endswith(" INFO syncing subject=ada tenant=lab\n")
+    with on_behalf_of(None):
+        assert logged("syncing").endswith(" INFO syncing\n")

@@ -128,3 +128,16 @@ def test_a_bug_is_logged_with_its_traceback_and_answered_without():
     assert "secret" not in json.dumps(body)
     assert "KeyError" in trace["exception"]
     assert trace["correlation_id"] in body["error"]["message"]
+
+
+def test_a_caller_travels_in_the_event_and_stands_in_the_audit(handler):
+    caller = {"subject": "ada", "scopes": ["read"], "tenant": "lab"}
+    event = {"tool": "sample.echo", "arguments": {"text": "x"}, "outcome": True, "caller": caller}
+    audit = handler(event, context())["audit"]
+    assert (audit["subject"], audit["tenant"]) == ("ada", "lab")
+
+
+def test_a_function_refuses_what_the_caller_has_no_scope_for(handler):
+    caller = {"subject": "ada", "scopes": ["live"]}
+    error = handler({"tool": "sample.echo", "arguments": {"text": "x"}, "caller": caller}, context())["error"]
+    assert error["details"]["scope"] == "read"

@@ -16,7 +16,7 @@ import rfc8785
 from pydantic import BaseModel, ValidationError
 
 from bio_mcp.cache_use import CacheUse, counting
-from bio_mcp.callers import Caller
+from bio_mcp.callers import Caller, forbidden, may, on_behalf_of, who
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
@@ -69,7 +69,8 @@ def call(
     """Call `tool` with JSON `arguments`; never raises.
 
     Without a `deadline` the tool's own time-out holds. `unattended`: nobody reads the answer, as for a queued call.
-    `caller` is whom the access token names, None without one. `local`: the user of this machine calls.
+    `caller` is whom the access token names, None where none is needed; one who lacks the tool's scope is refused.
+    `local`: the user of this machine calls.
     """
     deadline = deadline or Deadline(tool.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
@@ -138,8 +139,10 @@ def _account(
     """Run, audit and log a call. A bug is logged with its traceback and answered with `bug`."""
     started = time.perf_counter() if started is None else started
     failed: Failure | None = None
-    with counting() as cache_use, bounded_by(context.deadline):
+    with counting() as cache_use, bounded_by(context.deadline), on_behalf_of(context.caller):
         try:
+            if not may(context.caller, what.scope):
+                raise forbidden(what.name, what.scope)
             body = run().model_dump(mode="json", exclude_unset=True)
         except Failure as failure:
             failed, body = failure, envelope(failure, what.family.dialect)
@@ -149,8 +152,7 @@ def _account(
     audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(cache_use)
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
-    who = {} if context.subject is None else {"subject": context.subject}
-    log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **who, **audit})
+    log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **audit})
     return Outcome(body, audit, failed)
 
 
@@ -242,6 +244,7 @@ def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str
         "seed_text": str(seed),
         "latency_ms": latency_ms,
         "status": "error" if "error" in body else "ok",
+        **who(context.caller),
     }
 
 

@@ -1,9 +1,13 @@
 """Who calls, and what they may do."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, get_args
+
+from bio_mcp.errors import Forbidden
 
 Scope = Literal["read", "live", "sync", "ingest", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -29,3 +33,43 @@ class Caller:
     scopes: frozenset[str] = frozenset(SCOPES)
     tenant: str = ""
     client: str = ""
+
+
+PUBLIC = "public"
+"""The tenant of those who come without a token."""
+ANONYMOUS = Caller("anonymous", frozenset({"read"}), PUBLIC)
+
+
+def may(caller: Caller | None, scope: Scope) -> bool:
+    """Whether the caller has the scope; None, for whom no token is needed, has them all."""
+    return caller is None or scope in caller.scopes
+
+
+def forbidden(name: str, scope: Scope) -> Forbidden:
+    """The failure for a caller who may not call or read `name`."""
+    message = f"{name} needs the scope {scope} (to {MEANING[scope]}), which the access token lacks"
+    return Forbidden(f"{message}; ask whoever runs this server for one that has it", scope=scope)
+
+
+def who(caller: Caller | None) -> dict[str, str]:
+    """What a log line or an audit record says of the caller: subject and tenant, each where there is one."""
+    named = {"subject": caller.subject, "tenant": caller.tenant} if caller else {}
+    return {name: value for name, value in named.items() if value}
+
+
+_current: ContextVar[Caller | None] = ContextVar("caller", default=None)
+
+
+def current_caller() -> Caller | None:
+    """The caller of the call that this thread runs; None outside of calls and where no token is needed."""
+    return _current.get()
+
+
+@contextmanager
+def on_behalf_of(caller: Caller | None) -> Iterator[None]:
+    """Run a block for `caller`."""
+    token = _current.set(caller)
+    try:
+        yield
+    finally:
+        _current.reset(token)

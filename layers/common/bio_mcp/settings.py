@@ -220,10 +220,17 @@ class Settings(LanguageModelSettings):
     auth_write_scope: str = setting(
         "MCP_AUTH_WRITE_SCOPE", "bio:write", "another issuer's name for all scopes together"
     )
+    public_read: Literal["on", "off"] = setting(
+        "BIO_MCP_PUBLIC_READ",
+        "off",
+        "on: whoever reaches the endpoint may search and read papers and the graph without a token; projects stay "
+        "closed, but those of the tenant public",
+    )
     calls_per_minute: int = setting(
         "MCP_CALLS_PER_MINUTE",
         1_200,
-        "requests a minute, also all at once, that a token's subject may make of each process; 0: without a limit",
+        "requests a minute, also all at once, that a token's subject, or an address without one, may make of each "
+        "process; 0: without a limit",
     )
     http_workers: int = setting(
         "MCP_HTTP_WORKERS", 0, "processes that `serve` answers with, some 300 MB each; 0: one per core, four at most"

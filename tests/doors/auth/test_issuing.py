@@ -90,6 +90,22 @@ def test_the_command_line_prints_the_token_alone(cli):
     assert not (cli.home / "bio-mcp.log").exists()
 
 
+def test_the_command_line_gives_a_token_scopes_and_a_tenant(cli):
+    cli.settings["auth_secret"] = SECRET
+    made = cli("token", "--subject", "ada", "--scopes", "read, live,read", "--scope", "other", "--tenant", "lab")
+    opened = access(Settings(auth_secret=SECRET))
+    caller = opened.permitted(opened.tokens.check(made.out.rstrip("\n")))
+    assert (caller.scopes, caller.tenant) == ({"read", "live"}, "lab")
+
+
+@pytest.mark.parametrize("odd", ["raed", "read,bio:write", "read live", "", ","])
+def test_a_misspelt_scope_makes_no_token(cli, odd):
+    cli.settings["auth_secret"] = SECRET
+    made = cli("token", "--subject", "ada", "--scopes", odd)
+    assert (made.code, made.out) == (2, "")
+    assert "read, live, sync, ingest, admin" in made.err
+
+
 @pytest.mark.parametrize(
     ("argv", "code", "named"),
     [

@@ -1,6 +1,7 @@
-"""What a token allows beyond the door: to read, to write, and how often."""
+"""What a token allows beyond the door: which tools, in which lists, and how often."""
 
 import logging
+from dataclasses import replace
 
 import pytest
 
@@ -22,42 +23,117 @@ def url():
         yield f"{base}/mcp"
 
 
+@pytest.fixture(scope="module")
+def public_url():
+    with running(sample_app(access=access(Settings(public_read="on")), public=True)) as base:
+        yield f"{base}/mcp"
+
+
+def answered(url, params, version=MODERN, method="tools/call", **claims):
+    return post(url, method, params, version, authorization=f"Bearer {hs256(**claims)}")
+
+
 def called(url, params, version=MODERN, **claims):
-    answer = post(url, "tools/call", params, version, authorization=f"Bearer {hs256(**claims)}")
-    return answer.json()["result"]["structuredContent"]
+    return answered(url, params, version, **claims).json()["result"]["structuredContent"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("scope", ["bio:read", "bio:read other"])
-def test_a_token_to_read_changes_nothing(url, version, scope):
-    error = called(url, WRITES, version, scope=scope)["error"]
-    assert (error["code"], error["details"]["scope"]) == ("VALIDATION", "sync")
-    assert "sample.fail needs the scope sync, which the access token lacks" in error["message"]
+@pytest.mark.parametrize("scope", ["bio:read", "bio:read other", "read live ingest admin"])
+def test_a_call_beyond_the_token_is_403_and_names_the_missing_scope(url, version, scope):
+    answer = answered(url, WRITES, version, scope=scope)
+    challenge = answer.headers["www-authenticate"]
+    assert answer.status_code == 403
+    assert challenge.startswith(
+        'Bearer error="insufficient_scope", error_description="sample.fail needs the scope sync'
+    )
+    assert challenge.endswith('scope="sync"')
+    error = answer.json()["error"]
+    assert (error["data"]["error"]["code"], error["data"]["error"]["details"]["scope"]) == ("VALIDATION", "sync")
+
+
+def test_a_call_that_wants_progress_is_refused_by_its_status_too(url):
+    assert answered(url, {**WRITES, "_meta": {"progressToken": 1}}, scope="read").status_code == 403
+
+
+def test_the_challenge_names_the_metadata_where_there_is_an_issuer(issued_url):
+    url, token = issued_url
+    answer = post(url, "tools/call", WRITES, authorization=f"Bearer {token(scope='read')}")
+    metadata = "https://mcp.example.org/.well-known/oauth-protected-resource/mcp"
+    assert answer.status_code == 403
+    assert f'resource_metadata="{metadata}"' in answer.headers["www-authenticate"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("scope", ["bio:write", "bio:read bio:write", "other", None])
+def test_a_resource_beyond_the_token_is_403(url, version):
+    answer = answered(url, {"uri": "sample://paper/7"}, version, "resources/read", scope="live")
+    assert answer.status_code == 403
+    assert 'scope="read"' in answer.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("name", ["sample_fail", "sample.fail"])
+def test_a_tool_is_refused_under_each_of_its_names(url, name):
+    assert answered(url, {**WRITES, "name": name}, scope="read").status_code == 403
+
+
+@pytest.mark.parametrize("odd", [{"name": 7}, {"name": None}, {"name": ["sample_fail"]}, {"name": "nothing"}, {}])
+def test_what_names_no_tool_is_left_to_the_session(url, odd):
+    assert answered(url, {**odd, "arguments": 7}, "2025-11-25", scope="read").status_code == 200
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("scope", ["bio:write", "bio:read bio:write", "sync", "other", None])
 def test_a_token_to_write_and_one_from_before_there_were_scopes_may_change_things(url, version, scope):
     assert called(url, WRITES, version, scope=scope)["error"]["code"] == "STORE"
 
 
-@pytest.mark.parametrize("scope", ["bio:read", "bio:write", "other", None])
-def test_every_token_that_is_let_in_may_read(url, scope):
+@pytest.mark.parametrize("scope", ["bio:read", "bio:write", "read", "other", None])
+def test_a_token_to_read_and_one_that_names_no_scope_may_read(url, scope):
     assert called(url, READS, scope=scope)["texts"] == ["x"]
 
 
 def test_scopes_may_have_other_names():
     settings = Settings(auth_secret=SECRET, auth_read_scope="look", auth_write_scope="touch")
     with running(sample_app(access=access(settings), public=True)) as base:
-        assert called(f"{base}/mcp", WRITES, scope="look")["error"]["details"]["scope"] == "sync"
+        assert answered(f"{base}/mcp", WRITES, scope="look").status_code == 403
         assert called(f"{base}/mcp", WRITES, scope="bio:read")["error"]["code"] == "STORE"
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_a_token_may_not_call_or_read_is_not_listed(url, version):
+    def listed(scope, method, kind):
+        return {each["name"] for each in answered(url, {}, version, method, scope=scope).json()["result"][kind]}
+
+    everything = listed("bio:write", "tools/list", "tools")
+    assert everything - listed("read", "tools/list", "tools") == {"sample_fail"}
+    assert listed("live", "tools/list", "tools") == set()
+    assert listed("read", "resources/list", "resources") == {"info"}
+    assert listed("live", "resources/list", "resources") == set()
+    assert listed("read", "resources/templates/list", "resourceTemplates") == {"paper"}
+    assert listed("live", "resources/templates/list", "resourceTemplates") == set()
+
+
+@pytest.mark.parametrize("method", ["tools/list", "resources/list", "resources/templates/list"])
+def test_a_list_for_one_caller_is_shared_with_no_other(url, base, method):
+    assert answered(url, {}, method=method, scope="read").json()["result"]["cacheScope"] == "private"
+    assert post(f"{base}/mcp", method).json()["result"]["cacheScope"] == "public"
+
+
+def test_an_unknown_tool_is_answered_with_those_that_the_caller_may_call(url):
+    error = answered(url, {"name": "nothing", "arguments": {}}, scope="read").json()["error"]
+    assert "sample_echo" in error["message"]
+    assert "sample_fail" not in error["message"]
+
+
 @pytest.mark.parametrize("params", [READS, WRITES], ids=["served", "refused"])
-def test_the_log_names_who_called(url, caplog, params):
+def test_log_and_audit_name_who_called(url, caplog, params):
     with caplog.at_level(logging.INFO, "bio_mcp"):
-        called(url, params, sub="ada@example.org", scope="bio:read")
-    assert [each.subject for each in caplog.records if each.msg == "call"] == ["ada@example.org"]
+        answer = answered(url, params, sub="ada@example.org", scope="bio:read", tenant="lab").json()
+    assert [(each.subject, each.tenant) for each in caplog.records if each.msg == "call"] == [
+        ("ada@example.org", "lab")
+    ]
+    if params is READS:
+        audit = answer["result"]["_meta"]["io.github.bio-mcp/audit"]
+        assert (audit["subject"], audit["tenant"]) == ("ada@example.org", "lab")
 
 
 def test_a_subject_that_calls_too_often_is_told_when_to_come_again():
@@ -68,3 +144,38 @@ def test_a_subject_that_calls_too_often_is_told_when_to_come_again():
     assert [each.status_code for each in [*answers, other]] == [200, 200, 429, 200]
     assert 1 <= int(answers[2].headers["retry-after"]) <= 30
     assert answers[2].json()["error"] == "rate_limited"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_whoever_comes_without_a_token_may_read_where_that_is_public(public_url, version):
+    assert post(public_url, "tools/call", READS, version).json()["result"]["structuredContent"]["texts"] == ["x"]
+
+
+def test_whoever_comes_without_a_token_is_asked_for_one_to_do_more(public_url):
+    answer = post(public_url, "tools/call", WRITES)
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == 'Bearer scope="sync"'
+
+
+def test_a_token_that_is_not_good_does_not_pass_for_none(public_url):
+    assert post(public_url, "tools/call", READS, authorization=f"Bearer {hs256()}").status_code == 401
+
+
+def test_reading_takes_a_token_unless_it_is_public(url):
+    assert post(url, "tools/call", READS).status_code == 401
+
+
+def test_an_address_that_reads_too_often_is_told_when_to_come_again():
+    settings = Settings(auth_secret=SECRET, public_read="on", calls_per_minute=2)
+    with running(sample_app(access=access(settings), public=True)) as base:
+        answers = [post(f"{base}/mcp", "tools/list").status_code for _ in range(3)]
+        known = post(f"{base}/mcp", "tools/list", authorization=f"Bearer {hs256(sub='ada')}").status_code
+    assert (answers, known) == ([200, 200, 429], 200)
+
+
+@pytest.fixture(scope="module")
+def issued_url():
+    settings = Settings(auth_secret=SECRET, resource_url="https://mcp.example.org/mcp")
+    opened = access(settings)
+    with running(sample_app(access=replace(opened, issuer="https://issuer.example.org"), public=True)) as base:
+        yield f"{base}/mcp", lambda **claims: hs256(audience="https://mcp.example.org/mcp", **claims)

@@ -72,9 +72,15 @@ async def tools_for(url, token, era, answers):
 
 @pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
 async def test_the_official_client_is_let_in_with_a_token(url, era):
-    listed, state = await tools_for(url, hs256(), era, [])
+    listed, state = await tools_for(url, hs256(scope="bio:write"), era, [])
     assert listed == list(TOOLS)
     assert state["last_edat"] is None
+
+
+async def test_a_token_that_names_no_scope_may_do_all_but_administer(url):
+    listed, _ = await tools_for(url, hs256(), "2026-07-28", [])
+    assert listed == [name for name, each in TOOLS.items() if each.scope != "admin"]
+    assert len(listed) < len(TOOLS)
 
 
 @pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
@@ -143,8 +149,9 @@ def test_a_token_made_on_the_command_line_opens_the_door(url, tmp_path):
 def test_a_token_made_to_read_does_not_write(url, tmp_path):
     made = run(tmp_path, "token", "--subject", "ada", "--scope", "bio:read", MCP_AUTH_SECRET_KEY=SECRET)
     params = {"name": "corpus_checkpoint_set", "arguments": {"query_key": "x", "last_edat": "1990-01-01"}}
-    answer = post(url, "tools/call", params, authorization=f"Bearer {made.stdout.strip()}").json()["result"]
-    assert "needs the scope admin" in answer["structuredContent"]["error"]["message"]
+    answer = post(url, "tools/call", params, authorization=f"Bearer {made.stdout.strip()}")
+    assert answer.status_code == 403
+    assert "needs the scope admin" in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

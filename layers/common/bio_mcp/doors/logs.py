@@ -5,7 +5,9 @@ import logging
 import sys
 from typing import Any, TextIO
 
-SHOWN = ("tool", "status", "code", "latency_ms", "correlation_id", "query_key", "state", "job_id", "subject")
+from bio_mcp.callers import current_caller, who
+
+SHOWN = ("tool", "status", "code", "latency_ms", "correlation_id", "query_key", "state", "job_id", "subject", "tenant")
 
 
 class ReadableFormatter(logging.Formatter):
@@ -28,6 +30,19 @@ class ReadableFormatter(logging.Formatter):
         return "\n".join(f"  {printable(line)}" for line in super().formatException(ei).split("\n"))
 
 
+class NamesCaller(logging.Filter):
+    """Adds to each record of a call whom it is for."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Add subject and tenant to the record."""
+        for name, value in who(current_caller()).items():
+            vars(record).setdefault(name, value)
+        return True
+
+
+NAMES_CALLER = NamesCaller()  # one, as a handler takes the same filter once
+
+
 def printable(text: str) -> str:
     """`text` with unprintable characters, such as line breaks and escapes, as Python escapes them."""
     if text.isprintable():
@@ -45,6 +60,7 @@ def log_for_people(level: str = "info", stream: TextIO | None = None) -> None:
     """Write the product's log, and warnings of libraries, to `stream` (default: standard error)."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(ReadableFormatter())
+    handler.addFilter(NAMES_CALLER)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)

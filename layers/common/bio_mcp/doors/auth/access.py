@@ -30,7 +30,7 @@ class Access:
 
     `resource` is the endpoint's public URL and `issuer` the authorization server, each empty if there is none. A token
     with `write_scope` may do everything, one with `read_scope` may read and ask NCBI, and one that names no scope of
-    this server has `default_scopes`.
+    this server has `default_scopes`. With `public_read` nobody needs a token to read.
     """
 
     tokens: Tokens
@@ -41,6 +41,7 @@ class Access:
     write_scope: str = "bio:write"
     calls_per_minute: int = 0
     default_scopes: tuple[str, ...] = SCOPES
+    public_read: bool = False
 
     def permitted(self, caller: Caller) -> Caller:
         """An authenticated `caller` with the scopes of this server that its token stands for."""
@@ -52,8 +53,11 @@ class Access:
 
 
 def access(settings: Settings) -> Access | None:
-    """The policy; None if no tokens are configured."""
+    """The policy; None if no tokens are configured, and reading takes none."""
     read = _issuers(settings) if settings.auth_jwks_url else _shared(settings)
+    public_read = settings.public_read == "on"
+    if read is None and public_read:
+        read = tuple  # no keys, so no token is good
     if read is None:
         return None
     if settings.resource_url:
@@ -73,6 +77,7 @@ def access(settings: Settings) -> Access | None:
         write_scope=settings.auth_write_scope,
         calls_per_minute=settings.calls_per_minute,
         default_scopes=settings.auth_default_scopes,
+        public_read=public_read,
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Sequence
 from math import ceil
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bio_mcp.callers import Caller
+from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.permissions import KEY
 from bio_mcp.doors.auth.rate import RateLimiter
@@ -34,7 +35,8 @@ log = logging.getLogger(__name__)
 
 
 class TokenRequired:
-    """Passes requests with a valid token on to `app`, with what the token permits (RFC 6750).
+    """Passes requests with a valid token on to `app`, with what the token permits (RFC 6750), and those without any
+    where all may read.
 
     Answers 401 without a valid token, 403 without the scopes, 429 for too many calls, and 503 if tokens cannot be
     checked because the keys cannot be read.
@@ -47,11 +49,29 @@ class TokenRequired:
         self._rate = RateLimiter(access.calls_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        outcome = await self._authenticate(Headers(scope=scope).getlist("authorization"))
+        headers = Headers(scope=scope).getlist("authorization")
+        outcome = self._anonymous(scope) if self._access.public_read and not headers else await self._named(headers)
         if isinstance(outcome, Response):
             await outcome(scope, receive, send)
         else:
-            await self._app({**scope, KEY: self._access.permitted(outcome)}, receive, send)
+            await self._app({**scope, KEY: outcome}, receive, send)
+
+    def _anonymous(self, scope: Scope) -> Caller | Response:
+        """Whoever comes without a token; the calls of each address are counted."""
+        address, _ = scope.get("client") or ("", 0)
+        return self._unless_too_many(ANONYMOUS, f"{ANONYMOUS.subject} at {address}")
+
+    async def _named(self, headers: list[str]) -> Caller | Response:
+        outcome = await self._authenticate(headers)
+        if isinstance(outcome, Response):
+            return outcome
+        return self._unless_too_many(self._access.permitted(outcome), outcome.subject)
+
+    def _unless_too_many(self, caller: Caller, counted: str) -> Caller | Response:
+        if wait_s := self._rate.wait_s(counted):
+            log.warning("too many calls", extra={"subject": caller.subject})
+            return _too_many(wait_s)
+        return caller
 
     async def _authenticate(self, headers: list[str]) -> Caller | Response:
         if not headers:
@@ -70,24 +90,27 @@ class TokenRequired:
             return unavailable("access tokens cannot be checked at the moment; try again later", retry_after_s=5)
         if missing := [scope for scope in self._access.scopes if scope not in caller.scopes]:
             return self._challenge(403, "insufficient_scope", f"the token lacks the scope {missing[0]}")
-        if wait_s := self._rate.wait_s(caller.subject):
-            log.warning("too many calls", extra={"subject": caller.subject})
-            return _too_many(wait_s)
         return caller
 
     def _challenge(self, status: int, error: str = "", description: str = "") -> Response:
         """The answer to a rejected request. Without any token it names no error (RFC 6750, 3.1)."""
-        parameters = {"error": error, "error_description": description, "scope": " ".join(self._access.scopes)}
-        if self._access.issuer:
-            parameters["resource_metadata"] = metadata_url(self._access.resource)
-        challenge = ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
         body = {"error": error or "unauthorized", "error_description": description or "a Bearer token is needed"}
-        return JSONResponse(body, status, {"www-authenticate": f"Bearer {challenge}".strip()})
+        header = challenge(self._access, error, description, self._access.scopes)
+        return JSONResponse(body, status, {"www-authenticate": header})
+
+
+def challenge(access: Access, error: str, description: str, scopes: Sequence[str]) -> str:
+    """The header WWW-Authenticate that says what a request lacks, and where tokens are to be had."""
+    parameters = {"error": error, "error_description": description, "scope": " ".join(scopes)}
+    if access.issuer:
+        parameters["resource_metadata"] = metadata_url(access.resource)
+    joined = ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
+    return f"Bearer {joined}".strip()
 
 
 def _too_many(wait_s: float) -> Response:
     seconds = ceil(wait_s)
-    description = f"too many calls with this token's subject; try again in {seconds} s"
+    description = f"too many calls; try again in {seconds} s"
     body = {"error": "rate_limited", "error_description": description}
     return JSONResponse(body, 429, {"retry-after": str(seconds)})
 

@@ -10,12 +10,13 @@ from bio_mcp.settings import Settings
 
 
 def issue(
-    settings: Settings, subject: str, lifetime: timedelta, now: datetime, scopes: Sequence[str] = ()
+    settings: Settings, subject: str, lifetime: timedelta, now: datetime, scopes: Sequence[str] = (), tenant: str = ""
 ) -> tuple[str, datetime]:
     """Issue an HS256 token that the server of these settings accepts. Returns the token and its expiry.
 
-    It has every scope that the server requires, and `scopes`, which default to reading and writing. It is signed with
-    the newest secret. Raises `StoreFailed` if a secret that AWS stores cannot be read.
+    It has every scope that the server requires, and `scopes`, which default to reading and writing. `tenant` owns the
+    projects that its holder sees. It is signed with the newest secret. Raises `StoreFailed` if a secret that AWS stores
+    cannot be read.
     """
     if access(settings) is None or not settings.auth_secret:
         raise Misconfigured(
@@ -32,6 +33,8 @@ def issue(
     claims = {"sub": subject, "aud": audience(settings), "iat": int(now.timestamp()), "exp": int(expiry.timestamp())}
     if settings.auth_issuer:
         claims["iss"] = settings.auth_issuer
+    if tenant:
+        claims["tenant"] = tenant
     granted = scopes or (settings.auth_read_scope, settings.auth_write_scope)
     claims["scope"] = " ".join(dict.fromkeys((*settings.auth_scopes, *granted)))
     newest = shared_keys(settings.auth_secret)()[0]

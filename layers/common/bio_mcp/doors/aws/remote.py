@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bio_mcp.call import Outcome, failed_outcome
+from bio_mcp.callers import who
 from bio_mcp.doors.aws.events import event_of
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.errors import Failure, FunctionBroke
@@ -37,9 +38,8 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
                 what, arguments, failure, correlation_id=correlation_id, started=started, caller=caller
             )
         latency_ms = round((time.perf_counter() - started) * 1000)
-        subject = {} if context.subject is None else {"subject": context.subject}
-        fields = subject | {"tool": what.name, "status": outcome.audit.get("status"), "latency_ms": latency_ms}
-        log.info("invoked", extra={**fields, "correlation_id": context.correlation_id})
+        fields = {"tool": what.name, "status": outcome.audit.get("status"), "latency_ms": latency_ms}
+        log.info("invoked", extra={**who(context.caller), **fields, "correlation_id": context.correlation_id})
         return outcome
 
     return invoke

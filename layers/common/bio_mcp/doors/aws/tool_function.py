@@ -18,6 +18,7 @@ from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
 from bio_mcp.doors.aws.sqs import QueuedCalls, records_of
+from bio_mcp.doors.logs import NAMES_CALLER
 from bio_mcp.errors import Failure, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Resource, Tool, by_any_name, resources_in, tools_in
@@ -36,9 +37,12 @@ Handler = Callable[[Any, Any], dict[str, Any]]
 
 def log_as_json(level: str = "info") -> Logger:
     """Write the product's log as one JSON object per line, with the invocation's request id and function name."""
-    return Logger(
+    logger = Logger(
         service="bio_mcp", level=level.upper(), use_rfc3339=True
     )  # the logger bio_mcp, above every logger of the product
+    for handler in logger.handlers:
+        handler.addFilter(NAMES_CALLER)
+    return logger
 
 
 def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.backends) -> Handler:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from bio_mcp.doors.logs import log_for_people
 from bio_mcp.doors.queue_worker import QueueWorker
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
+
+if TYPE_CHECKING:
+    from bio_mcp.doors.auth.access import Access
 
 AUTHORIZATION_LINE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
 
@@ -28,7 +32,8 @@ AUTHORIZATION_LINE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mc
 def serve_command(session: Session, host: str | None, port: int | None, workers: int | None, along: int | None) -> None:
     """Serve MCP over Streamable HTTP at /mcp until stopped.
 
-    To this machine only, unless access tokens are configured: docs/settings.md, MCP_AUTH_SECRET_KEY.
+    To this machine only, unless access tokens are configured or reading takes none: docs/settings.md,
+    MCP_AUTH_SECRET_KEY and BIO_MCP_PUBLIC_READ.
     """
     from bio_mcp.doors.auth.access import access
     from bio_mcp.doors.local import must_require_tokens, serve_locally, serve_on_socket
@@ -39,15 +44,14 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
 
     settings = session.settings
     log_for_people(settings.log_level)
-    host = host or settings.http_host
-    allowed = access(settings)
+    host, allowed = host or settings.http_host, access(settings)
     must_require_tokens(host, allowed is not None)
     named = _named_as(host, settings)
     app = application(named, in_process(session.backends), allowed, public=not is_loopback(host))
     if along is not None:
         serve_on_socket(app, along)
         return
-    announce = _announcing(session, settings.resource_url, requires_tokens=allowed is not None)
+    announce = _announcing(session, settings.resource_url, access=allowed)
     port = settings.http_port if port is None else port
     count = workers or settings.http_workers or default_count()
     with _worker(session):
@@ -74,8 +78,9 @@ def _command_on_socket(host: str, number: int) -> list[str]:
     return [sys.executable, "-c", program, "serve", "--host", host, "--along", str(number)]
 
 
-def _announcing(session: Session, resource: str, *, requires_tokens: bool) -> Callable[[str], None]:
+def _announcing(session: Session, resource: str, *, access: "Access | None") -> Callable[[str], None]:
     papers = corpus_size(session.backends).documents
+    requires_tokens = access is not None and not access.public_read
 
     def announce(base: str) -> None:
         command = f"  claude mcp add --transport http bio-mcp {resource or f'{base}/mcp'}"

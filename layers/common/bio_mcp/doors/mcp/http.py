@@ -25,12 +25,15 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.bearer import NotConfigured, TokenRequired, metadata_routes
 from bio_mcp.doors.auth.origin import HostOriginCheck, Hosts, Origins
+from bio_mcp.doors.auth.permissions import KEY
+from bio_mcp.doors.auth.scopes import ScopeCheck
 from bio_mcp.doors.loopback import LOOPBACK_HOSTS, LOOPBACK_ORIGIN
 from bio_mcp.doors.mcp import jsonrpc
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.landing import Landing
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.settings import Settings
+from bio_mcp.tool import Resource, Tool
 
 MAX_BODY = 5_000 * 1024  # bytes, unless the settings say another number: 500 chunks with vectors, and what Lambda takes
 REQUEST_HEADERS = (
@@ -73,6 +76,7 @@ def application(
         max_body=most,
         pages=pages,
         own_origin=origin,
+        declared=[*TOOLS.values(), *RESOURCES.values()],
     )
 
 
@@ -86,12 +90,14 @@ def serving(
     max_body: int = MAX_BODY,
     pages: Sequence[BaseRoute] = (),
     own_origin: str = "",
+    declared: Iterable[Tool | Resource] = (),
 ) -> FastAPI:
     """`server` as an ASGI application. It serves loopback's and the allowed Host headers, and the allowed Origins;
-    loopback's Origins only unless it is `public`. `pages` may also be called from `own_origin`."""
+    loopback's Origins only unless it is `public`. `pages` may also be called from `own_origin`. Tokens need the
+    scopes of what is `declared`."""
     origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
     hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
-    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body), max_body)
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body, ScopeCheck(declared, access)), max_body)
     if access is not None:
         endpoint = TokenRequired(endpoint, access)
     endpoint = NotConfigured() if public and access is None else HostOriginCheck(endpoint, hosts, origins)
@@ -143,14 +149,15 @@ async def _health() -> JSONResponse:
 class Endpoint:
     """Serves one POST in one stateless session, which ends when the client disconnects."""
 
-    def __init__(self, server: Server[Any], max_body: int) -> None:
+    def __init__(self, server: Server[Any], max_body: int, scopes: ScopeCheck) -> None:
         self._server = server
         self._max_body = max_body
+        self._scopes = scopes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = await receive()
         message = jsonrpc.parsed(request.get("body", b""))
-        if error := jsonrpc.invalid_request(message):
+        if error := jsonrpc.invalid_request(message) or self._scopes.refusal(message, scope.get(KEY)):
             await error(scope, receive, send)
         else:
             await self._serve(scope, receive, send, request, message)

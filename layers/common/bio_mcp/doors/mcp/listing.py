@@ -1,22 +1,25 @@
 """`tools/list`, in few words: every client pays for it in tokens before it has asked anything."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from bio_mcp.callers import may
+from bio_mcp.doors.auth.permissions import caller_of
 from bio_mcp.errors import InvalidInput, Misconfigured
-from bio_mcp.tool import Tool
+from bio_mcp.tool import Resource, Tool
 
 META = "io.github.bio-mcp/"
 ERROR_SCHEMA = {"type": "object", "required": ["code", "message"]}
 DEFS = "#/$defs/"
 
 RequestContext = ServerRequestContext[Any, Any]
+Declared = TypeVar("Declared", Tool, Resource)
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,10 @@ class Listing:
         except InvalidInput as problem:
             raise Misconfigured(str(problem)) from None
 
-    def select(self, names: str, families: Sequence[str]) -> list[types.Tool]:
-        """The listed tools. Raises `InvalidInput` that names the choices."""
-        chosen = self._chosen(names, families)
+    def select(self, names: str, families: Sequence[str], context: RequestContext | None = None) -> list[types.Tool]:
+        """The listed tools, for the caller of `context` those that it may call. Raises `InvalidInput` that names the
+        choices."""
+        chosen = permitted(context, self._chosen(names, families))
         return [list_entry(tool, tool.name if names == "contract" else tool.portable_name) for tool in chosen]
 
     def _chosen(self, names: str, families: Sequence[str]) -> list[Tool]:
@@ -54,9 +58,21 @@ class Listing:
         query = getattr(context.request, "query_params", None) or {}
         families = [name for name in query.get("tools", "").split(",") if name] or self.families
         try:
-            return types.ListToolsResult(tools=self.select(query.get("names") or self.names, families))
+            tools = self.select(query.get("names") or self.names, families, context)
         except InvalidInput as problem:
             raise MCPError(types.INVALID_PARAMS, str(problem)) from None
+        return types.ListToolsResult(tools=tools, **cache_scope(context))
+
+
+def permitted(context: RequestContext | None, declared: Iterable[Declared]) -> list[Declared]:
+    """Those of `declared` that the caller of a request may call or read."""
+    caller = caller_of(context.request) if context else None
+    return [each for each in declared if may(caller, each.scope)]
+
+
+def cache_scope(context: RequestContext) -> dict[str, Any]:
+    """Who may share a list: nobody where a caller has its own."""
+    return {"cache_scope": "private"} if caller_of(context.request) else {}
 
 
 def list_entry(tool: Tool, name: str) -> types.Tool:

@@ -23,9 +23,10 @@ from mcp.shared.exceptions import MCPError
 
 from bio_mcp import __version__
 from bio_mcp.call import Outcome, call, excerpt, failed_outcome, read
+from bio_mcp.callers import forbidden, may
 from bio_mcp.deadline import Deadline
-from bio_mcp.doors.auth.permissions import caller_of, forbidden, may
-from bio_mcp.doors.mcp.listing import META, Listing, RequestContext
+from bio_mcp.doors.auth.permissions import caller_of
+from bio_mcp.doors.mcp.listing import META, Listing, RequestContext, cache_scope, permitted
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
 from bio_mcp.tool import Context, Resource, Tool, by_any_name
@@ -116,9 +117,9 @@ class Running:
         """
         deadline, caller = Deadline(what.timeout), caller_of(request.request)
         context = Context(uuid4().hex, deadline, _progress(request, deadline), caller=caller)
-        if not may(caller, what):
-            call_id = context.correlation_id
-            return failed_outcome(what, arguments, forbidden(what), correlation_id=call_id, caller=caller)
+        if not may(caller, what.scope):
+            problem, call_id = forbidden(what.name, what.scope), context.correlation_id
+            return failed_outcome(what, arguments, problem, correlation_id=call_id, caller=caller)
         invoke, threads = partial(self._invoke, what, arguments, context), self._threads[what.open_world]
         try:
             return await anyio.to_thread.run_sync(invoke, abandon_on_cancel=True, limiter=threads)
@@ -141,7 +142,8 @@ class Calling:
     async def call_tool(self, context: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool. An unknown one is a JSON-RPC error that lists the known ones."""
         if (tool := self.tools.get(params.name)) is None:
-            known = list(dict.fromkeys(tool.portable_name for tool in self.tools.values()))
+            allowed = permitted(context, self.tools.values())
+            known = list(dict.fromkeys(tool.portable_name for tool in allowed))
             name = excerpt(params.name)
             message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
             raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
@@ -162,20 +164,20 @@ class Reading:
     running: Running
 
     async def list_resources(
-        self, _context: RequestContext, _params: types.PaginatedRequestParams | None
+        self, context: RequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the resources without parameters."""
         plain = [
             types.Resource(
                 uri=resource.uri, name=resource.name, description=resource.description, mime_type=resource.mime_type
             )
-            for resource in self.resources
+            for resource in permitted(context, self.resources)
             if not resource.parameters
         ]
-        return types.ListResourcesResult(resources=plain)
+        return types.ListResourcesResult(resources=plain, **cache_scope(context))
 
     async def list_templates(
-        self, _context: RequestContext, _params: types.PaginatedRequestParams | None
+        self, context: RequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the resources with parameters."""
         templates = [
@@ -185,10 +187,10 @@ class Reading:
                 description=resource.description,
                 mime_type=resource.mime_type,
             )
-            for resource in self.resources
+            for resource in permitted(context, self.resources)
             if resource.parameters
         ]
-        return types.ListResourceTemplatesResult(resource_templates=templates)
+        return types.ListResourceTemplatesResult(resource_templates=templates, **cache_scope(context))
 
     async def read_resource(
         self, context: RequestContext, params: types.ReadResourceRequestParams
@@ -197,7 +199,7 @@ class Reading:
         for resource in self.resources:
             if (parameters := resource.match(params.uri)) is not None:
                 return await self._read(resource, parameters, params.uri, context)
-        known = [resource_.uri for resource_ in self.resources]
+        known = [each.uri for each in permitted(context, self.resources)]
         message = f"Unknown resource. Available: {', '.join(known)}"
         raise MCPError(types.INVALID_PARAMS, message, {"uri": excerpt(params.uri), "available": known})
 
