@@ -47,6 +47,7 @@ ORDER = [
     "tool",
     "tools",
     "catalog",
+    "untrusted",
     "call",
     "replaying",
     "setting_fields",

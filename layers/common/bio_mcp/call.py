@@ -24,6 +24,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.calls import Recorder
 from bio_mcp.progress import Progress, silent
 from bio_mcp.tool import Context, Resource, Tool
+from bio_mcp.untrusted import neutral
 
 log = logging.getLogger("bio_mcp.call")
 
@@ -149,6 +150,7 @@ def _account(
         except Exception:
             log.exception("%s failed", what.name, extra={"correlation_id": context.correlation_id})
             body = bug(context.correlation_id)
+    body = neutral(body)
     audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(cache_use)
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}

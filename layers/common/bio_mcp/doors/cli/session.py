@@ -15,6 +15,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Tool
+from bio_mcp.untrusted import addressing_a_model, note
 
 Render = Callable[[Mapping[str, Any]], None]
 
@@ -103,6 +104,8 @@ class Session:
             terminal.print_json(body)
         else:
             render(body)
+        if places := addressing_a_model(body):
+            terminal.warn(note(places))
 
     def answer_each(self, name: str, ids: Sequence[str], ask: Callable[[str], dict[str, Any]], render: Render) -> None:
         """Print what `ask` returns for each id. Of several, failed ones are reported and the others printed.
