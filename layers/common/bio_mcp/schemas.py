@@ -1,4 +1,7 @@
-"""Base models of inputs and answers, bounds of every input, and JSON Schemas in the contracts' form."""
+"""Base models of inputs and answers, bounds of every input, and JSON Schemas in the contracts' form.
+
+The validator of a model is built when it is first used (`defer_build`): a process that runs one command needs few.
+"""
 
 import functools
 from typing import Any, ClassVar, Literal
@@ -21,7 +24,7 @@ class Request(BaseModel):
 
     most_items: ClassVar[int] = MAX_ITEMS
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_max_length=MAX_TEXT)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_max_length=MAX_TEXT, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -51,7 +54,7 @@ def unpublished(schema: dict[str, Any]) -> None:
 class Response(BaseModel):
     """Base of every output model."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class _ContractSchema(GenerateJsonSchema):

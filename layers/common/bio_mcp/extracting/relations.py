@@ -7,6 +7,7 @@ pattern whole states nothing.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from bio_mcp.extracting.negation import denies, leaves_open
 from bio_mcp.graph.nodes import EdgeType, NodeType
@@ -63,14 +64,19 @@ Kinds = tuple[frozenset[NodeType], ...]
 """Types of nodes; those of a later set count where there is none of an earlier."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """A relation between names `a` and `b`, from nodes of `first` to nodes of `second`; in its words."""
 
     edge: EdgeType
     first: Kinds
     second: Kinds
-    words: re.Pattern[str]
+    spelled: str
+
+    @cached_property
+    def words(self) -> re.Pattern[str]:
+        """The words. They are compiled when first used: a start that reads no text does without."""
+        return re.compile(self.spelled, re.IGNORECASE)
 
 
 _PLACES = {
@@ -93,7 +99,7 @@ def _pattern(edge: EdgeType, first: frozenset[NodeType], second: Kinds | frozens
     ended = words + _THEN if words.isascii() and words.endswith(">") else words
     spelled = re.sub("<([A-Z]+1?)>", lambda name: _PLACES[name[1]], ended.replace(" ", r"\s+"))
     kinds = second if isinstance(second, tuple) else (second,)
-    return Pattern(edge, (first,), kinds, re.compile(spelled, re.IGNORECASE))
+    return Pattern(edge, (first,), kinds, spelled)
 
 
 PATTERNS = (
