@@ -1,8 +1,7 @@
 """README.md, docs/laptop.md and docs/projects.md do what they say.
 
-Their commands are run: here or, where it takes more, in tests/all.
-
-A `sh` block is run whole, in a data directory of its own and against the local NCBI. `make` commands are in tests/all.
+What their examples find is looked at here; tests/all/test_readme.py runs every block of commands whole, and `make`.
+Commands run in a data directory of their own and against the local NCBI.
 The sample is cut to two dozen records, since embedding all takes half a CPU-minute; tests/all imports it whole.
 Client configurations are JSON: they must parse, and the program that they name must start as they say. Serving others
 with a token is tests/doors/auth/test_served_door.py.
@@ -12,6 +11,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +19,10 @@ from pathlib import Path
 import pytest
 
 from bio_mcp.doors.cli.program import COMMANDS
+from bio_mcp.doors.cli.program import run as run_command
+from bio_mcp.settings import Settings
 from scripts.docs import ROOT
+from tests.doors.command_line import Ran
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LAPTOP = (ROOT / "docs/laptop.md").read_text(encoding="utf-8")
@@ -29,7 +32,8 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGES, re.DOTALL)
 SCRIPTS = [text for language, text in BLOCKS if language == "sh" and not text.startswith("make ")]
 CONFIGURATIONS = [json.loads(text) for language, text in BLOCKS if language == "json"]
 SAMPLE = "layers/common/bio_mcp/samples/pubmed.xml.gz"
-SEARCH = ".venv/bin/bio-mcp search "
+PROGRAM = ".venv/bin/bio-mcp"
+SEARCH = f"{PROGRAM} search "
 SEARCHES = [line for text in SCRIPTS for line in text.splitlines() if line.startswith(SEARCH)]
 FIT = {"34093119": "acupuncture", "34097036": "vitamin D", "33406518": "risk factors"}  # the topic of the best hit
 READ = "27602157"
@@ -55,6 +59,25 @@ def run_block(script, home, **environment):
     )
 
 
+@pytest.fixture
+def run(ncbi, cli):
+    """Runs one command line of a page in this process, over the data directory of that home."""
+
+    def run(command, home):
+        known = Settings(
+            home=home / "corpus",
+            ncbi_base_url=ncbi.base_url,
+            ncbi_delay_ms=1,
+            ncbi_admin_email="test@example.org",
+        )
+        cli.capsys.readouterr()
+        program, *argv = shlex.split(command)
+        assert program == PROGRAM
+        return Ran(run_command(argv, configure=lambda: known), *cli.capsys.readouterr())
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
     """A data directory as `make run` leaves it, with fewer papers."""
@@ -69,16 +92,9 @@ def home(tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.split("\n")[0])
-def test_a_block_of_commands_runs(script, home, ncbi):
-    ran = run_block(script, home, NCBI_BASE_URL=ncbi.base_url, NCBI_REQUEST_DELAY_MS="1")
-    assert ran.returncode == 0, ran.stderr
-    assert "error" not in ran.stderr
-
-
 @pytest.mark.parametrize("command", SEARCHES)
-def test_an_example_of_a_search_finds_what_it_asks_for(command, home):
-    best, *_ = json.loads(run_block(f"{command.removesuffix(' --json')} --json", home).stdout)["results"]
+def test_an_example_of_a_search_finds_what_it_asks_for(command, home, run):
+    best, *_ = run(f"{command.removesuffix(' --json')} --json", home).json["results"]
     pmid = best["doc_id"].removeprefix("pmid:")
     assert re.search(FIT[pmid], command)
     assert re.search(FIT[pmid], f"{best['title']} {best['snippet']}", re.IGNORECASE)
@@ -90,30 +106,22 @@ def test_the_example_of_a_project_finds_what_was_ingested(home):
     assert "Exercise lowers mortality." in run_block(commands, home).stdout
 
 
-def test_a_search_prints_the_reason_of_each_hit(home):
-    hits = run_block(SEARCHES[0], home).stdout.split("\n\n")[:-1]
+def test_a_search_prints_the_reason_of_each_hit(home, run):
+    hits = run(SEARCHES[0], home).out.split("\n\n")[:-1]
     reason = r"\n   (weak match, )?score [\d.]+: meaning [\d.]+ \+ words [\d.]+, times [\d.]+ for quality \d: \w"
     assert hits
     assert all(re.search(reason, hit) for hit in hits)
 
 
-def test_the_example_of_a_sync_brings_papers_that_the_sample_has_not(tmp_path, ncbi):
+def test_the_example_of_a_sync_brings_papers_that_the_sample_has_not_and_none_of_them_twice(tmp_path, run):
     command = next(line for script in SCRIPTS for line in script.splitlines() if " sync " in line)
-    given = {"NCBI_BASE_URL": ncbi.base_url, "NCBI_REQUEST_DELAY_MS": "1"}
-    brought = json.loads(run_block(f"{command} --json", tmp_path, **given).stdout)["inserted"]
+    brought = run(f"{command} --json", tmp_path).json["inserted"]
     sample = gzip.decompress((ROOT / SAMPLE).read_bytes()).decode()
     term = re.search('"(.*)"', command)[1]
-    live = f'.venv/bin/bio-mcp pubmed search "{term}" --json'
-    found = json.loads(run_block(live, tmp_path, **given).stdout)["pmids"]
+    found = run(f'{PROGRAM} pubmed search "{term}" --json', tmp_path).json["pmids"]
     assert brought == len(found)
     assert [pmid for pmid in found if f">{pmid}</PMID>" not in sample]
-
-
-def test_the_second_sync_brings_nothing_twice(home, ncbi):
-    command = next(line for script in SCRIPTS for line in script.splitlines() if " sync " in line)
-    given = {"NCBI_BASE_URL": ncbi.base_url, "NCBI_REQUEST_DELAY_MS": "1"}
-    run_block(f"{command}", home, **given)
-    again = json.loads(run_block(f"{command} --json", home, **given).stdout)
+    again = run(f"{command} --json", tmp_path).json
     assert (again["inserted"], again["updated"], again["state"]) == (0, 0, "complete")
 
 

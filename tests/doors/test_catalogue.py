@@ -55,7 +55,11 @@ async def server(request):
             yield url
 
 
-@pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
+@pytest.mark.parametrize(
+    ("server", "era"),
+    [("http", "2026-07-28"), ("http", "legacy"), ("lambda", "2026-07-28"), ("stdio", "legacy")],
+    indirect=["server"],
+)
 async def test_everything_is_listed_called_and_read(server, era):
     async with Client(server, mode="auto" if era != "legacy" and not isinstance(server, str) else era) as client:
         listed = (await client.list_tools()).tools
@@ -96,6 +100,7 @@ async def test_a_tool_is_called_by_each_of_its_names():
                     assert not (await client.call_tool(name, arguments)).is_error, name
 
 
+@pytest.mark.parametrize("server", ["http", "lambda"], indirect=True)
 async def test_the_first_hit_of_a_search_can_be_read(server):
     async with Client(server) as client:
         found = (await client.call_tool("rag_search", EXAMPLES["rag.search"])).structured_content["results"]
@@ -120,50 +125,49 @@ async def test_twenty_different_calls_at_once_are_answered():
     assert all(each["details"]["retryable"] for each in failures)
 
 
-FUNCTIONS = sorted({TOOLS[name].lambda_module for name in EXAMPLES})
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_functions_entry_point_answers_its_events(function):
-    """In a process of its own, as the Lambda service loads it, over the corpus of this one."""
-    events = sorted((ROOT / "events" / function).glob("*.json"))
-    events = [path for path in events if "Records" not in json.loads(path.read_text())]  # a queue is AWS's only
-    program = (
-        "import json, runpy, sys\n"
-        "from tests.doors.lambda_bridge import context\n"
-        "handler = runpy.run_path(sys.argv[1])['handler']\n"
-        "for path in sys.argv[2:]:\n"
-        "    print(json.dumps(handler(json.load(open(path)), context())), file=sys.stderr)\n"
-    )
-    app = ROOT / "functions" / function / "app.py"
-    done = run_with_corpus("-c", program, str(app), *map(str, events))
-    answers = [json.loads(line) for line in done.stderr.splitlines()]
-    assert len(answers) == len(events)
-    codes = {answer["error"]["code"] for answer in answers if "error" in answer}
-    asks_ncbi = [tool for tool in TOOLS.values() if tool.lambda_module == function and tool.open_world]
-    assert codes <= {code_for(NcbiFailed("x"), tool.family.dialect) for tool in asks_ncbi}
+def test_every_functions_entry_point_answers_its_events():
+    """In one process; in tests/all each function is loaded alone, as the Lambda service does it."""
+    functions = sorted({TOOLS[name].lambda_module for name in EXAMPLES})
+    events = {function: events_of(function) for function in functions}
+    done = run_with_corpus(events)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert sum(line["message"] == "call" for line in lines) == len(events)
+    assert sum(line["message"] == "call" for line in lines) == sum(map(len, events.values()))
+    for function, answers in answers_of(done):
+        assert len(answers) == len(events[function]) > 0
+        codes = {answer["error"]["code"] for answer in answers if "error" in answer}
+        asks_ncbi = [tool for tool in TOOLS.values() if tool.lambda_module == function and tool.open_world]
+        assert codes <= {code_for(NcbiFailed("x"), tool.family.dialect) for tool in asks_ncbi}, function
 
 
 def test_the_mcp_functions_entry_point_answers_its_events():
-    events = sorted((ROOT / "events/mcp_http").glob("*.json"))
-    program = (
-        "import json, runpy, sys\n"
-        "from tests.doors.lambda_bridge import context\n"
-        "handler = runpy.run_path(sys.argv[1])['handler']\n"
-        "for path in sys.argv[2:]:\n"
-        "    print(json.dumps(handler(json.load(open(path)), context())), file=sys.stderr)\n"
-    )
-    done = run_with_corpus("-c", program, str(ROOT / "functions/mcp_http/app.py"), *map(str, events))
-    answers = [json.loads(line) for line in done.stderr.splitlines()]
+    events = events_of("mcp_http")
+    [(_, answers)] = answers_of(run_with_corpus({"mcp_http": events}))
     assert [each["statusCode"] for each in answers] == [200] * len(events)
     assert all("result" in json.loads(each["body"]) for each in answers)
 
 
-def run_with_corpus(*arguments):
+def events_of(function):
+    events = sorted((ROOT / "events" / function).glob("*.json"))
+    return [str(path) for path in events if "Records" not in json.loads(path.read_text())]  # a queue is AWS's only
+
+
+def answers_of(done):
+    """Each function with its answers."""
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+PROGRAM = """
+import json, runpy, sys
+from tests.doors.lambda_bridge import context
+for function, events in json.loads(sys.argv[1]).items():
+    handler = runpy.run_path(f"functions/{function}/app.py")["handler"]
+    print(json.dumps([function, [handler(json.load(open(path)), context()) for path in events]]), file=sys.stderr)
+"""
+
+
+def run_with_corpus(events):
     env = {"BIO_MCP_HOME": str(corpus().settings.home), "NCBI_BASE_URL": "http://127.0.0.1:9/", "NCBI_MAX_RETRIES": "0"}
     env |= {"NCBI_REQUEST_DELAY_MS": "1", "BIO_MCP_INGEST_ROOTS": str(ROOT)}
     env |= {"MCP_AUTH_SECRET_KEY": re.search(r"```text\n(.+)\n```", (ROOT / "events/README.md").read_text())[1]}
-    command = [sys.executable, *arguments]
+    command = [sys.executable, "-c", PROGRAM, json.dumps(events)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=env)

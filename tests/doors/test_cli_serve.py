@@ -66,6 +66,13 @@ def serving(home, *options):
             assert "Fatal Python error" not in started.communicate(timeout=30)[1]
 
 
+@pytest.fixture(scope="module")
+def url(home):
+    """A server that more than one test asks."""
+    with serving(home) as (url, _):
+        yield url
+
+
 def asked(method, **params):
     return {"jsonrpc": "2.0", "id": next(CALL_IDS), "method": method, "params": params}
 
@@ -73,13 +80,6 @@ def asked(method, **params):
 def post(url, message):
     headers = {"accept": "application/json, text/event-stream"}
     return httpx.post(url, json=message, headers=headers, timeout=60).json()["result"]
-
-
-def test_it_serves_says_where_and_stops_when_told(home):
-    with serving(home) as (url, started):
-        found = post(url, asked("tools/call", name="rag_search", arguments={"query": "lung cancer", "top_k": 2}))
-        assert found["structuredContent"]["results"]
-    assert started.returncode == 0
 
 
 def test_a_further_process_answers_while_the_first_cannot(home):
@@ -93,43 +93,44 @@ def test_a_further_process_answers_while_the_first_cannot(home):
     assert started.returncode == 0
 
 
-def test_a_restart_keeps_everything(home):
+def test_it_serves_says_where_stops_when_told_and_a_restart_keeps_everything(home):
     answers = []
     for _ in range(2):
-        with serving(home) as (url, _):
+        with serving(home) as (url, started):
             call = asked("tools/call", name="rag_search", arguments={"query": "lung cancer"})
             answers.append(post(url, call)["structuredContent"])
+        assert started.returncode == 0
     assert answers[0] == answers[1]
+    assert answers[0]["results"]
 
 
-def test_a_server_sees_what_a_command_changes(home):
-    with serving(home) as (url, _):
-        assert run(home, "checkpoint", "set", "mine", "2021-06-01").returncode == 0
-        state = post(url, asked("tools/call", name="corpus_checkpoint_get", arguments={"query_key": "mine"}))
-        assert state["structuredContent"]["last_edat"] == "2021-06-01T00:00:00Z"
+def test_a_server_sees_what_a_command_changes(home, url):
+    assert run(home, "checkpoint", "set", "mine", "2021-06-01").returncode == 0
+    state = post(url, asked("tools/call", name="corpus_checkpoint_get", arguments={"query_key": "mine"}))
+    assert state["structuredContent"]["last_edat"] == "2021-06-01T00:00:00Z"
 
 
-def test_a_port_that_is_taken_is_reported(home):
-    with serving(home) as (url, _):
-        port = url.rpartition(":")[2].partition("/")[0]
-        ran = run(home, "serve", "--port", port)
+def test_a_port_that_is_taken_is_reported(home, url):
+    port = url.rpartition(":")[2].partition("/")[0]
+    ran = run(home, "serve", "--port", port)
     assert (ran.returncode, ran.stdout) == (1, "")
     assert f"port {port} on 127.0.0.1 is taken" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
-def test_it_serves_this_machine_only_without_access_tokens(home):
-    ran = run(home, "serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  it must be refused
-    assert ran.returncode == 1
-    assert ran.stderr.startswith("error: 0.0.0.0 is not a loopback address and there are no access tokens")
-    assert "Set MCP_AUTH_SECRET_KEY" in ran.stderr
+def test_it_serves_this_machine_only_without_access_tokens(cli):
+    ran = cli("serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  it must be refused
+    assert ran.code == 1
+    assert ran.err.startswith("error: 0.0.0.0 is not a loopback address and there are no access tokens")
+    assert "Set MCP_AUTH_SECRET_KEY" in ran.err
 
 
-def test_a_family_that_does_not_exist_ends_the_start(home):
-    ran = run(home, "serve", "--port", "0", BIO_MCP_TOOLS="sonnets")
-    assert ran.returncode == 1
-    assert "sonnets" in ran.stderr
-    assert "Traceback" not in ran.stderr
+def test_a_family_that_does_not_exist_ends_the_start(cli):
+    cli.settings = {"tool_families": ("sonnets",)}
+    ran = cli("serve", "--port", "0")
+    assert ran.code == 1
+    assert "sonnets" in ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_stdio_answers_its_client_and_puts_nothing_else_on_stdout(home):

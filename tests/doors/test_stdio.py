@@ -16,8 +16,14 @@ PROGRAM = ["-m", "tests.doors.sample_stdio"]
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=["auto", "legacy"])
+@pytest.fixture(scope="module")
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture(scope="module", params=["auto", "legacy"])
 async def client(request):
+    """A client of one process, which answers all tests of its era."""
     parameters = StdioServerParameters(command=sys.executable, args=PROGRAM, cwd=str(ROOT))
     async with Client(stdio_client(parameters), mode=request.param) as connected:
         yield connected

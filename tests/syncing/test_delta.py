@@ -38,11 +38,6 @@ def everything(ncbi):
     return {str(pmid) for pmid in ncbi.control.pmids()}
 
 
-def short(ncbi):
-    """Records without an abstract: cheap to copy by the thousand."""
-    return [pmid for pmid in ncbi.control.pmids()[:80] if "<Abstract>" not in ncbi.control.record(pmid)]
-
-
 def heads(corpus, ncbi):
     return corpus.documents.heads(sorted(everything(ncbi)))
 
@@ -134,17 +129,6 @@ def test_a_paper_that_gets_retracted_is_marked_in_the_next_sync(corpus, ncbi):
     ncbi.control.revise(int(pmid), "2025/12/31", {"<PublicationTypeList>": notice})
     run(corpus, overlap=0)
     assert corpus.documents.get(pmid).article.retraction == "retracted"
-
-
-def test_a_window_over_the_cap_and_a_day_over_it_are_cut_and_read_whole(corpus, ncbi):
-    """PubMed lists 9,999 records of a search and no more: 10,101 in the window, 10,050 of them on one day."""
-    on_one_day = ncbi.control.clone(10_050, "2025/11/11", sources=short(ncbi))
-    others = ncbi.control.clone(51, ["2025/11/03", "2025/11/20"], first=95_000_001, sources=short(ncbi))
-    report = run(corpus, term='"2025/11/01"[crdt] : "2025/11/30"[crdt]')
-    assert (report.inserted, report.state) == (10_101, "complete")
-    assert corpus.documents.heads([str(pmid) for pmid in (*on_one_day, *others)]).keys() == {
-        str(pmid) for pmid in (*on_one_day, *others)
-    }
 
 
 def test_a_batch_that_fails_in_the_middle_is_fetched_again_before_the_run_ends(corpus, ncbi):

@@ -16,6 +16,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from bio_mcp.catalog import TOOLS
+from bio_mcp.doors.cli.program import run as run_command
 from bio_mcp.doors.mcp.http import MAX_BODY
 from tests.doors.auth.issuer import publishing
 from tests.doors.auth.minting import ISSUER, RESOURCE, SECRET, hs256, jwk, rs256
@@ -163,13 +164,17 @@ def test_a_token_made_to_read_does_not_write(url, tmp_path):
         ({"MCP_AUTH_SECRET_KEY": SECRET, "MCP_ALLOWED_ORIGINS": "*"}, "MCP_ALLOWED_ORIGINS holds '*'"),
     ],
 )
-def test_it_does_not_start_open_by_accident(tmp_path, configured, says):
-    ended = run(tmp_path, "serve", "--port", "0", MCP_HTTP_HOST="0.0.0.0", **configured)  # noqa: S104  refused
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert says in ended.stderr
-    assert "Traceback" not in ended.stderr
-    logged = (tmp_path / "bio-mcp.log").read_text() if (tmp_path / "bio-mcp.log").exists() else ""
-    assert [each for each in (SECRET, "too-short-a-secret") if each in ended.stderr + logged] == []
+def test_it_does_not_start_open_by_accident(cli, monkeypatch, configured, says):
+    given = {"BIO_MCP_HOME": str(cli.home), "MCP_HTTP_HOST": "0.0.0.0", **configured}  # noqa: S104  refused
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert run_command(["serve", "--port", "0"]) == 1
+    out, err = cli.capsys.readouterr()
+    assert out == ""
+    assert says in err
+    assert "Traceback" not in err
+    logged = (cli.home / "bio-mcp.log").read_text() if (cli.home / "bio-mcp.log").exists() else ""
+    assert [each for each in (SECRET, "too-short-a-secret") if each in err + logged] == []
 
 
 def test_the_token_is_told_as_json_with_its_end(tmp_path):
