@@ -95,6 +95,7 @@ THIRD_PARTIES = {
     "anyio": {"doors"},
     "click": {"doors"},
     "fastapi": {"doors"},
+    "jinja2": {"doors.console"},
     "jwt": {"doors.auth"},
     "mangum": {"doors"},
     "mcp": {"doors"},

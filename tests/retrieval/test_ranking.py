@@ -5,7 +5,15 @@ import pytest
 
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate, StaticQuality
-from bio_mcp.retrieval.ranking import RETRACTED_FACTOR, apply_quality_bias, feedback_papers, fuse, move_towards, rank
+from bio_mcp.retrieval.ranking import (
+    RETRACTED_FACTOR,
+    apply_quality_bias,
+    feedback_papers,
+    fuse,
+    move_towards,
+    places_in_legs,
+    rank,
+)
 from tests.memory_corpus import TODAY
 
 
@@ -91,6 +99,11 @@ def test_refined_cosines_stand_in_for_the_first_ones():
     papers = (candidate("1", None, 0.9), candidate("2", None, 0.8))
     fused = fuse(papers, 200, {"1": 0.2, "2": 0.7})
     assert fused["2"].score > fused["1"].score
+
+
+def test_each_paper_has_its_place_by_words_and_by_meaning():
+    papers = ranked(candidate("1", 9, 0.9), candidate("2", None, 0.5), candidate("3", 9, 0.4), candidate("4", 2))
+    assert places_in_legs(papers) == {"1": (1, 1), "2": (None, 2), "3": (1, 3), "4": (3, None)}
 
 
 def test_feedback_comes_from_the_best_papers_that_stand():

@@ -57,6 +57,12 @@ class Author:
     equal_contribution: bool = False
     valid: bool = True
 
+    @property
+    def short_name(self) -> str:
+        """`Horby P`, with suffix; a group's name as it is."""
+        parts = (self.last_name, self.initials or self.fore_name, self.suffix)
+        return self.collective_name or " ".join(part for part in parts if part)
+
 
 @dataclass(slots=True)
 class AbstractSection:

@@ -10,6 +10,7 @@ A retracted paper's score is multiplied by `RETRACTED_FACTOR`. With the quality 
 (1 + quality / 10), so 0.72 of a paper of quality 9 becomes 1.37.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -44,6 +45,13 @@ class Fused(NamedTuple):
     def score(self) -> float:
         """The sum, in [0, 1]."""
         return self.semantic + self.lexical
+
+
+class Places(NamedTuple):
+    """A document's place by words and by meaning, from 1; None where that leg did not find it."""
+
+    lexical: int | None
+    semantic: int | None
 
 
 @dataclass(slots=True)
@@ -131,6 +139,20 @@ def _rank_one(candidate: Candidate, fused: Fused, today: date, quality_bias: boo
     if quality_bias:
         score = apply_quality_bias(score, points)
     return Ranked(candidate, fused, points, round(score, 6), quality_bias, today)
+
+
+def places_in_legs(ranked: Iterable[Ranked]) -> dict[str, Places]:
+    """The place of each document in each leg, by PMID. Documents with equal shares have the same place."""
+    documents = list(ranked)
+    lexical = sorted(-each.fused.lexical for each in documents)
+    semantic = sorted(-each.fused.semantic for each in documents)
+    return {
+        each.candidate.pmid: Places(
+            None if each.candidate.bm25 is None else bisect_left(lexical, -each.fused.lexical) + 1,
+            None if each.candidate.sim is None else bisect_left(semantic, -each.fused.semantic) + 1,
+        )
+        for each in documents
+    }
 
 
 def _quality_inputs(candidate: Candidate) -> tuple[int | None, int | None, int | None, int | None, RetractionStatus]:

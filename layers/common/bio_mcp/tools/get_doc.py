@@ -7,7 +7,7 @@ from bio_mcp.literature.addresses import doi_page, pmc_page, pubmed_page
 from bio_mcp.literature.clock import utc
 from bio_mcp.literature.identifiers import bare_pmid
 from bio_mcp.literature.quality import QUALITY_VERSION, quality, year
-from bio_mcp.literature.records import Article, Author, Document, RetractionStatus
+from bio_mcp.literature.records import Article, Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import Request, Response, resource, tool
@@ -69,32 +69,32 @@ class Study(Response):
 @tool("rag.get", family=BIO_MCP, scope="read", command="get", timeout=5)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
-    return _paper(_document(request.doc_id.removeprefix("pmid:"), backends), backends)
+    return paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)
 
 
 @resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, scope="read", timeout=5)
 def pubmed_paper(backends: Backends, pmid: str) -> Paper:
     """One paper of the corpus, as rag_get returns it."""
-    return _paper(_document(pmid, backends), backends)
+    return paper_of(stored_document(pmid, backends), backends)
 
 
 @resource("paper://pmid/{id}", name="study", family=TTM, scope="read", timeout=5)
 def study(backends: Backends, id: str) -> Study:
     """Bibliographic metadata of one paper of the corpus."""
-    article = _document(id, backends).article
+    article = stored_document(id, backends).article
     return Study(
         pmid=article.pmid,
         title=article.title or article.vernacular_title or "",
         abstract=abstract_text(article) or None,
-        authors=[_name(author) for author in article.authors],
+        authors=[each.short_name for each in article.authors],
         journal=_source(article),
         year=year(article),
-        links=_links(article),
+        links=links_of(article),
         retraction=article.retraction,
     )
 
 
-def _document(pmid: str, backends: Backends) -> Document:
+def stored_document(pmid: str, backends: Backends) -> Document:
     """The stored paper. Raises `InvalidInput` for text that is no PMID, `NotFound` with advice how to get it."""
     pmid = bare_pmid(pmid)
     try:
@@ -107,7 +107,7 @@ def _document(pmid: str, backends: Backends) -> Document:
         ) from None
 
 
-def _paper(document: Document, backends: Backends) -> Paper:
+def paper_of(document: Document, backends: Backends) -> Paper:
     """The paper in the contract's terms, with its quality as of today."""
     article = document.article
     weighed = quality(article, backends.today())
@@ -133,7 +133,7 @@ def _paper(document: Document, backends: Backends) -> Paper:
         ),
         version=document.version,
         doi=article.doi,
-        authors=[_name(author) for author in article.authors],
+        authors=[each.short_name for each in article.authors],
         year=year(article),
         retraction=article.retraction,
     )
@@ -153,15 +153,7 @@ def _instant(eastern: str | None) -> str | None:
     return utc(eastern) if "T" in eastern else f"{eastern}T00:00:00Z"
 
 
-def _name(author: Author) -> str:
-    """`Horby P`, with suffix; a group's name as it is."""
-    if author.collective_name:
-        return author.collective_name
-    parts = (author.last_name, author.initials or author.fore_name, author.suffix)
-    return " ".join(part for part in parts if part)
-
-
-def _links(article: Article) -> list[str]:
+def links_of(article: Article) -> list[str]:
     """Addresses of the paper in PubMed, by its DOI, and in PubMed Central."""
     return [
         pubmed_page(article.pmid),

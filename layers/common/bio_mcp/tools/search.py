@@ -12,7 +12,7 @@ from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
 from bio_mcp.retrieval.passages import StoredChunk, chunk_uuid
-from bio_mcp.retrieval.ranking import Ranked, rounded
+from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
@@ -57,6 +57,8 @@ class SearchHit(Response):
     chunk_id: str | None = Field(default=None, description="the passage")
     section: str | None = Field(default=None, description="of the abstract")
     explanation: str | None = Field(default=None, description="of the score")
+    word_rank: int | None = Field(default=None, description="place by words alone")
+    vector_rank: int | None = Field(default=None, description="by meaning alone")
     match: Literal["weak"] = Field(default=_ABSENT, description="if neither meaning nor words fit")
 
 
@@ -85,7 +87,7 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     documents = backends.documents.get_many(pmids)
     chunks = backends.passages.chunks(pmids, None if request.group_by_doc else retrieved.vector)
     shown = [each for each in places if each.candidate.pmid in documents and chunks.get(each.candidate.pmid)]
-    view = _View(retrieved, backends.chunk_namespace, request.group_by_doc)
+    view = _View(retrieved, backends.chunk_namespace, request.group_by_doc, places_in_legs(retrieved.ranked))
     hits = [hit for each in shown for hit in view.hits(each, documents, chunks)]
     hits.sort(key=lambda hit: (-hit.score, -(hit.quality or 0), -int(hit.doc_id[5:]), hit.chunk_id or ""))
     gone = [f"{len(places) - len(shown)} papers were deleted during the search"] if len(shown) < len(places) else []
@@ -136,6 +138,7 @@ class _View:
     retrieved: Retrieved
     namespace: UUID
     one_per_paper: bool
+    places: Mapping[str, Places]
 
     def hits(
         self, place: Ranked, documents: Mapping[str, Document], chunks: Mapping[str, list[StoredChunk]]
@@ -151,6 +154,7 @@ class _View:
     def _hit(self, place: Ranked, document: Document, chunk: StoredChunk, share: float = 1.0) -> SearchHit:
         """One hit: the passage with the paper's fields; `share` is its part of the paper's score."""
         candidate, article, terms = place.candidate, document.article, self.retrieved.terms
+        by_words, by_meaning = self.places[candidate.pmid]
         title, sim = article.title or article.vernacular_title, candidate.sim if chunk.sim is None else chunk.sim
         weak = is_weak(sim, lambda: overlap(f"{title or ''} {chunk.text}", terms) / len(terms))
         return SearchHit(
@@ -169,6 +173,8 @@ class _View:
             chunk_id=chunk.chunk_id,
             section=chunk.section,
             explanation=place.explanation,
+            word_rank=by_words,
+            vector_rank=by_meaning,
             **_match(weak),
         )
 

@@ -18,6 +18,8 @@ from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from bio_mcp.doors.auth.access import Access
 
 AUTHORIZATION_LINE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
@@ -30,24 +32,20 @@ AUTHORIZATION_LINE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mc
 @click.option("--along", type=int, hidden=True, help="The number of a socket that another process of serve opened.")
 @click.pass_obj
 def serve_command(session: Session, host: str | None, port: int | None, workers: int | None, along: int | None) -> None:
-    """Serve MCP over Streamable HTTP at /mcp until stopped.
+    """Serve MCP over Streamable HTTP at /mcp, and pages for a browser at /, until stopped.
 
     To this machine only, unless access tokens are configured or reading takes none: docs/settings.md,
     MCP_AUTH_SECRET_KEY and BIO_MCP_PUBLIC_READ.
     """
     from bio_mcp.doors.auth.access import access
     from bio_mcp.doors.local import must_require_tokens, serve_locally, serve_on_socket
-    from bio_mcp.doors.loopback import is_loopback
-    from bio_mcp.doors.mcp.http import application
-    from bio_mcp.doors.mcp.server import in_process
     from bio_mcp.doors.processes import default_count
 
     settings = session.settings
     log_for_people(settings.log_level)
     host, allowed = host or settings.http_host, access(settings)
     must_require_tokens(host, allowed is not None)
-    named = _named_as(host, settings)
-    app = application(named, in_process(session.backends), allowed, public=not is_loopback(host))
+    app = _application(session, host, allowed)
     if along is not None:
         serve_on_socket(app, along)
         return
@@ -64,6 +62,20 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
             workers=count,
             worker=partial(_command_on_socket, host),
         )
+
+
+def _application(session: Session, host: str, allowed: "Access | None") -> "ASGIApp":
+    """The endpoint, and the console for who is signed in; for everybody where only this machine is served."""
+    from bio_mcp.doors.auth.sessions import Sessions, SignedIn
+    from bio_mcp.doors.console.routes import routes
+    from bio_mcp.doors.loopback import is_loopback
+    from bio_mcp.doors.mcp.http import application
+    from bio_mcp.doors.mcp.server import in_process
+
+    settings, invoke = session.settings, in_process(session.backends)
+    sessions = Sessions(lambda: session.backends.authorizations, https=settings.resource_url.startswith("https:"))
+    pages = routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url)
+    return application(_named_as(host, settings), invoke, allowed, public=not is_loopback(host), pages=pages)
 
 
 def _named_as(host: str, settings: Settings) -> Settings:

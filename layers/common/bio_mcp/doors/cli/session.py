@@ -12,6 +12,7 @@ from bio_mcp.doors.cli.waiting import Waiting
 from bio_mcp.doors.cli.wording import for_commands
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.ports import Backends
+from bio_mcp.ports.authorizations import Authorizations
 from bio_mcp.progress import Progress
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Tool
@@ -22,6 +23,11 @@ Render = Callable[[Mapping[str, Any]], None]
 
 class OpenBackends(Backends, Protocol):
     """Backends that this process opened and closes at its end."""
+
+    @property
+    def authorizations(self) -> Authorizations:
+        """Who is signed in, and what clients were granted: for doors alone."""
+        ...
 
     def close(self) -> None:
         """Close files and connections."""

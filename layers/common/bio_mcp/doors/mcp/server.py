@@ -117,8 +117,13 @@ class Running:
 
         If the client disconnects, the call's deadline expires at once.
         """
-        deadline, caller = Deadline(what.timeout), caller_of(request.request)
-        context = Context(uuid4().hex, deadline, _progress(request, deadline), caller=caller)
+        deadline = Deadline(what.timeout)
+        context = Context(uuid4().hex, deadline, _progress(request, deadline), caller=caller_of(request.request))
+        return await self.within(what, arguments, context)
+
+    async def within(self, what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
+        """Run a tool or resource in `context`, as `run` does."""
+        caller, deadline = context.caller, context.deadline
         if not may(caller, what.scope):
             problem, call_id = forbidden(what.name, what.scope), context.correlation_id
             return failed_outcome(what, arguments, problem, correlation_id=call_id, caller=caller)

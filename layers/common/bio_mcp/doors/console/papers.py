@@ -1,0 +1,118 @@
+"""The page of a paper: its record, what became of it, how to cite it, and its stored versions."""
+
+from collections.abc import Iterator, Sequence
+
+from bio_mcp.doors.console.pages import CONSOLE, Page
+from bio_mcp.errors import NotFound
+from bio_mcp.literature.citing import STYLES, cite
+from bio_mcp.literature.differences import Difference, differences
+from bio_mcp.literature.records import Document
+from bio_mcp.ports import Backends
+from bio_mcp.tool import Response, resource
+from bio_mcp.tools.get_doc import Paper, links_of, paper_of, stored_document
+
+OLD_VERSIONS = 5  # that the corpus stores of a paper
+NAMES = {
+    "ris": "RIS",
+    "bibtex": "BibTeX",
+    "apa_string": "APA",
+    "mla_string": "MLA",
+    "vancouver": "Vancouver",
+    "csl_json": "CSL-JSON",
+}
+
+
+class PieceShown(Response):
+    """A part of a text: `same`, `removed` or `added`."""
+
+    kind: str
+    text: str
+
+
+class DifferenceShown(Response):
+    """A field that a version changed."""
+
+    field: str
+    pieces: list[PieceShown]
+
+
+class VersionShown(Response):
+    """A stored version, and what it changed of the stored one before it; None: none before it is stored."""
+
+    version: int
+    revised: str | None
+    changes: list[DifferenceShown] | None
+
+
+class CitationShown(Response):
+    """A citation in one style."""
+
+    style: str
+    text: str
+
+
+class NoticeShown(Response):
+    """A record that corrects, retracts or comments on the paper; or is corrected by it. `kind` as in MEDLINE."""
+
+    kind: str
+    citation: str | None
+    pmid: str | None
+
+
+class PaperPage(Response):
+    """All that the page shows. Versions: the newest first."""
+
+    paper: Paper
+    links: list[str]
+    headings: list[str]
+    notices: list[NoticeShown]
+    citations: list[CitationShown]
+    versions: list[VersionShown]
+
+
+@resource("console://papers/{pmid}", name="paper page", family=CONSOLE, scope="read", timeout=8)
+def paper_page(backends: Backends, pmid: str) -> PaperPage:
+    """A paper of the corpus with its history."""
+    document = stored_document(pmid, backends)
+    article = document.article
+    return PaperPage(
+        paper=paper_of(document, backends),
+        links=links_of(article),
+        headings=[each.name for each in article.mesh],
+        notices=[NoticeShown(kind=each.kind, citation=each.citation, pmid=each.pmid) for each in article.corrections],
+        citations=[CitationShown(style=NAMES[style], text=cite(article, style)) for style in STYLES],
+        versions=_history(list(_stored(document, backends))),
+    )
+
+
+def _stored(newest: Document, backends: Backends) -> Iterator[Document]:
+    """The versions that the corpus has, the oldest first."""
+    for version in range(max(1, newest.version - OLD_VERSIONS), newest.version):
+        try:
+            yield backends.documents.at_version(newest.article.pmid, version)
+        except NotFound:
+            continue
+    yield newest
+
+
+def _history(stored: Sequence[Document]) -> list[VersionShown]:
+    earlier = [None, *stored[:-1]]
+    return [_version(each, before) for each, before in reversed(list(zip(stored, earlier, strict=True)))]
+
+
+def _version(document: Document, before: Document | None) -> VersionShown:
+    revised = document.article.date_revised
+    changed = None if before is None else differences(before.article, document.article)
+    return VersionShown(
+        version=document.version,
+        revised=revised.isoformat() if revised else None,
+        changes=None if changed is None else [_shown(each) for each in changed],
+    )
+
+
+def _shown(difference: Difference) -> DifferenceShown:
+    pieces = [PieceShown(kind=each.kind, text=each.text) for each in difference.pieces]
+    return DifferenceShown(field=difference.field, pieces=pieces)
+
+
+PAGE = Page("/papers/{pmid}", "paper.html", paper_page)

@@ -1,0 +1,94 @@
+"""The search page: hits, each with why it stands where it does; and an answer, when it is asked for."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bio_mcp.call import Outcome
+from bio_mcp.doors.console.console import Answer, Console, status_of
+from bio_mcp.doors.console.pages import CONSOLE
+from bio_mcp.ports import Backends
+from bio_mcp.schemas import MAX_TEXT
+from bio_mcp.tool import Response as Body
+from bio_mcp.tool import resource
+from bio_mcp.tools.answer import rag_answer
+from bio_mcp.tools.search import rag_search
+
+FIELDS = ("q", "year_from", "year_to", "order", "top_k")  # of the search box
+COUNTS = (10, 20, 50)  # of hits that may be asked for
+MAX_FORM = 12 * MAX_TEXT  # bytes: a character of a question may take four, each sent as three
+LONGEST_NUMBER = 16  # characters that count as a number
+
+
+class Overview(Body):
+    """What the corpus holds."""
+
+    papers: int
+
+
+@resource("console://overview", name="overview", family=CONSOLE, scope="read", timeout=5)
+def overview(backends: Backends) -> Overview:
+    """What there is to search."""
+    return Overview(papers=backends.documents.count())
+
+
+def results(console: Console) -> Answer:
+    """The page with the search box and, once something is asked, what was found."""
+
+    async def show(request: Request) -> Response:
+        asked = {name: request.query_params.get(name, "").strip() for name in FIELDS}
+        question = asked["q"]
+        what, arguments = (rag_search, _arguments(question, asked)) if question else (overview, {})
+        outcome = await console.ask(what, arguments, request)
+        form = {"question": question, "asked": asked, "counts": COUNTS}
+        return _page(console, request, "search.html", outcome, **form, searched=bool(question))
+
+    return show
+
+
+def answer(console: Console) -> Answer:
+    """The page of an answer. It is posted for, as it may cost money: no page of another origin can ask for it."""
+
+    async def show(request: Request) -> Response:
+        question = (await _form(request)).get("q", "").strip()
+        outcome = await console.ask(rag_answer, {"question": question}, request)
+        return _page(console, request, "answer.html", outcome, question=question)
+
+    return show
+
+
+def _page(console: Console, request: Request, template: str, outcome: Outcome, **values: Any) -> Response:
+    """The page of an answer or, with the same boxes to ask again, of its failure."""
+    error = outcome.body["error"] if outcome.failed else None
+    status = status_of(error) if error else HTTPStatus.OK
+    return console.page(request, template, status, data=outcome.body, error=error, **values)
+
+
+def _arguments(question: str, asked: Mapping[str, str]) -> dict[str, Any]:
+    """The arguments of a search; what is no number goes as it is, and the tool says what is wrong with it."""
+    years = {name: _number(asked[name]) for name in ("year_from", "year_to") if asked[name]}
+    return {
+        "query": question,
+        "top_k": _number(asked["top_k"] or str(COUNTS[0])),
+        "quality_bias": asked["order"] != "match",
+        **({"filters": years} if years else {}),
+    }
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < LONGEST_NUMBER else text
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The first value of each field of a form; nothing of a form that is too long."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_FORM:
+            return {}
+    fields = parse_qs(body.decode("ascii", "replace"), errors="replace")
+    return {name: values[0] for name, values in fields.items()}

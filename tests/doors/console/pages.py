@@ -1,0 +1,64 @@
+"""The console as a browser without scripts sees it: fetched, and read as HTML."""
+
+from html.parser import HTMLParser
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from bio_mcp.doors.console.routes import open_to_all, routes
+from bio_mcp.doors.mcp.http import application
+from bio_mcp.doors.mcp.server import in_process
+from bio_mcp.settings import Settings
+
+BASE = "http://127.0.0.1:3010"
+VOID = {"meta", "link", "input", "br", "img", "hr"}
+
+
+def browser(backends: Any, guard: Any = open_to_all, **settings: Any) -> TestClient:
+    """A client of the whole HTTP application over `backends`."""
+    invoke, given = in_process(backends), Settings(**settings)
+    pages = routes(invoke, guard, resource=given.resource_url)
+    return TestClient(application(given, invoke, None, public=False, pages=pages), base_url=BASE)
+
+
+class Page(HTMLParser):
+    """A page's elements, each as (tag, attributes, text within), and every text of it."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__()
+        self.status, self.elements, self._open = answer.status_code, [], []
+        self.source = answer.text
+        self.feed(answer.text)
+        assert self._open == []  # every element is closed, in order
+
+    def handle_starttag(self, tag, attrs):
+        element = [tag, dict(attrs), ""]
+        self.elements.append(element)
+        if tag not in VOID:
+            self._open.append(element)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop()[0] == tag
+
+    def handle_data(self, data):
+        for element in self._open:
+            element[2] += data
+
+    def all(self, tag, **attributes):
+        """The elements with this tag and these attributes; `cls` is one of its classes."""
+        cls = attributes.pop("cls", None)
+        return [
+            each
+            for each in self.elements
+            if each[0] == tag
+            and all(each[1].get(name) == value for name, value in attributes.items())
+            and (cls is None or cls in (each[1].get("class") or "").split())
+        ]
+
+    def text(self, tag, **attributes):
+        """The text of the first such element, with single spaces."""
+        return " ".join(self.all(tag, **attributes)[0][2].split())
+
+    @property
+    def links(self):
+        return [attributes["href"] for _, attributes, _ in self.all("a")]

@@ -1,0 +1,76 @@
+"""The page of a paper: record, status, citations, versions and what changed between them."""
+
+from dataclasses import replace
+
+import pytest
+
+from bio_mcp.literature.citing import STYLES, cite
+from bio_mcp.literature.records import Correction, RetractionStatus
+from bio_mcp.syncing.importing import import_records
+from tests.doors.console.pages import Page, browser
+from tests.memory_corpus import article
+from tests.sample_corpus import Corpus, corpus
+
+FIRST = replace(article("7", "Statins and falls", "Falls were rare among all of them."), doi="10.1000/x", pmcid="PMC7")
+SECOND = replace(FIRST, title="Statins and falls.", pmid_version=2)
+THIRD = replace(
+    SECOND,
+    pmid_version=3,
+    abstract=article("7", "", "Falls were common among all of them.").abstract,
+    retraction=RetractionStatus.RETRACTED,
+    corrections=(Correction("RetractionIn", "J Test. 2021;1:1", "8"),),
+)
+
+
+@pytest.fixture(scope="module")
+def revised(tmp_path_factory):
+    """A corpus with a paper that was revised twice, the second time retracted."""
+    made = Corpus(tmp_path_factory.mktemp("revised"), [])
+    for version in (FIRST, SECOND, THIRD):
+        import_records([version], made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def page(revised):
+    return Page(browser(revised).get("/papers/7"))
+
+
+def test_it_shows_the_record(get):
+    paper = corpus().articles[0]
+    page = get(f"/papers/{paper.pmid}")
+    assert page.text("h1") == " ".join(paper.title.split())
+    assert f"https://pubmed.ncbi.nlm.nih.gov/{paper.pmid}/" in page.links
+    assert paper.authors[0].short_name in page.source
+
+
+def test_a_retraction_is_said_first_and_names_its_notice(page):
+    assert page.text("strong", cls="retracted") == "Retracted"
+    assert "This paper was retracted" in page.source
+    assert "/papers/8" in page.links
+
+
+def test_its_other_addresses_are_linked(page):
+    assert {"https://doi.org/10.1000/x", "https://pmc.ncbi.nlm.nih.gov/articles/PMC7/"} <= set(page.links)
+
+
+def test_it_is_cited_in_six_styles(page):
+    shown = [text for _, _, text in page.all("pre")]
+    assert shown == [cite(THIRD, style) for style in STYLES]
+    assert len(shown) == 6
+
+
+def test_versions_are_shown_newest_first_with_what_each_changed(page):
+    assert [attributes["value"] for _, attributes, _ in page.all("li") if "value" in attributes] == ["3", "2", "1"]
+    fields = [text for _, _, text in page.all("dt")]
+    assert fields[:3] == ["retraction", "notices", "abstract"]
+    assert [text for _, _, text in page.all("del") if "rare" in text] == [" rare"]
+    assert [text for _, _, text in page.all("ins") if "common" in text] == [" common"]
+    assert fields[3:] == ["title"]
+
+
+@pytest.mark.parametrize(("pmid", "status", "words"), [("999", 404, "pubmed_sync_delta"), ("x", 400, "PMID")])
+def test_a_paper_that_is_not_there_is_told_as_a_page(get, pmid, status, words):
+    page = get(f"/papers/{pmid}")
+    assert page.status == status
+    assert words in page.text("div", cls="problem")

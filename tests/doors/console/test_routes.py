@@ -1,0 +1,118 @@
+"""The console's shell: its menu, its headers, its files, and who may see it."""
+
+import re
+
+import pytest
+from starlette.responses import PlainTextResponse
+
+from bio_mcp.callers import Caller
+from bio_mcp.doors.auth.permissions import KEY
+from bio_mcp.doors.console.headers import POLICY
+from bio_mcp.doors.console.routes import PAGES
+from tests.doors.console.pages import Page, browser
+from tests.sample_corpus import corpus
+
+PATHS = ["/", "/?q=pain", "/connect", "/papers/1", "/nothing-here", "/static/console.css", "/static/nothing.js"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_page_runs_what_is_not_the_consoles_own_or_is_shown_in_a_frame(client, path):
+    headers = client.get(path).headers
+    assert headers["content-security-policy"] == POLICY
+    assert "unsafe" not in POLICY
+    assert (headers["x-frame-options"], headers["x-content-type-options"]) == ("DENY", "nosniff")
+    assert headers["referrer-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("path", ["/", "/?q=pain", "/connect"])
+def test_a_page_has_no_script_or_style_within_and_nothing_from_another_host(get, path):
+    page = get(path)
+    scripts, styles = page.all("script"), page.all("link")
+    assert all(attributes["src"].startswith("/static/") and text == "" for _, attributes, text in scripts)
+    assert all(attributes["href"].startswith("/static/") for _, attributes, _ in styles)
+    assert page.all("style") == page.all("img") == []
+    assert not any(name == "style" or name.startswith("on") for _, given, _ in page.elements for name in given)
+
+
+def test_the_menu_names_every_page_and_marks_the_open_one(get):
+    for path, menu in [("/", "Search"), ("/connect", "Connect"), *((p.path, p.menu) for p in PAGES if p.menu)]:
+        current = get(path).all("a", **{"aria-current": "page"})
+        assert [(attributes["href"], text) for _, attributes, text in current] == [(path, menu)]
+
+
+def test_an_address_of_no_page_is_told_as_a_page(get):
+    page = get("/nothing-here")
+    assert (page.status, page.text("h1")) == (404, "There is no such page")
+
+
+def test_pages_are_not_stored_and_files_are_until_their_content_changes(client):
+    assert client.get("/").headers["cache-control"] == "no-store"
+    [address] = re.findall(r"/static/console\.css\?v=[0-9a-f]{16}", client.get("/").text)
+    named, bare = client.get(address), client.get("/static/console.css")
+    assert "immutable" in named.headers["cache-control"]
+    assert bare.headers["cache-control"] == "no-cache"
+    again = client.get(address, headers={"if-none-match": named.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "name", ["../console.py", "..%2Fconsole.py", "%2e%2e/console.py", "htmx.LICENSE", "/etc/hostname"]
+)
+def test_no_other_file_is_served(client, name):
+    answer = client.get(f"/static/{name}")
+    assert answer.status_code == 404
+    assert "import" not in answer.text
+
+
+def test_another_host_and_a_form_of_another_origin_are_refused(client):
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 421
+    posted = client.post("/answer", data={"q": "pain"}, headers={"origin": "https://evil.example"})
+    assert posted.status_code == 403
+
+
+def test_a_form_of_the_consoles_own_origin_is_served(client):
+    posted = client.post("/answer", data={"q": "pain"}, headers={"origin": "http://127.0.0.1:3010"})
+    assert posted.status_code == 200
+
+
+class Refusing:
+    """A guard that lets nobody through."""
+
+    def __init__(self, app):
+        self._app = app
+
+    async def __call__(self, scope, receive, send):
+        await PlainTextResponse("sign in", 401)(scope, receive, send)
+
+
+class As:
+    """A guard that signs everybody in as somebody with some scopes."""
+
+    def __init__(self, *scopes):
+        self._caller = Caller("ann", frozenset(scopes))
+
+    def __call__(self, app):
+        async def signed_in(scope, receive, send):
+            await app({**scope, KEY: self._caller}, receive, send)
+
+        return signed_in
+
+
+@pytest.mark.parametrize("path", ["/", "/?q=pain", "/connect", "/papers/1", "/nothing-here", *(p.path for p in PAGES)])
+def test_every_page_stands_behind_the_guard_and_no_file_does(path):
+    guarded = browser(corpus(), Refusing)
+    assert (guarded.get(path).status_code, guarded.get(path).text) == (401, "sign in")
+    assert guarded.post("/answer", data={"q": "pain"}).status_code == 401
+    assert guarded.get("/static/console.css").status_code == 200
+
+
+def test_a_caller_without_the_scope_is_told_which_one_is_missing():
+    page = Page(browser(corpus(), As("sync")).get("/?q=pain"))
+    assert page.status == 403
+    assert "the scope read" in page.text("div", cls="problem")
+
+
+def test_a_caller_is_named_and_can_sign_out(get):
+    page = Page(browser(corpus(), As("read")).get("/"))
+    assert "ann" in page.text("form", cls="sign-out")
+    assert get("/").all("form", cls="sign-out") == []
