@@ -36,6 +36,7 @@ ORDER = [
     "ports",
     "query_terms",
     "cache_use",
+    "metering",
     "progress",
     "syncing",
     "ingesting",
@@ -53,6 +54,7 @@ ORDER = [
     "setting_fields",
     "aws_settings",
     "language_model_settings",
+    "limit_settings",
     "settings",
     "adapters",
     "wiring",
@@ -61,7 +63,7 @@ ORDER = [
 FORBIDDEN = {
     "tools": {"adapters", "settings", "wiring", "catalog", "call"},
     "doors": {"adapters"},
-    "adapters": {"tool", "tools", "catalog", "call", "settings", "aws_settings", "language_model_settings"},
+    "adapters": {"tool", "tools", "catalog", "call", "settings", "aws_settings", "language_model_settings", "limit_settings"},
 }
 
 # Who may import what we did not write. A layer or module not named for a package may not import it.

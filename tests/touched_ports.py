@@ -24,6 +24,7 @@ from tests.sample_project import add_project
 PORTS = {name for name, member in vars(Backends).items() if isinstance(member, property)} - {
     "chunk_namespace",
     "answer_tau",
+    "sync_max_records",
 }
 RECORD, RECORDED = "calls.record", {"documents", "passages", "graph"}
 STORED = 12  # of the sample's papers: the rest is for a sync to bring

@@ -8,7 +8,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 from uuid import uuid4
 
@@ -20,6 +20,7 @@ from bio_mcp.callers import Caller, forbidden, may, on_behalf_of, who
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
+from bio_mcp.metering import Meter, metered, spend
 from bio_mcp.ports import Backends
 from bio_mcp.ports.calls import Recorder
 from bio_mcp.progress import Progress, silent
@@ -37,12 +38,14 @@ LONGEST = 3_000  # characters of an error's message
 class Outcome:
     """The result of a call: the body that goes on the wire, its audit record, and the failure, if the body is one.
 
-    `failure` is None for a bug, which has a body with the code UNKNOWN and no failure.
+    `failure` is None for a bug, which has a body with the code UNKNOWN and no failure. `budgets`: what is left of the
+    caller's, by unit; empty without a caller.
     """
 
     body: dict[str, Any]
     audit: dict[str, Any]
     failure: Failure | None = None
+    budgets: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
@@ -81,10 +84,12 @@ def call(
     read_from = watch.backends if watch else backends
 
     def run() -> BaseModel:
+        if not unattended:
+            spend("calls")
         request = _parse(tool, arguments)
         return tool.run(request, read_from, context) if tool.wants_context else tool.run(request, read_from)
 
-    outcome = _account(tool, run, dict(arguments), context)
+    outcome = _account(tool, run, dict(arguments), context, meter=_meter(backends, caller))
     if watch:
         watch.record(tool.name, arguments, outcome.audit)
     return outcome
@@ -110,7 +115,17 @@ def read(
     """Read `resource`; never raises."""
     context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout), caller=caller)
     wanted = {**parameters, "context": context} if resource.wants_context else parameters
-    return _account(resource, lambda: resource.run(backends, **wanted), dict(parameters), context)
+
+    def run() -> BaseModel:
+        spend("calls")
+        return resource.run(backends, **wanted)
+
+    return _account(resource, run, dict(parameters), context, meter=_meter(backends, caller))
+
+
+def _meter(backends: Backends, caller: Caller | None) -> Meter | None:
+    """Charges what the call uses; nothing does without a caller."""
+    return Meter(caller, lambda: getattr(backends, "limits", None)) if caller else None
 
 
 def failed_outcome(
@@ -135,12 +150,17 @@ def failed_outcome(
 
 
 def _account(
-    what: Tool | Resource, run: Callable[[], BaseModel], given: Any, context: Context, started: float | None = None
+    what: Tool | Resource,
+    run: Callable[[], BaseModel],
+    given: Any,
+    context: Context,
+    started: float | None = None,
+    meter: Meter | None = None,
 ) -> Outcome:
     """Run, audit and log a call. A bug is logged with its traceback and answered with `bug`."""
     started = time.perf_counter() if started is None else started
     failed: Failure | None = None
-    with counting() as cache_use, bounded_by(context.deadline), on_behalf_of(context.caller):
+    with counting() as cache_use, bounded_by(context.deadline), on_behalf_of(context.caller), metered(meter):
         try:
             if not may(context.caller, what.scope):
                 raise forbidden(what.name, what.scope)
@@ -155,7 +175,7 @@ def _account(
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
     log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **audit})
-    return Outcome(body, audit, failed)
+    return Outcome(body, audit, failed, meter.summary if meter else {})
 
 
 def _parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:

@@ -38,6 +38,12 @@ class Caller:
 PUBLIC = "public"
 """The tenant of those who come without a token."""
 ANONYMOUS = Caller("anonymous", frozenset({"read"}), PUBLIC)
+"""One who comes without a token; `client` then stands for the address."""
+
+
+def is_anonymous(caller: Caller | None) -> bool:
+    """Whether it is one who came without a token where anybody may read."""
+    return caller is not None and (caller.subject, caller.tenant) == (ANONYMOUS.subject, ANONYMOUS.tenant)
 
 
 def may(caller: Caller | None, scope: Scope) -> bool:

@@ -17,6 +17,7 @@ BIO_MCP: Dialect = {
     errors.NotFound: "NOT_FOUND",
     errors.ModelMismatch: "INVARIANT_FAILURE",
     errors.HybridUnavailable: "VALIDATION",
+    errors.BudgetSpent: "RATE_LIMIT",
     errors.Conflict: "STORE",
     errors.NcbiRateLimited: "RATE_LIMIT",
     errors.NcbiFailed: "ENTREZ",
@@ -32,6 +33,7 @@ PUBMED: Dialect = {
     errors.InvalidInput: "VALIDATION",
     errors.Misconfigured: UNKNOWN,  # there is no code for it, and the arguments are not at fault
     errors.NotFound: "NOT_FOUND",
+    errors.BudgetSpent: "NCBI_RATE_LIMIT_WARNING",  # the contract's only word for too many calls
     errors.Conflict: "STORE",
     errors.NcbiRateLimited: "NCBI_RATE_LIMIT_WARNING",
     errors.NcbiUnreadable: "NCBI_PARSING_ERROR",
@@ -49,6 +51,7 @@ CITELOOM: Dialect = {
     errors.NotFound: "INVALID_PROJECT",
     errors.ModelMismatch: "EMBEDDING_MISMATCH",
     errors.HybridUnavailable: "HYBRID_NOT_SUPPORTED",
+    errors.BudgetSpent: "UPSTREAM",  # as a rate limit of NCBI
     errors.Conflict: "INDEX_UNAVAILABLE",
     errors.UpstreamFailed: "UPSTREAM",
     errors.IndexUnavailable: "INDEX_UNAVAILABLE",
@@ -64,6 +67,7 @@ TTM: Dialect = {
     errors.NotFound: "NOT_FOUND",
     errors.ModelMismatch: "INVARIANT_FAILURE",
     errors.HybridUnavailable: "INVALID_ARG",
+    errors.BudgetSpent: "UPSTREAM",  # as a rate limit of NCBI
     errors.Conflict: "STORE",
     errors.UpstreamFailed: "UPSTREAM",
     errors.IndexUnavailable: "INDEX_UNAVAILABLE",

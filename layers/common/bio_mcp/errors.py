@@ -8,6 +8,7 @@
   + NotFound                no such document, job, project or node
   + ModelMismatch           the index was built by another embedding model
   + HybridUnavailable       this project has no lexical leg
+  + BudgetSpent             the caller, or its tenant, has used up what it may use until `retry_after_s` from now
   + Conflict                somebody else holds or changed it; the work is safe, try later
   + UpstreamFailed          a service that we call failed
     - NcbiFailed            ...NCBI answered badly or not at all
@@ -79,6 +80,12 @@ class ModelMismatch(Failure):
 
 class HybridUnavailable(Failure):
     """The project's index has no lexical leg."""
+
+
+class BudgetSpent(Failure):
+    """A caller or a tenant has used up its budget."""
+
+    retryable = True
 
 
 class Conflict(Failure):

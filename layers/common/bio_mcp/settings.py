@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
 from bio_mcp.errors import Misconfigured
-from bio_mcp.language_model_settings import LanguageModelSettings
+from bio_mcp.limit_settings import LimitSettings
 from bio_mcp.literature.eutils import EUTILS_URL
 from bio_mcp.retrieval.passages import NAMESPACE
 from bio_mcp.setting_fields import setting, value_of
@@ -26,7 +26,7 @@ PROGRAMS_NEED = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(LanguageModelSettings):
+class Settings(LimitSettings):
     """Every setting. Lists are comma-separated."""
 
     mode: Literal["embedded", "aws"] = setting(

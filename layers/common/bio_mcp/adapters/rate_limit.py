@@ -48,7 +48,7 @@ def too_late(wait_s: float, cooling: bool) -> DeadlineExceeded | NcbiRateLimited
 
 
 class LocalRateLimiter:
-    """The rate limiter of one process: first come, first served, with starts at least `gap` seconds apart.
+    """The rate limiter of one process: shares take turns, each first come, first served, at least `gap` seconds apart.
 
     A late start (a slow wake-up) delays the following ones, so no time window exceeds its share.
     """
@@ -58,44 +58,56 @@ class LocalRateLimiter:
         self._clock = clock
         self._sleep = sleep
         self._lock = threading.Lock()
-        self._queue: deque[object] = deque()
+        self._queues: dict[str, deque[object]] = {}  # by share; the first has the next turn
         self._free_at = float("-inf")
         self._cool_until = float("-inf")
 
     @property
     def waiting(self) -> int:
         """The number of requests waiting for their turn."""
-        return len(self._queue)
+        return sum(map(len, self._queues.values()))
 
-    def wait(self, deadline: Deadline) -> None:
+    def wait(self, deadline: Deadline, share: str = "") -> None:
         ticket = object()
         with self._lock:
-            self._queue.append(ticket)
+            self._queues.setdefault(share, deque()).append(ticket)
         try:
-            while (seconds := self._until_turn(ticket, deadline)) > 0:
+            while (seconds := self._until_turn(ticket, deadline, share)) > 0:
                 self._sleep(seconds)
         finally:
-            self._leave(ticket)
+            self._leave(ticket, share)
 
     def cool_down(self, seconds: float) -> None:
         with self._lock:
             self._cool_until = max(self._cool_until, self._clock() + seconds)
             self._free_at = max(self._free_at, self._cool_until)
 
-    def _until_turn(self, ticket: object, deadline: Deadline) -> float:
+    def _until_turn(self, ticket: object, deadline: Deadline, share: str) -> float:
         """Seconds until this ticket's turn; 0 takes the turn."""
         with self._lock:
             now = self._clock()
-            place = self._queue.index(ticket)
-            seconds = max(now, self._free_at) + place * self._gap - now
+            seconds = max(now, self._free_at) + self._place(ticket, share) * self._gap - now
             if seconds >= deadline.remaining:
                 raise too_late(seconds, cooling=now < self._cool_until)
             if seconds <= 0:
-                self._queue.popleft()
+                queue = self._queues.pop(share)
+                queue.popleft()
+                if queue:
+                    self._queues[share] = queue
                 self._free_at = now + self._gap
             return seconds
 
-    def _leave(self, ticket: object) -> None:
+    def _place(self, ticket: object, share: str) -> int:
+        """How many turns come before the ticket's: in each round every share that still waits has one."""
+        rounds = self._queues[share].index(ticket)
+        shares = list(self._queues)
+        here = shares.index(share)
+        ahead = (min(len(self._queues[each]), rounds + (at < here)) for at, each in enumerate(shares) if at != here)
+        return rounds + sum(ahead)
+
+    def _leave(self, ticket: object, share: str) -> None:
         with self._lock:
-            if ticket in self._queue:
-                self._queue.remove(ticket)
+            if ticket in (queue := self._queues.get(share, deque())):
+                queue.remove(ticket)
+                if not queue:
+                    del self._queues[share]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bio_mcp.answering.sentence_check import CheckedSentence, check
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import DeadlineExceeded, UpstreamFailed
+from bio_mcp.errors import BudgetSpent, DeadlineExceeded, UpstreamFailed
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings
 
@@ -62,7 +62,7 @@ def write(question: str, quotes: Sequence[str], backends: Backends, deadline: De
         return Written((), EXTRACTIVE)
     try:
         generated = model.generate(question, quotes, deadline)
-    except (UpstreamFailed, DeadlineExceeded) as failure:
+    except (BudgetSpent, UpstreamFailed, DeadlineExceeded) as failure:
         deadline.check("answering with the extract instead of the language model")
         return Written((), EXTRACTIVE, (_FAILED.format(failure),))
     tokens = {"input_tokens": generated.input_tokens, "output_tokens": generated.output_tokens}

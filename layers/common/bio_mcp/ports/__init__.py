@@ -155,6 +155,11 @@ class Backends(Protocol):
         ...
 
     @property
+    def sync_max_records(self) -> int:
+        """Records that PubMed may have for a new sync before it asks for confirmation; 0: it never asks."""
+        ...
+
+    @property
     def chunk_namespace(self) -> UUID:
         """The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."""
         ...

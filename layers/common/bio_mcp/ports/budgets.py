@@ -9,7 +9,8 @@ from typing import Protocol
 class Charge:
     """`amount` units of what `account` uses, of which it may use `most` in each period of `seconds`, by UTC.
 
-    `account` names a caller or a tenant, `unit` what is used: calls, ncbi, embeddings or model_tokens.
+    `account` names a caller or a tenant, `unit` what is used: calls, ncbi, embeddings or model_tokens. A negative
+    `amount` gives back what was charged and not used; it is always granted.
     """
 
     account: str

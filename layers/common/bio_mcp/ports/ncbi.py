@@ -101,9 +101,10 @@ class NcbiLookup(Protocol):
 class RateLimiter(Protocol):
     """The rate limiter of requests to NCBI; one for all users of an API key (or of an address, without a key)."""
 
-    def wait(self, deadline: Deadline) -> None:
+    def wait(self, deadline: Deadline, share: str = "") -> None:
         """Return when the caller may start one request.
 
+        Shares that wait take turns, one request each, however many each has waiting; a share alone has every turn.
         Raises at once, using no turn, if the turn would come after the deadline: `DeadlineExceeded`, or
         `NcbiRateLimited` during a cool-down.
         """

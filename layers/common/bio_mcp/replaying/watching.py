@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, cast
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import DeadlineExceeded, Failure, NotFound, UpstreamFailed
+from bio_mcp.errors import BudgetSpent, DeadlineExceeded, Failure, NotFound, UpstreamFailed
 from bio_mcp.literature.records import Document
 from bio_mcp.ports import Backends
 from bio_mcp.ports.graph import Graph
@@ -173,7 +173,7 @@ class _LanguageModel(_Noting):
     def generate(self, question: str, passages: Sequence[str], deadline: Deadline) -> Generated:
         try:
             generated = self._port.generate(question, passages, deadline)
-        except (UpstreamFailed, DeadlineExceeded) as failure:
+        except (BudgetSpent, UpstreamFailed, DeadlineExceeded) as failure:
             self._written.append((False, str(failure)))
             raise
         self._written.append((True, generated.text))

@@ -12,12 +12,14 @@ from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedding import multilingual, multilingual_checks
+from bio_mcp.wiring.limits import limits
 from bio_mcp.wiring.shared import Shared
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.continuations import SqliteContinuations
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.integrity import Integrity
+    from bio_mcp.metering import Limits
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.authorizations import Authorizations
     from bio_mcp.ports.cache import Cache
@@ -147,6 +149,15 @@ class Embedded(Shared):
     def scratch(self, name: str) -> "Iterator[Scratch]":
         with closing(Scratch(self, self.settings.home.expanduser() / "scratch", name)) as made:
             yield made
+
+    @lazily
+    def limits(self) -> "Limits":
+        """What callers may use, and the store of what they have used."""
+        from bio_mcp.adapters.embedded.budgets import SqliteBudgets
+
+        budgets = SqliteBudgets(self.settings.home.expanduser())
+        self._opened.callback(budgets.close)
+        return limits(self.settings, budgets)
 
     @lazily
     def calls(self) -> "Calls":

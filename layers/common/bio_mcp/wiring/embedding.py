@@ -43,11 +43,12 @@ def multilingual(settings: Settings, passages: Callable[[], "Passages"]) -> "Mul
     """The second index over `passages`, by the model that the settings name; None where they name none."""
     if not settings.multilingual:
         return None
+    from bio_mcp.adapters.metered import MeteredEmbeddings
     from bio_mcp.adapters.multilingual import MultilingualIndex
 
     provider, _, name = settings.multilingual.partition(":")
     if provider == "openai" and name:
-        model = _openai(settings, name)
+        model = MeteredEmbeddings(_openai(settings, name))
         return MultilingualIndex(passages(), model, model)
     if Path(settings.multilingual).name != settings.multilingual:
         raise Misconfigured("BIO_MCP_MULTILINGUAL takes the name of an installed model, or openai:NAME")
@@ -56,7 +57,8 @@ def multilingual(settings: Settings, passages: Callable[[], "Passages"]) -> "Mul
 
     threads = settings.threads or os.cpu_count() or 1
     papers = OnnxEmbeddings(settings.models.expanduser() / settings.multilingual, threads=threads)
-    return MultilingualIndex(passages(), papers, papers.with_prefix(QUESTION_PREFIX))
+    questions = papers.with_prefix(QUESTION_PREFIX)
+    return MultilingualIndex(passages(), MeteredEmbeddings(papers), MeteredEmbeddings(questions))
 
 
 def multilingual_checks(backends: "Backends", settings: Settings) -> list[Finding]:

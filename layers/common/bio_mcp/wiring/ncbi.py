@@ -16,11 +16,12 @@ def eutils(settings: Settings, pacer: "RateLimiter", key: Callable[[], str] | No
     """NCBI's E-utilities. `key` returns the API key for each request; the client is closed with `opened`."""
     from bio_mcp.adapters.entrez.identity import Identity
     from bio_mcp.adapters.entrez.transport import HttpTransport
+    from bio_mcp.adapters.metered import MeteredTurns
 
     transport = HttpTransport(
         settings.ncbi_base_url, identity=Identity(settings.ncbi_tool, settings.ncbi_admin_email, key)
     )
-    return _over(transport, pacer, settings, opened)
+    return _over(transport, MeteredTurns(pacer), settings, opened)
 
 
 def lookup(settings: Settings, asked: "Eutils", opened: ExitStack) -> "NcbiLookup":

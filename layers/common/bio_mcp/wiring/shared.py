@@ -56,7 +56,9 @@ class Shared:
 
     @lazily
     def embeddings(self) -> "Embeddings":
-        return EMBEDDINGS[self.settings.embeddings](self.settings)
+        from bio_mcp.adapters.metered import MeteredEmbeddings
+
+        return MeteredEmbeddings(EMBEDDINGS[self.settings.embeddings](self.settings))
 
     @lazily
     def entrez(self) -> "Eutils":
@@ -101,13 +103,20 @@ class Shared:
 
     @lazily
     def language_model(self) -> "LanguageModel | None":
-        return LANGUAGE_MODELS[self.settings.llm](self.settings)
+        from bio_mcp.adapters.metered import MeteredLanguageModel
+
+        model = LANGUAGE_MODELS[self.settings.llm](self.settings)
+        return MeteredLanguageModel(model) if model else None
 
     @property
     def answer_tau(self) -> float:
         if not 0 <= (tau := self.settings.answer_tau) <= 1:
             raise Misconfigured(f"BIO_MCP_ANSWER_TAU is {tau}; it takes a number from 0 to 1")
         return tau
+
+    @property
+    def sync_max_records(self) -> int:
+        return self.settings.sync_max_records
 
     @property
     def chunk_namespace(self) -> UUID:

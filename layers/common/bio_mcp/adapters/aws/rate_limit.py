@@ -1,9 +1,12 @@
 """The rate limiter of every process that uses an API key: one DynamoDB item hands out the turns.
 
 This is the generic cell rate algorithm (GCRA). The item has the time of the next free turn (`tat`), and one conditional
-update both takes it and moves it on by the gap. There is no lock to lose; a process that dies wastes one turn. `pushed`
-is the sum of the time by which cool-downs moved pending turns; `cool` is when the last cool-down ends. Times are
-microseconds since 1970, by clocks that agree to within a few hundredths of a second, as Lambda's do.
+update both takes it and moves it on by the gap. It also notes the turn under the share that took it, which takes no
+other before that one has come: so shares take turns, and nobody's queue is longer than one. Shares are told apart by a
+hash of few values, which keeps the item small: two that have the same one count as one share. There is no lock to lose;
+a process that dies wastes one turn. `pushed` is the sum of the time by which cool-downs moved pending turns; `cool` is
+when the last cool-down ends. Times are microseconds since 1970, by clocks that agree to within a few hundredths of a
+second, as Lambda's do.
 
 Turns are 1/0.9 of NCBI's minimum apart, and a process that wakes up more than `LATE` after its turn takes another one.
 So no second has more than 10 (or 3) starts: those of a window of 1 s have their turns in it or in the 0.1 s before it,
@@ -14,7 +17,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.adapters.aws.failures import BUSY, Contended, reaching
@@ -31,22 +36,24 @@ LONGEST_TRIP = 500_000
 NEVER = 10**18
 BACKOFF = Backoff(tries=20, first_s=0.05, cap_s=0.1, jitter=0.5)  # of a cool-down that others' turns overtake
 MICRO = 1_000_000
+OWN, FREE = "#own", "(attribute_not_exists(#own) OR #own <= :soonest)"
+SHARES = 64  # values of the hash that tells shares apart: the item stays below 1 kB, for which DynamoDB charges once
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """The item's attributes, in microseconds since 1970; `pushed` is a sum of durations."""
+    """The item's attributes, in microseconds since 1970; `pushed` is a sum of durations, `own` a share's last turn."""
 
     tat: int = 0
     pushed: int = 0
     cool: int = 0
+    own: int = 0
 
 
 class DynamoRateLimiter:
     """The port `RateLimiter` over one item of a table (key: budget).
 
-    A process has at most one turn reserved, however many threads ask, so that a sync delays a live call by one turn at
-    most. `clock` returns seconds since 1970.
+    A process has at most one turn of a share reserved, however many threads ask. `clock` returns seconds since 1970.
     """
 
     def __init__(
@@ -65,21 +72,21 @@ class DynamoRateLimiter:
         self._clock = clock
         self._sleep = sleep
         self._backoff = replace(BACKOFF, sleep=sleep)
-        self._turn_lock = threading.Lock()
+        self._share_locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._count_lock = threading.Lock()
         self._waiting = 0
         self._trip = 0  # the table's last response time, in microseconds
 
-    def wait(self, deadline: Deadline) -> None:
+    def wait(self, deadline: Deadline, share: str = "") -> None:
         with self._count_lock:
             self._waiting += 1
         try:
-            self._queue_up(deadline)
+            first = self._queue_up(share, deadline)
             try:
-                while not self._sleep_until(*self._reserve(deadline), deadline):
+                while not self._sleep_until(*self._reserve(share, deadline), deadline):
                     continue
             finally:
-                self._turn_lock.release()
+                first.release()
         finally:
             with self._count_lock:
                 self._waiting -= 1
@@ -96,38 +103,41 @@ class DynamoRateLimiter:
         if by > 0 and not self._push(seen, by, until):
             raise Contended(BUSY.format(what=WHAT))
 
-    def _queue_up(self, deadline: Deadline) -> None:
-        """Wait until no other thread of this process has a turn reserved."""
+    def _queue_up(self, share: str, deadline: Deadline) -> threading.Lock:
+        """Wait until no other thread of this process has a turn of the share reserved; returns the lock for it."""
         remaining = deadline.remaining
         hopeless = (self._waiting - 1) * self._gap / MICRO >= remaining
-        if hopeless or not self._turn_lock.acquire(timeout=min(remaining, threading.TIMEOUT_MAX)):
+        first = self._share_locks.setdefault(share, threading.Lock())
+        if hopeless or not first.acquire(timeout=min(remaining, threading.TIMEOUT_MAX)):
             raise too_late(self._waiting * self._gap / MICRO, cooling=False)
+        return first
 
-    def _reserve(self, deadline: Deadline) -> tuple[int, int]:
-        """Reserve the next turn. Returns its time and the value of `pushed`."""
+    def _reserve(self, share: str, deadline: Deadline) -> tuple[int, int]:
+        """Reserve the next turn, after the share's pending one. Returns its time and the value of `pushed`."""
         while True:
             now = self._now()
             latest = NEVER if deadline.remaining == float("inf") else now + int(deadline.remaining * MICRO)
             soonest = now + self._trip  # a turn that passes before the answer arrives would be wasted
-            taken, item = self._update(
-                "SET tat = tat + :gap",
-                "tat >= :soonest AND tat < :latest",
-                gap=self._gap,
-                soonest=soonest,
-                latest=latest,
-            )
+            taken, item = self._take("tat", "tat >= :soonest AND tat < :latest", share, soonest, latest=latest)
             if taken:
                 return item.tat - self._gap, item.pushed
             if max(item.tat, soonest) >= latest:
                 raise too_late(_until(item, now), cooling=now < item.cool)
-            taken, item = self._update(
-                "SET tat = :free",
-                "attribute_not_exists(tat) OR tat < :soonest",
-                free=soonest + self._gap,
-                soonest=soonest,
-            )
+            if item.own > soonest:
+                self._sleep_micros(item.own - soonest)
+                continue
+            taken, item = self._take(":soonest", "attribute_not_exists(tat) OR tat < :soonest", share, soonest)
             if taken:
                 return soonest, item.pushed
+
+    def _take(self, turn: str, condition: str, share: str, soonest: int, **values: int) -> tuple[bool, _Item]:
+        """Take `turn` if the condition holds and no turn of the share is pending; the installation's own may have
+        several."""
+        values |= {"gap": self._gap, "soonest": soonest}
+        changes = f"SET tat = {turn} + :gap"
+        if not share:
+            return self._update(changes, condition, values)
+        return self._update(f"{changes}, {OWN} = {turn}", f"({condition}) AND {FREE}", values, _slot(share))
 
     def _sleep_until(self, turn: int, pushed: int, deadline: Deadline) -> bool:
         """Sleep until the turn, following it through cool-downs; returns whether the wake-up was in time."""
@@ -151,11 +161,12 @@ class DynamoRateLimiter:
         condition = "tat = :seen" if seen.tat else "attribute_not_exists(tat)"
         values = {"cool": until, "pushed": seen.pushed + by, "tat": max(seen.tat + by, until)}
         changes = "SET cool = :cool, pushed = :pushed, tat = :tat"
-        return self._update(changes, condition, **values, **({"seen": seen.tat} if seen.tat else {}))[0]
+        return self._update(changes, condition, {**values, **({"seen": seen.tat} if seen.tat else {})})[0]
 
-    def _update(self, change: str, condition: str, **values: int) -> tuple[bool, _Item]:
+    def _update(self, change: str, condition: str, values: dict[str, int], slot: str = "") -> tuple[bool, _Item]:
         """Whether the condition held and the change was made, and the item as it is now."""
         began = self._now()
+        named: dict[str, Any] = {"ExpressionAttributeNames": {OWN: slot}} if slot else {}
         with reaching(WHAT):
             try:
                 attributes: Item = self._client.update_item(
@@ -166,13 +177,14 @@ class DynamoRateLimiter:
                     ExpressionAttributeValues={f":{name}": {"N": str(value)} for name, value in values.items()},
                     ReturnValues="ALL_NEW",
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                    **named,
                 )["Attributes"]
                 changed = True
             except self._client.exceptions.ConditionalCheckFailedException as error:
                 reply: Any = error.response
                 attributes, changed = reply.get("Item", {}), False
         self._trip = min(LONGEST_TRIP, max(0, self._now() - began))
-        return changed, _item(attributes)
+        return changed, _item(attributes, slot)
 
     def _read(self) -> _Item:
         began = self._now()
@@ -187,8 +199,14 @@ class DynamoRateLimiter:
         return int(self._clock() * MICRO)
 
 
-def _item(attributes: Item) -> _Item:
-    return _Item(**{name: int(attributes[name]["N"]) for name in ("tat", "pushed", "cool") if name in attributes})
+def _item(attributes: Item, slot: str = "") -> _Item:
+    names = {"tat": "tat", "pushed": "pushed", "cool": "cool", "own": slot}
+    return _Item(**{name: int(attributes[key]["N"]) for name, key in names.items() if key in attributes})
+
+
+def _slot(share: str) -> str:
+    """The attribute that has the last turn of the share."""
+    return f"s{int.from_bytes(sha256(share.encode()).digest()[:4]) % SHARES}"
 
 
 def _until(item: _Item, now: int) -> float:

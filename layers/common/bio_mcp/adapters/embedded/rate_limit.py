@@ -1,8 +1,10 @@
 """The rate limiter of every process of a data directory: the time of the next free turn at NCBI is in `pace.sqlite3`.
 
 A process that finds the turn free takes it and moves it on by the gap, in one transaction; others sleep until it is
-free and look again. Nothing is reserved, so a killed process wastes nothing, and a cool-down stops every request that
-has not started. The gap and `LATE_S` are those of `bio_mcp.adapters.aws.rate_limit`, whose proof holds here too.
+free and look again. Of the shares that wait, the one whose last turn was the longest ago has the next one: each notes
+until when it will have looked again, and the others leave the turn to it until then. Nothing is reserved, so a killed
+process wastes `LATE_S` at most, and a cool-down stops every request that has not started. The gap and `LATE_S` are
+those of `bio_mcp.adapters.aws.rate_limit`, whose proof holds here too.
 
 Time is the machine's monotonic clock, which its processes share and nobody can set. It restarts at each boot, so turns
 stored by an earlier boot are ignored.
@@ -14,8 +16,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from bio_mcp.adapters.embedded.private import make_file
 from bio_mcp.adapters.rate_limit import LATE_S, too_late
@@ -29,9 +33,14 @@ FILE = "pace.sqlite3"
 BUSY_S = 1.0  # a process that holds the file for longer is suspended
 LONGEST_S = 3_600.0  # no turn is further ahead, so a later one was stored by another boot
 USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+NEVER = -1.0
+YIELD_S = 0.01  # until a turn that is left to another share is looked at again
+FORGOTTEN_S = 60.0  # after which a share that does not wait is as good as new
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS turns "
-    "(budget TEXT PRIMARY KEY, boot TEXT NOT NULL, free_at REAL NOT NULL, cool_until REAL NOT NULL) WITHOUT ROWID"
+    "(budget TEXT PRIMARY KEY, boot TEXT NOT NULL, free_at REAL NOT NULL, cool_until REAL NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS shares (budget TEXT NOT NULL, share TEXT NOT NULL, boot TEXT NOT NULL, "
+    "served REAL NOT NULL, waits_until REAL NOT NULL, PRIMARY KEY (budget, share)) WITHOUT ROWID",
 )
 
 
@@ -60,18 +69,20 @@ class SqliteRateLimiter:
         self._clock = clock
         self._sleep = sleep
         self._boot = _boot()
-        self._turn_lock, self._file_lock = threading.Lock(), threading.Lock()
+        self._share_locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self._file_lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._failing = False
 
-    def wait(self, deadline: Deadline) -> None:
-        self._local.wait(deadline)
-        if not self._turn_lock.acquire(timeout=min(deadline.remaining, threading.TIMEOUT_MAX)):
+    def wait(self, deadline: Deadline, share: str = "") -> None:
+        self._local.wait(deadline, share)
+        first = self._share_locks.setdefault(share, threading.Lock())
+        if not first.acquire(timeout=min(deadline.remaining, threading.TIMEOUT_MAX)):
             raise too_late(self._gap, cooling=False)
         try:
-            self._wait_for_others(deadline)
+            self._wait_for_others(deadline, share)
         finally:
-            self._turn_lock.release()
+            first.release()
 
     def cool_down(self, seconds: float) -> None:
         self._local.cool_down(seconds)
@@ -89,8 +100,8 @@ class SqliteRateLimiter:
         with self._file_lock:
             self._close()
 
-    def _wait_for_others(self, deadline: Deadline) -> None:
-        while (turn := self._transact(self._take)) is not None:
+    def _wait_for_others(self, deadline: Deadline, share: str) -> None:
+        while (turn := self._transact(partial(self._take, share))) is not None:
             began, seconds, cooling = turn
             if seconds >= deadline.remaining:
                 raise too_late(seconds, cooling)
@@ -99,14 +110,30 @@ class SqliteRateLimiter:
             elif self._clock() - began <= LATE_S:
                 return
 
-    def _take(self, turns: sqlite3.Connection) -> tuple[float, float, bool]:
-        """Take the turn if it is free. Returns the time, the seconds until it is free (0: taken), and whether NCBI
-        asked for the wait."""
+    def _take(self, share: str, turns: sqlite3.Connection) -> tuple[float, float, bool]:
+        """Take the turn if it is free and this share's. Returns the time, the seconds until it is to be looked at again
+        (0: taken), and whether NCBI asked for the wait."""
         now = self._clock()
         free_at, cool_until = self._read(turns, now)
-        if free_at <= now:
+        served = self._served(turns, share)
+        seconds = max(0.0, free_at - now) or (YIELD_S if self._others_turn(turns, served, now) else 0.0)
+        if not seconds:
             self._write(turns, now + self._gap, cool_until)
-        return now, max(0.0, free_at - now), now < cool_until
+            turns.execute("DELETE FROM shares WHERE waits_until < ?", (now - FORGOTTEN_S,))
+        noted = (served, now + seconds + LATE_S) if seconds else (now, now)
+        turns.execute("INSERT OR REPLACE INTO shares VALUES (?, ?, ?, ?, ?)", (self._budget, share, self._boot, *noted))
+        return now, seconds, now < cool_until
+
+    def _served(self, turns: sqlite3.Connection, share: str) -> float:
+        """When the share had its last turn; before everything for one that had none."""
+        key = (self._budget, share, self._boot)
+        row = turns.execute("SELECT served FROM shares WHERE budget = ? AND share = ? AND boot = ?", key).fetchone()
+        return row[0] if row else NEVER
+
+    def _others_turn(self, turns: sqlite3.Connection, served: float, now: float) -> bool:
+        """Whether a share waits that had its last turn before `served`."""
+        waiting = "SELECT 1 FROM shares WHERE budget = ? AND boot = ? AND served < ? AND waits_until BETWEEN ? AND ?"
+        return turns.execute(waiting, (self._budget, self._boot, served, now, now + LONGEST_S)).fetchone() is not None
 
     def _read(self, turns: sqlite3.Connection, now: float) -> tuple[float, float]:
         """When the turn is free, and when the last cool-down ends, on this boot's clock."""
@@ -141,7 +168,8 @@ class SqliteRateLimiter:
             self._connection.execute("PRAGMA journal_mode = PERSIST")
             self._connection.execute("PRAGMA synchronous = OFF")
         self._connection.execute("BEGIN IMMEDIATE")
-        self._connection.execute(SCHEMA)
+        for statement in SCHEMA:
+            self._connection.execute(statement)
         return self._connection
 
     def _give_up(self, error: Exception) -> None:

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.permissions import KEY
-from bio_mcp.doors.auth.rate import RateLimiter
+from bio_mcp.doors.auth.rate import RateLimiter, network_of
 from bio_mcp.doors.auth.tokens import TokenRejected
 from bio_mcp.errors import Failure
 
@@ -59,7 +60,8 @@ class TokenRequired:
     def _anonymous(self, scope: Scope) -> Caller | Response:
         """Whoever comes without a token; the calls of each address are counted."""
         address, _ = scope.get("client") or ("", 0)
-        return self._unless_too_many(ANONYMOUS, f"{ANONYMOUS.subject} at {address}")
+        caller = replace(ANONYMOUS, client=network_of(address))
+        return self._unless_too_many(caller, f"{ANONYMOUS.subject} at {caller.client}")
 
     async def _named(self, headers: list[str]) -> Caller | Response:
         outcome = await self._authenticate(headers)

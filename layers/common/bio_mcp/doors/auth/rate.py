@@ -1,8 +1,10 @@
-"""Limits the number of calls per token subject."""
+"""Limits the number of calls per token subject, and says which addresses count as one."""
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from hashlib import sha256
+from ipaddress import IPv6Address, ip_address, ip_network
 from threading import Lock
 
 MINUTE_S = 60.0
@@ -35,3 +37,15 @@ class RateLimiter:
             if len(self._full_at) > self._subjects:
                 self._full_at.popitem(last=False)
             return wait if wait > 1e-6 else 0.0
+
+
+def network_of(address: str) -> str:
+    """A name for the address that does not show it; all addresses of an IPv6 network of 64 bits, which one customer of
+    a provider has, share it."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return ""
+    if isinstance(parsed, IPv6Address):
+        parsed = parsed.ipv4_mapped or ip_network((int(parsed), 64), strict=False).network_address
+    return sha256(parsed.packed).hexdigest()[:16]

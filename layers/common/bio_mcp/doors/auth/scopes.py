@@ -8,7 +8,7 @@ from mcp_types import INVALID_REQUEST
 from starlette.responses import JSONResponse, Response
 
 from bio_mcp.call import failed_outcome
-from bio_mcp.callers import ANONYMOUS, Caller, forbidden, may
+from bio_mcp.callers import Caller, forbidden, is_anonymous, may
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.bearer import challenge
 from bio_mcp.tool import Resource, Tool, by_any_name
@@ -36,7 +36,7 @@ class ScopeCheck:
             return None
         problem = forbidden(what.name, what.scope)
         outcome = failed_outcome(what, given, problem, correlation_id=uuid4().hex, caller=caller)
-        status, error = (401, "") if caller is ANONYMOUS else (403, "insufficient_scope")
+        status, error = (401, "") if is_anonymous(caller) else (403, "insufficient_scope")
         headers = {"www-authenticate": challenge(self._access, error, str(problem) if error else "", [what.scope])}
         failure = {"code": INVALID_REQUEST, "message": str(problem), "data": outcome.body}
         return JSONResponse({"jsonrpc": "2.0", "id": message.get("id"), "error": failure}, status, headers)

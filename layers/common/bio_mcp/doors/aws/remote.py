@@ -53,5 +53,5 @@ def _event(what: Tool | Resource, arguments: Mapping[str, Any]) -> dict[str, Any
 
 def _outcome(answer: Any) -> Outcome:
     if isinstance(answer, dict) and isinstance(answer.get("body"), dict) and isinstance(answer.get("audit"), dict):
-        return Outcome(answer["body"], answer["audit"])
+        return Outcome(answer["body"], answer["audit"], budgets=answer.get("budgets") or {})
     raise FunctionBroke("an answer without body and audit")

@@ -2,8 +2,8 @@
 
 An event is `{"tool": name, "arguments": {...}}` or `{"resource": uri}`. Optional: `correlation_id` ties it to the call
 that caused it, `caller` says whom it is for, and `timeout_s` is how long that one waits. The answer is the
-tool's body or an error envelope; with `outcome` it is `{"body", "audit"}`. An SQS queue delivers several such events at
-once: see `bio_mcp.doors.aws.sqs`.
+tool's body or an error envelope; with `outcome` it is `{"body", "audit", "budgets"}`. An SQS queue delivers several
+such events at once: see `bio_mcp.doors.aws.sqs`.
 """
 
 from collections.abc import Callable, Mapping
@@ -59,10 +59,15 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
             outcome = _answer(parsed, tools, resources, backends(), context)
         except Failure as failure:
             return envelope(failure, dialect)
-        return {"body": outcome.body, "audit": outcome.audit} if parsed.outcome else outcome.body
+        return _whole(outcome) if parsed.outcome else outcome.body
 
     wrapped: Handler = logger.inject_lambda_context(handler)
     return wrapped
+
+
+def _whole(outcome: Outcome) -> dict[str, Any]:
+    """The body with what goes with it."""
+    return {"body": outcome.body, "audit": outcome.audit, "budgets": dict(outcome.budgets)}
 
 
 def _answer(

@@ -25,10 +25,12 @@ def suspicious_in(what: Tool | Resource, outcome: Outcome) -> list[str]:
 
 
 def meta(what: Tool | Resource, outcome: Outcome, suspicious: list[str]) -> dict[str, Any]:
-    """The `_meta` of an answer: its audit record, and the marks of text that others wrote."""
+    """The `_meta` of an answer: its audit record, what is left of budgets, and the marks of text that others
+    wrote."""
     marks = {UNTRUSTED: list(_fields(what.output)), SUSPICIOUS: suspicious}
     shown = {} if outcome.failed else {name: value for name, value in marks.items() if value}
-    return {META + "audit": outcome.audit, **shown}
+    budgets = {META + "budgets": dict(outcome.budgets)} if outcome.budgets else {}
+    return {META + "audit": outcome.audit, **budgets, **shown}
 
 
 def warning(suspicious: list[str]) -> list[types.ContentBlock]:
