@@ -79,7 +79,7 @@ class Corpus(Embedded):
 
     def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None):
         converter = base_url.replace("/entrez/eutils/", "/tools/idconv/api/v1/articles/")
-        super().__init__(Settings(home=home, ncbi_converter_url=converter))
+        super().__init__(Settings(home=home, ncbi_converter_url=converter, caller_budgets=("none",)))
         self.model, self.day = HashedWords(), day
         self.heard = Heard(home / "heard")
         wire = HttpTransport(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})

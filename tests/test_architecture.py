@@ -63,7 +63,16 @@ ORDER = [
 FORBIDDEN = {
     "tools": {"adapters", "settings", "wiring", "catalog", "call"},
     "doors": {"adapters"},
-    "adapters": {"tool", "tools", "catalog", "call", "settings", "aws_settings", "language_model_settings", "limit_settings"},
+    "adapters": {
+        "tool",
+        "tools",
+        "catalog",
+        "call",
+        "settings",
+        "aws_settings",
+        "language_model_settings",
+        "limit_settings",
+    },
 }
 
 # Who may import what we did not write. A layer or module not named for a package may not import it.

@@ -134,6 +134,46 @@ def test_a_cool_down_holds_those_who_wait_already_and_keeps_their_order():
     assert turns == [(0, 0), (1, 3), (2, 3.5)]
 
 
+def order_of(pace, clock, shares):
+    """The shares of the turns in their order, where all ask while the first turn is taken, and each asks again at once
+    as often as it is named."""
+    first, started, turns = threading.Event(), [], []
+
+    def work(share: str) -> None:
+        pace.wait(NEVER, share)
+        turns.append((clock(), share))
+        clock.leave()
+
+    workers = [threading.Thread(target=work, args=(share,)) for share in shares]
+    for at, worker in enumerate(workers, start=1):
+        worker.start()
+        while len(turns) + pace.waiting < at:
+            first.wait(0.001)
+        started.append(worker)
+    clock.leave()
+    for worker in workers:
+        worker.join(timeout=60)
+    return [share for _, share in sorted(turns)]
+
+
+def test_shares_take_turns_however_many_requests_each_has_waiting():
+    clock = SharedClock(13)
+    pace = LocalRateLimiter(0.5, clock, clock.sleep)
+    order = order_of(pace, clock, ["ada"] * 8 + ["bob"] * 3 + ["eve"])
+    assert "".join(name[0] for name in order) == "aabeababaaaa"
+
+
+def test_a_share_that_gives_up_delays_no_other():
+    clock = SharedClock(1)
+    pace = LocalRateLimiter(0.5, clock, clock.sleep)
+    pace.wait(NEVER, "ada")
+    for _ in range(3):
+        with pytest.raises(DeadlineExceeded):
+            pace.wait(Deadline(0.4, clock), "ada")
+    pace.wait(NEVER, "bob")
+    assert clock() == 0.5
+
+
 @given(delay_ms=st.none() | st.integers(min_value=0, max_value=10_000), keyed=st.booleans())
 def test_the_setting_widens_the_gap_and_never_narrows_it(delay_ms, keyed):
     gap = gap_s(keyed, delay_ms)

@@ -151,6 +151,28 @@ def test_a_sync_of_many_threads_stands_before_a_live_call_once(pacer_of, clock):
     assert starts == pytest.approx([2.0], abs=1e-4)
 
 
+def test_a_share_with_many_processes_stands_before_another_once(pacer_of, clock):
+    """Three processes of one caller want turns all the time; another caller that asks gets the turn after next."""
+    turns = []
+
+    def ask(share, *, first=None):
+        """Have a turn for the share; while its process sleeps for the first time, `first` happens."""
+        pending = [first] if first else []
+
+        def sleep(seconds):
+            began = clock.now
+            if pending:
+                pending.pop()()
+            clock.now = began + seconds  # all slept at the same time
+
+        pacer_of(sleep=sleep).wait(NEVER, share)
+        turns.append((round(clock.now - THEN, 3), share))
+
+    ask("ada")
+    ask("ada", first=lambda: ask("ada", first=lambda: ask("bob")))
+    assert sorted(turns) == [(0.0, "ada"), (1.0, "ada"), (2.0, "bob"), (3.0, "ada")]
+
+
 def test_threads_that_cannot_have_a_turn_in_time_are_refused_at_once(pacer_of, clock):
     refused = []
 

@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from bio_mcp.adapters.embedded.rate_limit import BUSY_S, FILE, SqliteRateLimiter
-from bio_mcp.adapters.rate_limit import LocalRateLimiter
+from bio_mcp.adapters.embedded.rate_limit import BUSY_S, FILE, YIELD_S, SqliteRateLimiter
+from bio_mcp.adapters.rate_limit import LATE_S, LocalRateLimiter
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import DeadlineExceeded, NcbiRateLimited
 from tests.adapters.clocks import Clock
@@ -99,6 +99,43 @@ def test_what_an_earlier_boot_left_holds_nobody(pacer_of, tmp_path, clock):
     file.close()
     pacer_of().wait(NEVER)
     assert clock.pauses == []
+
+
+def test_processes_let_the_share_go_first_whose_last_turn_was_the_longest_ago(pacer_of, clock):
+    """Two processes are full of requests for one caller; a third one asks now and then for another."""
+    busy = [pacer_of(), pacer_of()]
+    turns = []
+
+    def taken(pacer, share):
+        """Whether the process had the turn for the share, if it is free."""
+        try:
+            pacer.wait(Deadline(0.005, clock), share)
+        except DeadlineExceeded:
+            return False
+        turns.append(share)
+        return True
+
+    live = pacer_of()
+    assert taken(busy[0], "ada")
+    for _ in range(4):
+        assert not taken(live, "bob")  # it asks, and notes that it waits
+        clock.now += GAP
+        assert not any(taken(pacer, "ada") for pacer in busy)
+        assert taken(live, "bob")
+        clock.now += GAP
+        assert taken(busy[1], "ada")
+    assert turns == ["ada", *["bob", "ada"] * 4]
+
+
+def test_a_share_whose_process_was_killed_while_it_waited_is_waited_for_no_longer_than_a_moment(pacer_of, clock):
+    one, other = pacer_of(), pacer_of()
+    one.wait(NEVER, "ada")
+    with pytest.raises(DeadlineExceeded):
+        other.wait(Deadline(0.5, clock), "bob")  # as one that died: nobody looks again for bob
+    one.wait(NEVER, "ada")
+    assert 101 + LATE_S <= clock.now <= 101 + LATE_S + 2 * YIELD_S
+    one.wait(NEVER, "ada")
+    assert clock.now == pytest.approx(102 + LATE_S, abs=3 * YIELD_S)
 
 
 @pytest.mark.parametrize("damage", ["not a database", "a directory", "locked"])

@@ -13,6 +13,7 @@ from bio_mcp.adapters.embedded.answers import SqliteAnswers
 from bio_mcp.adapters.embedded.audit import SqliteAudit
 from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
 from bio_mcp.adapters.embedded.blobs import DirectoryBlobs
+from bio_mcp.adapters.embedded.budgets import SqliteBudgets
 from bio_mcp.adapters.embedded.cache import SqliteCache
 from bio_mcp.adapters.embedded.calls import SqliteCalls
 from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
@@ -80,7 +81,7 @@ class Ears(logging.Handler):
 class EmbeddedPorts:
     """Every port over one new corpus file."""
 
-    gives = frozenset(PORTS) - {"budgets"}
+    gives = frozenset(PORTS)
     many = 50_000  # PMIDs that are looked up at once in a test
     page = 1_000  # nodes of the graph that are read at once
 
@@ -103,6 +104,7 @@ class EmbeddedPorts:
         self.cache = SqliteCache(directory, 8 << 20, clock)
         self.calls = SqliteCalls(directory, 30, 8 << 20, clock)
         self.authorizations = SqliteAuthorizations(directory, clock)
+        self.budgets = SqliteBudgets(directory, clock)
         self.announcements = LoggedAnnouncements()
         self.ears, self.log = Ears(), logging.getLogger(LoggedAnnouncements.__module__)
         self.level = self.log.level
@@ -123,6 +125,7 @@ class EmbeddedPorts:
         self.cache.close()
         self.calls.close()
         self.authorizations.close()
+        self.budgets.close()
         self.database.close()
 
 

@@ -13,6 +13,7 @@ from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedding import multilingual, multilingual_checks
+from bio_mcp.wiring.limits import limits
 from bio_mcp.wiring.shared import Shared
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
+    from bio_mcp.metering import Limits
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.authorizations import Authorizations
     from bio_mcp.ports.budgets import Budgets
@@ -127,6 +129,11 @@ class Aws(Shared):
         from bio_mcp.adapters.aws.budgets import DynamoBudgets
 
         return DynamoBudgets(self._dynamodb, self.settings.needed("table_budgets"))
+
+    @lazily
+    def limits(self) -> "Limits | None":
+        """What callers may use; None where no table has what they have used."""
+        return limits(self.settings, self.budgets) if self.settings.table_budgets else None
 
     @lazily
     def graph(self) -> "Graph":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bio_mcp.metering import Limits
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.authorizations import Authorizations
+    from bio_mcp.ports.budgets import Budgets
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.calls import Calls, Recorder
     from bio_mcp.ports.graph import Graph
@@ -151,13 +152,17 @@ class Embedded(Shared):
             yield made
 
     @lazily
-    def limits(self) -> "Limits":
-        """What callers may use, and the store of what they have used."""
+    def budgets(self) -> "Budgets":
         from bio_mcp.adapters.embedded.budgets import SqliteBudgets
 
         budgets = SqliteBudgets(self.settings.home.expanduser())
         self._opened.callback(budgets.close)
-        return limits(self.settings, budgets)
+        return budgets
+
+    @lazily
+    def limits(self) -> "Limits":
+        """What callers may use."""
+        return limits(self.settings, self.budgets)
 
     @lazily
     def calls(self) -> "Calls":

@@ -8,7 +8,7 @@ from bio_mcp.metering import PERIOD_S, Limits
 from bio_mcp.ports.budgets import Budgets
 from bio_mcp.settings import Settings
 
-ENTRY = re.compile(rf"(?:.+:)?(?:{'|'.join(PERIOD_S)})=\d+")
+ENTRY = re.compile(rf"(?:.+:)?(?:{'|'.join(PERIOD_S)})=[0-9]+")
 NOTHING = ("none",)
 
 
@@ -26,7 +26,7 @@ def _read(name: str, entries: Sequence[str]) -> Mapping[str, int]:
     if tuple(entries) == NOTHING:
         return {}
     for entry in entries:
-        if not ENTRY.fullmatch(entry, re.ASCII):
+        if not ENTRY.fullmatch(entry):
             units = ", ".join(PERIOD_S)
             raise Misconfigured(
                 f"{name} holds {entry!r}; it takes none, or UNIT=NUMBER and NAME:UNIT=NUMBER of {units}"
