@@ -2,8 +2,10 @@
 
 import pytest
 
+from tests.doors.console.busy import add_everything
 from tests.doors.console.pages import Page, browser
-from tests.sample_corpus import corpus
+from tests.sample_corpus import Corpus, corpus
+from tests.touched_ports import small_corpus
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +17,36 @@ def client():
 def get(client):
     """Fetches a page, by its path."""
     return lambda path, **more: Page(client.get(path, **more))
+
+
+@pytest.fixture(scope="session")
+def busy():
+    """A corpus in which much goes on; nothing may be written to it."""
+    with small_corpus() as made:
+        add_everything(made)
+        yield made
+
+
+@pytest.fixture(scope="session")
+def syncs(busy):
+    """Its syncs by query."""
+    return {each.request["query_key"]: each for each in busy.jobs.newest("sync", 9)}
+
+
+@pytest.fixture(scope="session")
+def client_of_busy(busy):
+    return browser(busy)
+
+
+@pytest.fixture(scope="session")
+def look(client_of_busy):
+    """Fetches a page of it, by its path."""
+    return lambda path: Page(client_of_busy.get(path))
+
+
+@pytest.fixture(scope="session")
+def nothing(tmp_path_factory):
+    """A client of a corpus without anything."""
+    made = Corpus(tmp_path_factory.mktemp("empty"), [])
+    yield browser(made)
+    made.close()

@@ -59,6 +59,20 @@ class Page(HTMLParser):
         """The text of the first such element, with single spaces."""
         return " ".join(self.all(tag, **attributes)[0][2].split())
 
+    def texts(self, *tags):
+        """The texts of the elements with these tags, in their order, with single spaces."""
+        return [" ".join(text.split()) for tag, _, text in self.elements if tag in tags]
+
+    def rows(self):
+        """The texts of the cells of each row of the tables."""
+        rows: list[list[str]] = []
+        for tag, _, text in self.elements:
+            if tag == "tr":
+                rows.append([])
+            elif tag in ("td", "th"):
+                rows[-1].append(" ".join(text.split()))
+        return rows
+
     @property
     def links(self):
         return [attributes["href"] for _, attributes, _ in self.all("a")]

@@ -58,6 +58,10 @@ HEADING_DESIGNS = {
 """MeSH heading UI -> the same, for observational designs that NLM marks by heading and not by type."""
 
 _OBSERVED = {0: "case report, review or opinion", 1: "trial or observational study", 2: "randomized trial"}
+_BEST = "systematic review or meta-analysis"
+
+DESIGN_NAMES = ("no design named", *_OBSERVED.values(), _BEST)
+"""What a paper's points for study design mean: the first where it has none, then those of 0 to 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ def total_quality(
         return Quality(design, recent, journal, human, 0, (RETRACTED,))
     total = total_of(design, journal, human, year, retraction, today)
     reasons = (
-        *_reason(design, design_name or _OBSERVED.get(design or 0, "systematic review or meta-analysis")),
+        *_reason(design, design_name or _OBSERVED.get(design or 0, _BEST)),
         *_reason(recent, f"published {year}"),
         *_reason(journal, journal_name or ("listed journal" if journal else "journal not listed")),
         *_reason(human, ("neither humans nor animals", "animals only", "studied in humans")[human or 0]),

@@ -2,12 +2,23 @@
 
 from typing import TYPE_CHECKING, Any
 
+from bio_mcp.doors.console import plots
 from bio_mcp.doors.console.static import address
+from bio_mcp.doors.console.times import ago, shown
 from bio_mcp.lazy import Lazy
+from bio_mcp.literature.clock import utc_now
+from bio_mcp.literature.quality import DESIGN_NAMES
 from bio_mcp.untrusted import neutral
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+PLOTS = {
+    "by_day": plots.by_day,
+    "by_year": plots.by_year,
+    "by_latency": plots.by_latency,
+    "course": plots.course,
+}
 
 
 def render(template: str, **values: Any) -> str:
@@ -26,7 +37,8 @@ def _made() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["static"] = address
+    made.globals.update(static=address, plots=PLOTS, designs=DESIGN_NAMES)
+    made.filters.update(ago=lambda iso: ago(iso, utc_now()), shown=shown)
     return made
 
 

@@ -9,12 +9,20 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.console import connecting, papers, search, static
+from bio_mcp.doors.console import connecting, corpora, evaluation, papers, projects, search, static, syncs
 from bio_mcp.doors.console.console import Answer, Console
 from bio_mcp.doors.console.pages import Page
 from bio_mcp.doors.mcp.server import Invoke, Running
 
-PAGES = (papers.PAGE,)  # in the order of the menu
+PAGES = (
+    papers.PAGE,
+    corpora.PAGE,
+    syncs.PAGE,
+    syncs.ONE,
+    projects.PAGE,
+    projects.ONE,
+    evaluation.PAGE,
+)  # in the order of the menu
 Guard = Callable[[ASGIApp], ASGIApp]
 
 
@@ -37,6 +45,7 @@ def routes(
         ("/", "GET", search.results(console)),
         ("/answer", "POST", search.answer(console)),
         *((each.path, "GET", _showing(console, each)) for each in pages),
+        ("/evaluation/reports/{name}", "GET", evaluation.report(console)),
         ("/connect", "GET", connecting.page(console, resource)),
         ("/{path:path}", "GET", _missing(console)),
     ]

@@ -33,7 +33,7 @@ def ranges(results: Sequence[Result], name: str) -> str:
             f'<text x="{width - 48}" y="{y + 4}">{each.value:.3f}</text>'
         )
     described = "; ".join(f"{each.name} {each.value:.3f}, {each.low:.3f} to {each.high:.3f}" for each in results)
-    return _svg(name, "Figures with their 95 % intervals", described, parts, width, height)
+    return svg(name, "Figures with their 95 % intervals", described, parts, width, height)
 
 
 def course(values: Sequence[Result], days: Sequence[str], name: str) -> str:
@@ -50,7 +50,7 @@ def course(values: Sequence[Result], days: Sequence[str], name: str) -> str:
         *(f'<circle class="dot" cx="{at:.1f}" cy="{up:.1f}" r="3"/>' for at, up in line),
     ]
     described = "; ".join(f"{day}: {each.value:.3f}" for day, each in zip(days, values, strict=True))
-    return _svg(name, f"{values[0].name} over the runs", described, parts)
+    return svg(name, f"{values[0].name} over the runs", described, parts)
 
 
 def calibration(bins: Sequence[CalibrationBin], name: str) -> str:
@@ -66,7 +66,7 @@ def calibration(bins: Sequence[CalibrationBin], name: str) -> str:
         ),
     ]
     described = "; ".join(f"confidence {each.confidence:.2f}: {each.right:.2f} of {each.count} right" for each in bins)
-    return _svg(name, "Confidence and the share that is right", described, parts)
+    return svg(name, "Confidence and the share that is right", described, parts)
 
 
 def risks(points: Sequence[Point], name: str) -> str:
@@ -75,12 +75,11 @@ def risks(points: Sequence[Point], name: str) -> str:
     parts = [*_axes("answered 0", "all"), f'<polyline class="line" points="{_points(line)}"/>']
     shown = points[:: max(1, len(points) // 10)]
     described = "; ".join(f"of the first {coverage:.0%}, {risk:.0%} wrong" for coverage, risk in shown)
-    return _svg(name, "Risk over coverage", described, parts)
+    return svg(name, "Risk over coverage", described, parts)
 
 
-def _svg(
-    name: str, title: str, description: str, parts: Sequence[str], width: int = WIDTH, height: int = HEIGHT
-) -> str:
+def svg(name: str, title: str, description: str, parts: Sequence[str], width: int = WIDTH, height: int = HEIGHT) -> str:
+    """The plot that `parts` draw; `name` is unique on its page."""
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-labelledby="{name}-title {name}-desc">'
         f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(description)}</desc>'

@@ -1,0 +1,153 @@
+"""Plots of the console as inline SVG. Each has a title and a description; what it shows stands in a table beside it.
+
+Colours and strokes are the style sheet's, by class: a policy that forbids inline style does not touch them.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from bio_mcp.doors.console.latencies import BOUNDS
+from bio_mcp.evaluating.figures import Result
+from bio_mcp.evaluating.report.plots import course as course_of
+from bio_mcp.evaluating.report.plots import svg
+
+WIDTH, HEIGHT = 400, 200
+LEFT, RIGHT, TOP, BOTTOM = 44, 6, 10, 24
+WIDEST = 24  # of a column
+MOST_YEARS = 40
+DESIGNS = (None, 0, 1, 2, 3)  # points for study design, from the bottom of a column up
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its parts from the bottom up, and its name. `ticked`: the axis has the name."""
+
+    name: str
+    parts: tuple[int, ...]
+    ticked: bool = False
+
+    @property
+    def total(self) -> int:
+        """The height of the column."""
+        return sum(self.parts)
+
+
+def by_day(days: Sequence[Mapping[str, Any]], name: str = "by-day") -> str:
+    """Papers that were added and that were revised, a column for each day."""
+    ends = {days[0]["day"], days[-1]["day"]}
+    columns = [Column(each["day"], (each["added"], each["revised"]), each["day"] in ends) for each in days]
+    sentences = [
+        f"{each['day']}: {each['added']:,} added, {each['revised']:,} revised"
+        for each in days
+        if each["added"] or each["revised"]
+    ]
+    return bars(columns, name, "Papers by day", sentences)
+
+
+def by_year(counts: Sequence[Mapping[str, Any]], name: str = "by-year") -> str:
+    """Papers by the year of their publication and the points of their study design, a column for each year.
+
+    Papers without a year are left out; those of years further back than `MOST_YEARS` are one column.
+    """
+    dated = [each for each in counts if each["year"] is not None]
+    years = {each["year"] for each in dated}
+    last, first = max(years), max(min(years), max(years) - MOST_YEARS + 1)
+    columns = [_year(year, first, last, dated) for year in range(first, last + 1)]
+    sentences = [f"{each.name}: {each.total:,}" for each in columns if each.total]
+    return bars(columns, name, "Papers by year and study design", sentences)
+
+
+def _year(year: int, first: int, last: int, counts: Iterable[Mapping[str, Any]]) -> Column:
+    own = [each for each in counts if each["year"] == year or (year == first and each["year"] < first)]
+    parts = tuple(sum(each["documents"] for each in own if each["design"] == design) for design in DESIGNS)
+    earlier = any(each["year"] < first for each in own)
+    return Column(f"{year} and before" if earlier else str(year), parts, year in (first, last) or year % 10 == 0)
+
+
+def by_latency(counts: Sequence[int], name: str = "by-latency") -> str:
+    """Calls by how long they took: a column for each of `BOUNDS`, and one for those that took longer than the last."""
+    names = [_milliseconds(bound) for bound in BOUNDS]
+    columns = [Column(each, (count,), True) for each, count in zip([*names, "more"], counts, strict=True)]
+    sentences = [f"up to {each.name}: {each.total:,}" for each in columns[:-1] if each.total]
+    sentences += [f"longer: {counts[-1]:,}"] if counts[-1] else []
+    return bars(columns, name, "Calls by how long they took", sentences)
+
+
+def _milliseconds(bound: int) -> str:
+    return f"{bound} ms" if bound < 1_000 else f"{bound // 1_000} s"
+
+
+def course(runs: Sequence[Mapping[str, Any]], name: str) -> str:
+    """A figure over the runs of an evaluation, the oldest at the left, in the band of its interval."""
+    results = [Result(**each["result"]) for each in runs]
+    return course_of(results, [each["day"] for each in runs], name)
+
+
+def bars(columns: Sequence[Column], name: str, title: str, sentences: Iterable[str]) -> str:
+    """Columns beside each other, with an axis of counts. `name` is unique on the page."""
+    most = rounded_up(max(each.total for each in columns))
+    room = (WIDTH - LEFT - RIGHT) / len(columns)
+    width = min(WIDEST, room * 0.8)
+    parts = _axis(most)
+    for number, column in enumerate(columns):
+        left = LEFT + room * (number + 0.5) - width / 2
+        parts += _column(column, left, width, most)
+    parts += _ticks(columns, room)
+    description = "; ".join(sentences) or "None."
+    return svg(name, title, description, parts, WIDTH, HEIGHT)
+
+
+def _axis(most: int) -> list[str]:
+    ticks = dict.fromkeys((0, most // 2, most))
+    return [
+        f'<line class="axis" x1="{LEFT}" y1="{_y(tick, most):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(tick, most):.1f}"/>'
+        f'<text class="muted" text-anchor="end" x="{LEFT - 6}" y="{_y(tick, most) + 4:.1f}">{short(tick)}</text>'
+        for tick in ticks
+    ]
+
+
+def _column(column: Column, left: float, width: float, most: int) -> list[str]:
+    tops = list(accumulate(column.parts))
+    return [
+        f'<rect class="part-{kind}" x="{left:.1f}" y="{_y(top, most):.1f}" width="{width:.1f}" '
+        f'height="{part / most * (HEIGHT - TOP - BOTTOM):.1f}"/>'
+        for kind, (part, top) in enumerate(zip(column.parts, tops, strict=True))
+        if part
+    ]
+
+
+def _ticks(columns: Sequence[Column], room: float) -> list[str]:
+    """Names below the axis; those at its ends do not reach beyond it, and none reaches into the next."""
+    labels: list[str] = []
+    free_from = 0.0
+    for number, column in enumerate(columns):
+        middle, half = LEFT + room * (number + 0.5), 3.2 * len(column.name)
+        middle = min(max(middle, half), WIDTH - half)
+        if column.ticked and middle - half >= free_from:
+            labels.append(
+                f'<text class="muted" text-anchor="middle" x="{middle:.1f}" y="{HEIGHT - 8}">{column.name}</text>'
+            )
+            free_from = middle + half + 4
+    return labels
+
+
+def rounded_up(count: int) -> int:
+    """The least of 2, 4, 10, 20, 40, 100 ... that is not below `count`: half of it is a whole number too."""
+    power: int = 10 ** int(math.log10(max(count, 2) - 1))
+    return next(each for each in (2 * power, 4 * power, 10 * power) if each >= count)
+
+
+def short(count: int) -> str:
+    """A count in few characters, as 12k."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if count >= size:
+            return f"{count / size:g}{letter}"
+    return str(count)
+
+
+def _y(count: int, most: int) -> float:
+    """Where a count stands, on an axis that ends at `most`."""
+    return HEIGHT - BOTTOM - count / most * (HEIGHT - TOP - BOTTOM)

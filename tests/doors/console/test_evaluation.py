@@ -1,0 +1,66 @@
+"""The page of evaluations, and their reports."""
+
+import pytest
+
+from bio_mcp.doors.console.evaluation import POLICY
+from bio_mcp.errors import StoreFailed
+from tests.doors.console.pages import Page, browser
+from tests.doors.console.test_corpora import Broken
+
+PATH = "/evaluation"
+
+
+def test_each_figure_of_the_last_run_has_its_interval_and_how_it_moved(look):
+    rows = {row[0]: row for row in look(PATH).rows()}
+    assert rows["R@10"][1:4] == ["0.900", "0.850 to 0.950", "+0.100, better"]
+    assert rows["R@10"][4]
+    assert rows["ECE"][3] == "same"
+    assert rows["ECE"][4].endswith("(less is better)")
+
+
+def test_the_history_is_drawn_for_each_figure(look):
+    page = look(PATH)
+    descriptions = [text for _, _, text in page.all("desc")]
+    assert any(": 0.800;" in text and text.endswith(": 0.900") for text in descriptions)
+    assert "R@10, 2 runs" in page.texts("figcaption")
+
+
+def test_the_report_of_each_run_is_linked_and_may_do_nothing(busy, client_of_busy, look):
+    links = [each for each in look(PATH).links if each.startswith("/evaluation/reports/")]
+    answers = [client_of_busy.get(each) for each in links]
+    assert [each.text for each in answers] == ["<p>recall 0.9</p>", "<p>recall 0.8</p>"]
+    assert {each.headers["content-security-policy"] for each in answers} == {POLICY}
+    assert "script" not in POLICY
+    assert {each.headers["content-type"] for each in answers} == {"text/html; charset=utf-8"}
+
+
+@pytest.mark.parametrize(
+    "name", ["none.html", "..%2fother", "%2e%2e/secret", "a" * 64 + ".html", "%00.html", "x.html/y"]
+)
+def test_what_is_no_report_is_a_page_that_says_so(client_of_busy, name):
+    assert Page(client_of_busy.get(f"/evaluation/reports/{name}")).status == 404
+
+
+def test_no_other_file_is_shown_as_a_report(busy, client_of_busy):
+    key = busy.blobs.put("documents", b"of another folder", ".html")
+    assert client_of_busy.get(f"/evaluation/reports/{key.rpartition('/')[2]}").status_code == 404
+
+
+def test_how_long_calls_took_is_drawn_and_written(busy, look):
+    page = look(PATH)
+    [row] = [row for row in page.rows() if row[0] == "rag.search"]
+    assert row[1] == "3"
+    assert all(each.endswith(" ms") for each in row[2:])
+    assert any(text.startswith("up to") or text.startswith("longer") for _, _, text in page.all("desc"))
+
+
+def test_an_empty_history_and_an_empty_log_say_how_to_fill_them(nothing):
+    texts = [" ".join(text.split()) for _, _, text in Page(nothing.get(PATH)).all("p", cls="empty")]
+    assert "bio-mcp eval run" in texts[0]
+    assert "BIO_MCP_CALLS_DAYS" in texts[1]
+
+
+def test_a_log_that_fails_leaves_the_figures(busy):
+    page = Page(browser(Broken(busy, "calls", StoreFailed("The log is away."))).get(PATH))
+    assert page.text("p", cls="note") == "The log is away."
+    assert "R@10" in page.source

@@ -1,0 +1,122 @@
+"""Plots: what they draw, and what they say to those who do not see them."""
+
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from bio_mcp.doors.console.plots import Column, bars, by_day, by_latency, by_year, course, rounded_up, short
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(plot):
+    return ElementTree.fromstring(str(plot).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
+
+
+def columns(plot):
+    """The parts of a plot: (class, left, top, height) of each."""
+    return [
+        (each.get("class"), float(each.get("x")), float(each.get("y")), float(each.get("height")))
+        for each in drawn(plot).iter(f"{NAMESPACE}rect")
+    ]
+
+
+def texts(plot):
+    return [each.text for each in drawn(plot).iter(f"{NAMESPACE}text")]
+
+
+def description(plot):
+    return drawn(plot).find(f"{NAMESPACE}desc").text
+
+
+def day(name, added=0, revised=0):
+    return {"day": name, "added": added, "revised": revised}
+
+
+def year(number, design, documents):
+    return {"year": number, "design": design, "documents": documents}
+
+
+def test_each_day_is_a_column_of_what_was_added_and_above_it_what_was_revised():
+    plot = by_day([day("2026-01-01", 10, 10), day("2026-01-02"), day("2026-01-03", 5)])
+    (added, left, top, height), (revised, same, above, other), (_, right, _, half) = columns(plot)
+    assert (added, revised) == ("part-0", "part-1")
+    assert (left, height) == (same, other)
+    assert above + other == pytest.approx(top, abs=0.2)
+    assert (right > left, half) == (True, pytest.approx(height / 2, abs=0.1))
+    assert description(plot) == "2026-01-01: 10 added, 10 revised; 2026-01-03: 5 added, 0 revised"
+    assert texts(plot)[-2:] == ["2026-01-01", "2026-01-03"]
+
+
+def test_a_plot_of_one_day_names_it_once():
+    assert texts(by_day([day("2026-01-01", 1)])).count("2026-01-01") == 1
+
+
+def test_papers_of_a_year_stand_upon_each_other_by_design_and_undated_ones_are_left_out():
+    plot = by_year([year(None, 3, 50), year(2019, None, 1), year(2019, 3, 3), year(2021, 0, 2)])
+    assert [kind for kind, *_ in columns(plot)] == ["part-0", "part-4", "part-1"]
+    assert description(plot) == "2019: 4; 2021: 2"
+    assert texts(plot)[-3:] == ["2019", "2020", "2021"]
+
+
+def test_years_of_long_ago_are_one_column():
+    plot = by_year([year(1900, 1, 7), year(1950, 1, 1), year(2020, 1, 2)])
+    assert description(plot) == "1981 and before: 8; 2020: 2"
+
+
+def test_calls_are_counted_by_how_long_they_took():
+    plot = by_latency([0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 4, 2])
+    assert description(plot) == "up to 5 ms: 1; up to 5 s: 4; longer: 2"
+    assert len(columns(plot)) == 3
+
+
+def test_no_label_reaches_into_another_or_beyond_the_plot():
+    many = [Column(f"a long name {number}", (1,), True) for number in range(60)]
+    places = [
+        float(each.get("x")) for each in drawn(bars(many, "n", "Title", [])).iter(f"{NAMESPACE}text")
+        if (each.text or "").startswith("a long")
+    ]  # fmt: skip
+    half = 3.2 * len("a long name 10")
+    assert places[0] - half >= -1
+    assert places[-1] + half <= 401
+    assert all(later - earlier >= 2 * half for earlier, later in pairwise(places))
+
+
+def test_a_plot_of_nothing_says_so():
+    plot = bars([Column("none", (0,))], "n", "Title", [])
+    assert columns(plot) == []
+    assert description(plot) == "None."
+
+
+def test_names_in_a_plot_are_text_whatever_they_hold():
+    plot = bars([Column("x", (1,))], "n", "<script>", ["<b>&"])
+    assert "<script>" not in plot
+    assert description(plot) == "<b>&"
+
+
+def test_a_plot_has_no_style_of_its_own_and_a_name_for_those_who_do_not_see_it():
+    result = {"name": "R@10", "value": 0.5, "low": 0.4, "high": 0.6, "questions": 9, "rising": True}
+    for plot in (
+        by_day([day("2026-01-01", 1)], "a"),
+        course([{"day": "2026-01-01", "result": result}, {"day": "2026-01-02", "result": result}], "b"),
+    ):
+        assert " style=" not in plot
+        root = drawn(plot)
+        titled, described = root.get("aria-labelledby").split()
+        assert {each.get("id") for each in root if each.get("id")} == {titled, described}
+        assert root.get("role") == "img"
+
+
+@pytest.mark.parametrize(
+    ("count", "axis"), [(0, 2), (1, 2), (3, 4), (5, 10), (10, 10), (11, 20), (40, 40), (41, 100), (99_999, 100_000)]
+)
+def test_an_axis_ends_at_a_round_number_whose_half_is_whole(count, axis):
+    assert rounded_up(count) == axis
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0"), (999, "999"), (1_500, "1.5k"), (20_000, "20k"), (2_000_000, "2M")]
+)
+def test_counts_are_written_short(count, text):
+    assert short(count) == text

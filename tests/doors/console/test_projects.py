@@ -1,0 +1,59 @@
+"""The pages of projects."""
+
+from dataclasses import replace
+
+import pytest
+
+from bio_mcp.ingesting.projects import Options, create_project
+from tests.doors.console.pages import Page, browser
+from tests.sample_project import NEWBORNS, PROJECT, RETRACTED
+from tests.touched_ports import small_corpus
+
+
+def test_each_project_has_its_size_and_a_page(look):
+    page = look("/projects")
+    assert [PROJECT, "3", "words and meaning"] in page.rows()
+    assert f"/projects/{PROJECT}" in page.links
+
+
+def test_a_project_lists_its_documents_by_title_with_what_pubmed_says_of_them(look):
+    page = look(f"/projects/{PROJECT}")
+    titles = [" ".join(text.split()) for _, _, text in page.all("h3")]
+    assert titles == [f"{RETRACTED.title} Retracted", NEWBORNS.title]
+    assert f"/papers/{NEWBORNS.pmid}" in page.links
+    assert "de-Wahl Granelli A, Ostman-Smith I · 2007 · granelli2007 · 10.1111/j.1651-2227.2007.00439.x" in page.texts(
+        "p"
+    )
+    assert "2 passages, 7 pages" in page.texts("p")
+    assert "1 passage, read by character recognition" in page.texts("p")
+
+
+def test_a_project_tells_how_its_documents_came_in_and_nothing_of_another(look):
+    page = look(f"/projects/{PROJECT}")
+    assert "2 read · 0 unchanged · 1 failed" in page.texts("p")
+    assert "'scan.pdf': it has no text <i>at all</i>" in page.texts("p")
+    assert "<i>" not in page.source
+    assert "5 read" not in page.source
+
+
+def test_no_project_says_how_to_make_one(nothing):
+    assert "bio-mcp projects create" in Page(nothing.get("/projects")).text("p", cls="empty")
+
+
+def test_a_project_is_reached_by_its_name_whatever_that_holds():
+    with small_corpus() as backends:
+        create_project("lab/heart-failure", Options(), backends)
+        backends.projects.put(replace(backends.projects.get(PROJECT), project_id="a b/c?d#e"))
+        client = browser(backends)
+        links = [each for each in Page(client.get("/projects")).links if each.startswith("/projects/")]
+        pages = [Page(client.get(each)) for each in links]
+    assert [each.text("h1") for each in pages] == ["a b/c?d#e", PROJECT, "lab/heart-failure"]
+    assert {each.status for each in pages} == {200}
+    assert "No document was read into this project" in pages[-1].source
+
+
+@pytest.mark.parametrize("name", ["none", "..%2f..%2fetc", "a/../b", "%00"])
+def test_what_is_no_project_is_a_page_that_says_so(look, name):
+    page = look(f"/projects/{name}")
+    assert page.status == 404
+    assert page.all("h1")
