@@ -51,7 +51,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --ignore=tests/all --ignore=tests/live
 
-test-all: setup $(VENV)/.dev $(NPM)/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
+test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
 
@@ -105,7 +105,7 @@ tesseract:  # what recognises text in scans, with the languages that its tests r
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 	  tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu tesseract-ocr-tha; } >/dev/null
 
-chromium:  # a browser, for the reports of evaluations
+chromium:  # a browser, for the console and the reports of evaluations
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
@@ -137,6 +137,10 @@ $(VENV)/.run: requirements/run.txt pyproject.toml $(BIN)/uv
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	$(INSTALL) --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.browser: requirements/browser.txt $(VENV)/.dev  # what drives chromium
 	$(INSTALL) --require-hashes -r $<
 	@touch $@
 
@@ -186,6 +190,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/setup.in --extra local --extra model --extra dev -o requirements/dev.txt
 	$(LOCK) pyproject.toml requirements/setup.in --extra local --extra model -c requirements/dev.txt -o requirements/run.txt
 	$(LOCK) pyproject.toml requirements/setup.in --extra local --extra model --extra dev --extra hf -c requirements/dev.txt -o requirements/hf.txt
+	$(LOCK) $(UPGRADE) -c requirements/dev.txt requirements/browser.in -o requirements/browser.txt
 	$(LOCK) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
 	$(LOCK) $(UPGRADE) requirements/node.in -o requirements/node.txt
 	$(LOCK) $(UPGRADE) requirements/sam.in -o requirements/sam.txt

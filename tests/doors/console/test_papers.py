@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bio_mcp.doors.console.papers import NAMES
 from bio_mcp.literature.citing import STYLES, cite
 from bio_mcp.literature.records import Correction, RetractionStatus
 from bio_mcp.syncing.importing import import_records
@@ -47,6 +48,7 @@ def test_it_shows_the_record(get):
 def test_a_retraction_is_said_first_and_names_its_notice(page):
     assert page.text("strong", cls="retracted") == "Retracted"
     assert "This paper was retracted" in page.source
+    assert "Retraction in: J Test. 2021;1:1" in page.source
     assert "/papers/8" in page.links
 
 
@@ -56,7 +58,8 @@ def test_its_other_addresses_are_linked(page):
 
 def test_it_is_cited_in_six_styles(page):
     shown = [text for _, _, text in page.all("pre")]
-    assert shown == [cite(THIRD, style) for style in STYLES]
+    assert shown == [cite(THIRD, style) for style in NAMES]
+    assert set(NAMES) == set(STYLES)
     assert len(shown) == 6
 
 

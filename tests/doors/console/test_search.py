@@ -42,9 +42,9 @@ def test_hits_are_those_of_the_search_in_their_order(get):
 def test_each_hit_says_why_it_stands_there_and_how_likely_it_is_relevant(get):
     page = get("/?" + urlencode({"q": QUESTION}))
     for hit, (_, _, why) in zip(found({"query": QUESTION, "top_k": 10}), page.all("details", cls="why"), strict=True):
-        assert re.search(rf"By meaning{hit['vector_rank']}(st|nd|rd|th), cosine {hit['sim']:.2f}", why)
-        in_words = f"By words{hit['word_rank']}(st|nd|rd|th), BM25 {hit['bm25'] or 0:.2f}"
-        words = in_words if hit["word_rank"] else "has none of them"
+        assert re.search(rf"Meaning{hit['vector_rank']}(st|nd|rd|th) of all, cosine {hit['sim']:.2f}", why)
+        in_words = f"Words{hit['word_rank']}(st|nd|rd|th) of all, BM25 {hit['bm25'] or 0:.2f}"
+        words = in_words if hit["word_rank"] else "Wordshas none of them"
         assert re.search(words, why)
         assert f"{hit['score']:.3f} = {hit['explanation']}" in why
     shown = [int(each[1]["value"]) for each in page.all("meter")]

@@ -1,23 +1,24 @@
 """The page of a paper: its record, what became of it, how to cite it, and its stored versions."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from bio_mcp.doors.console.pages import CONSOLE, Page
 from bio_mcp.errors import NotFound
-from bio_mcp.literature.citing import STYLES, cite
+from bio_mcp.literature.citing import cite
 from bio_mcp.literature.differences import Difference, differences
-from bio_mcp.literature.records import Document
+from bio_mcp.literature.records import Correction, Document
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Response, resource
 from bio_mcp.tools.get_doc import Paper, links_of, paper_of, stored_document
 
 OLD_VERSIONS = 5  # that the corpus stores of a paper
 NAMES = {
-    "ris": "RIS",
-    "bibtex": "BibTeX",
+    "vancouver": "Vancouver",
     "apa_string": "APA",
     "mla_string": "MLA",
-    "vancouver": "Vancouver",
+    "bibtex": "BibTeX",
+    "ris": "RIS",
     "csl_json": "CSL-JSON",
 }
 
@@ -51,8 +52,15 @@ class CitationShown(Response):
     text: str
 
 
+class SectionShown(Response):
+    """A section of the abstract; `label` is as printed."""
+
+    label: str | None
+    text: str
+
+
 class NoticeShown(Response):
-    """A record that corrects, retracts or comments on the paper; or is corrected by it. `kind` as in MEDLINE."""
+    """A record that corrects, retracts or comments on the paper, or on which it does. `kind` is MEDLINE's, in words."""
 
     kind: str
     citation: str | None
@@ -64,6 +72,7 @@ class PaperPage(Response):
 
     paper: Paper
     links: list[str]
+    abstract: list[SectionShown]
     headings: list[str]
     notices: list[NoticeShown]
     citations: list[CitationShown]
@@ -78,11 +87,17 @@ def paper_page(backends: Backends, pmid: str) -> PaperPage:
     return PaperPage(
         paper=paper_of(document, backends),
         links=links_of(article),
+        abstract=[SectionShown(label=each.label, text=each.text) for each in article.abstract],
         headings=[each.name for each in article.mesh],
-        notices=[NoticeShown(kind=each.kind, citation=each.citation, pmid=each.pmid) for each in article.corrections],
-        citations=[CitationShown(style=NAMES[style], text=cite(article, style)) for style in STYLES],
+        notices=[_notice(each) for each in article.corrections],
+        citations=[CitationShown(style=name, text=cite(article, style)) for style, name in NAMES.items()],
         versions=_history(list(_stored(document, backends))),
     )
+
+
+def _notice(correction: Correction) -> NoticeShown:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", correction.kind).capitalize()
+    return NoticeShown(kind=words, citation=correction.citation, pmid=correction.pmid)
 
 
 def _stored(newest: Document, backends: Backends) -> Iterator[Document]:
