@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from bio_mcp.catalog import MODULES
 from tests.aws_tables import template
 
 FUNCTION, ROLE, ALARM = "AWS::Serverless::Function", "AWS::IAM::Role", "AWS::CloudWatch::Alarm"
@@ -30,6 +31,7 @@ def directory(function: dict[str, Any]) -> str:
 
 
 FUNCTIONS = {directory(each): (name, each) for name, each in of(FUNCTION).items()}
+SERVING = [each.__name__.rpartition(".")[2] for each in MODULES]  # the functions that serve tools
 IMAGES = of("AWS::Lambda::Function")  # logical id -> properties of what may stand in place of a function of layers
 
 

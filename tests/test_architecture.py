@@ -88,6 +88,7 @@ THIRD_PARTIES = {
     "Stemmer": {"retrieval"},
     "pythainlp": {"retrieval.thai_words"},
     "httpx": {"adapters"},
+    "httpx2": {"doors.aws.heartbeat"},
     "onnx": {"adapters.embedders"},
     "onnxruntime": {"adapters.embedders"},
     "safetensors": {"adapters.embedders"},
@@ -527,7 +528,7 @@ def test_a_thick_entry_point_would_be_seen(source):
 
 
 def test_every_tools_module_has_a_function_of_its_name_and_none_is_left_over():
-    assert set(apps()) == {module.__name__.rpartition(".")[2] for module in MODULES} | {"mcp_http"}
+    assert set(apps()) == {module.__name__.rpartition(".")[2] for module in MODULES} | {"mcp_http", "heartbeat"}
     assert {tool.lambda_module for tool in TOOLS.values()} <= set(apps())
 
 

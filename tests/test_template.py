@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,11 +11,13 @@ import pytest
 from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
 from bio_mcp.doors.aws.events import MARGIN_S, Event
 from bio_mcp.doors.aws.inbox import INBOX
+from bio_mcp.doors.aws.measuring import SERVICE
 from bio_mcp.settings import Settings
 from bio_mcp.syncing import retractions
 from tests.aws_template import (
     FUNCTIONS,
     IMAGES,
+    SERVING,
     TEMPLATE,
     branches,
     documents_of,
@@ -52,7 +55,7 @@ def served_by(**given):
 
 def test_every_tool_is_served_by_exactly_one_function_which_the_endpoint_knows():
     served = served_by()
-    assert served == {name: FUNCTIONS[name][0] for name in FUNCTIONS if name != "mcp_http"}
+    assert served == {name: FUNCTIONS[name][0] for name in SERVING}
     assert {each.lambda_module for each in OFFERED} == set(served) == {each.__name__.split(".")[-1] for each in MODULES}
 
 
@@ -79,7 +82,7 @@ def test_a_function_runs_where_its_layers_were_built_for(function):
     assert everyones["Architectures"] == [{"Ref": "Arch"}]
     inference, mcp = {"Ref": "InferenceLayer"} in own["Layers"], {"Ref": "McpLayer"} in own["Layers"]
     assert own["Layers"][0] == {"Ref": "CommonLayer"}
-    assert (inference, mcp) == (function in EMBED, function == "mcp_http")
+    assert (inference, mcp) == (function in EMBED, function not in SERVING)
     assert variables(function).get("BIO_MCP_MODELS", "/opt/models") == "/opt/models"
 
 
@@ -190,7 +193,7 @@ def named_in(value):
 # ---- two stacks in one account ----
 
 NAMES = {"FunctionName", "LogGroupName", "DashboardName", "DomainName", "TableName", "BucketName", "QueueName", "Name"}
-ELSEWHERE = {"ApiDomain"}  # its name is a domain of one's own
+ELSEWHERE = {"ApiDomain", "IssuersTokens"}  # its name is a domain of one's own; or of its API alone
 UUID = "01234567-89ab-cdef-0123-"
 
 
@@ -227,7 +230,23 @@ def test_the_api_is_throttled_logged_and_has_the_routes_that_the_endpoint_answer
     logged = json.loads(stage["AccessLogSettings"]["Format"])
     assert not {name for name in logged.values() if "authorizer" in name or "header" in name.lower()}
     routes = {each["RouteKey"] for each in of("AWS::ApiGatewayV2::Route").values()}
-    assert routes == {"ANY /mcp", "GET /health", "ANY /.well-known/{proxy+}"}
+    assert routes == {"ANY /mcp", "OPTIONS /mcp", "GET /health", "ANY /.well-known/{proxy+}"}
+
+
+def test_an_issuers_tokens_are_checked_at_the_gateway_where_that_is_wanted_but_not_those_of_a_preflight():
+    routes = {each["RouteKey"]: each for each in of("AWS::ApiGatewayV2::Route").values()}
+    authorizer = MADE["IssuersTokens"]["Properties"]
+    for wanted, kind in [("on", "JWT"), ("off", "NONE")]:
+        assert rendered(routes["ANY /mcp"]["AuthorizationType"], {"GatewayChecksTokens": wanted}) == kind
+    assert authorizer["JwtConfiguration"]["Issuer"] == {"Ref": "AuthIssuer"}
+    own, mcp = (
+        {"AuthAudience": "", "DomainName": "mcp.example.org", "CertificateArn": "arn"},
+        "https://mcp.example.org/mcp",
+    )
+    assert rendered(authorizer["JwtConfiguration"]["Audience"], own) == [mcp]
+    assert rendered(authorizer["JwtConfiguration"]["Audience"], {"AuthAudience": "ours"}) == ["ours"]
+    assert [key for key, each in routes.items() if "AuthorizationType" in each] == ["ANY /mcp"]
+    assert PARAMETERS["GatewayChecksTokens"]["Default"] == "off"
 
 
 def test_a_stack_that_nobody_could_call_is_refused():
@@ -272,13 +291,61 @@ def test_a_term_that_was_escaped_or_cut_off_is_refused_in_words_that_help(term):
     assert "quotation marks as they are" in PARAMETERS["Corpus1Term"]["ConstraintDescription"]
 
 
-@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("name", [each for each in SCHEDULES if each != "HeartbeatSchedule"])
 def test_a_schedule_sends_to_the_work_queue_and_what_cannot_be_sent_is_kept(name):
     schedule = SCHEDULES[name]
     assert "Name" not in schedule  # the name would be shared by every stack of the account
     assert schedule["FlexibleTimeWindow"]["Mode"] == "FLEXIBLE"
     assert schedule["Target"]["Arn"] == {"Fn::GetAtt": "WorkQueue.Arn"}
     assert schedule["Target"]["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": "DeadLetters.Arn"}}
+
+
+# ---- what is seen from outside, and what it costs ----
+
+
+@pytest.mark.parametrize("minutes", [each for each in PARAMETERS["HeartbeatMinutes"]["AllowedValues"] if each])
+def test_a_heartbeat_comes_often_enough_for_its_alarm(minutes):
+    schedule, alarm = SCHEDULES["HeartbeatSchedule"], MADE["HeartbeatAlarm"]["Properties"]
+    assert rendered(schedule["ScheduleExpression"], {"HeartbeatMinutes": str(minutes)}) == f"rate({minutes} minutes)"
+    assert schedule["Target"]["Arn"] == {"Fn::GetAtt": "HeartbeatFunction.Arn"}
+    assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] == 0
+    assert minutes * 60 < alarm["Period"]
+    assert (alarm["MetricName"], alarm["TreatMissingData"]) == ("Heartbeats", "breaching")
+    assert alarm["Dimensions"] == [{"Name": "service", "Value": SERVICE}]
+
+
+def test_a_new_version_of_the_endpoint_gets_a_few_calls_first_and_an_alarm_takes_it_back():
+    canary = FUNCTIONS["mcp_http"][1]["DeploymentPreference"]
+    assert (canary["Enabled"], canary["Type"]) == ({"Ref": "Canary"}, "Canary10Percent10Minutes")
+    assert PARAMETERS["Canary"]["Default"] == "true"
+    for condition, alarms in zip((True, False), canary["Alarms"]["Fn::If"][1:], strict=True):
+        named = {each["Ref"] for each in alarms}
+        assert named <= MADE.keys()
+        assert ("HeartbeatAlarm" in named) == condition
+        assert {"McpHttpErrorsAlarm", "ApiErrorsAlarm", "ToolFailuresAlarm"} <= named
+
+
+@pytest.mark.parametrize(
+    ("counts", "filters"),
+    [("account", None), ("stack", {"TagKeyValue": ["aws:cloudformation:stack-name$bio-mcp"]})],
+)
+def test_a_budget_counts_the_account_or_what_has_the_stacks_tag(counts, filters):
+    budget = MADE["Budget"]["Properties"]
+    given = {"BudgetCounts": counts, "AWS::StackName": "bio-mcp", "AWS::NoValue": None, "MonthlyBudget": "100"}
+    made = rendered(budget["Budget"], given)
+    assert made["CostFilters"] == filters
+    assert made["BudgetLimit"] == {"Amount": "100", "Unit": "USD"}
+    told = budget["NotificationsWithSubscribers"]
+    assert [each["Notification"]["NotificationType"] for each in told] == ["ACTUAL", "FORECASTED"]
+    assert all(each["Subscribers"][0]["Address"] == {"Ref": "BudgetEmail"} for each in told)
+
+
+def test_everything_that_is_deployed_has_a_tag_for_the_bill():
+    config = tomllib.loads((ROOT / "samconfig.toml").read_text())
+    assert config["default"]["deploy"]["parameters"]["tags"] == "application=bio-mcp"
+
+
+# ---- queues ----
 
 
 @pytest.mark.parametrize(("name", "function"), QUEUES.items())

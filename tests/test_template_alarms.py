@@ -12,7 +12,7 @@ from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors.aws import tool_function
 from bio_mcp.errors import Failure, InvalidInput, NotFound
 from bio_mcp.syncing import retractions
-from tests.aws_template import ALARM, FUNCTIONS, TEMPLATE, branches, of, rendered, text, timeout_ms
+from tests.aws_template import ALARM, FUNCTIONS, SERVING, TEMPLATE, branches, of, rendered, text, timeout_ms
 from tests.corpus import Corpus
 
 OFFERED = [*TOOLS.values(), *RESOURCES.values()]
@@ -40,9 +40,10 @@ def dimension(metric):
 
 LOGICAL = [name for name, _ in FUNCTIONS.values()]
 FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction", "EvaluateFunction"}
+OTHERWISE = {"HeartbeatFunction"}  # whose alarm is of what it finds
 MUST = {
     *(("AWS/Lambda", metric, name) for metric in ("Errors", "Throttles") for name in LOGICAL),
-    *(("AWS/Lambda", "Duration", name) for name in LOGICAL if name not in FILL_THEIR_TIME),
+    *(("AWS/Lambda", "Duration", name) for name in LOGICAL if name not in FILL_THEIR_TIME | OTHERWISE),
     ("AWS/SQS", "ApproximateNumberOfMessagesVisible", "DeadLetters.QueueName"),
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "WorkQueue.QueueName"),
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "IngestQueue.QueueName"),
@@ -60,6 +61,8 @@ MUST = {
     ("AWS/ES", "JVMMemoryPressure", "SearchDomain"),
     ("AWS/ES", "CPUUtilization", "SearchDomain"),
     ("AWS::StackName", "ToolFailures", ""),
+    ("AWS::StackName", "Throttled", ""),
+    ("AWS::StackName", "Heartbeats", "bio_mcp"),
     *(("AWS::StackName", "CompleteSyncs", f"Corpus{number}Key") for number in "123"),
     ("AWS::StackName", "CompleteSyncs", retractions.QUERY_KEY),
 }
@@ -77,7 +80,9 @@ def test_an_alarm_says_what_is_wrong_and_tells_whoever_is_named(name):
     assert alarm["AlarmActions"] == {"Fn::If": ["HasTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
 
 
-@pytest.mark.parametrize("function", [name for name, (id, _) in FUNCTIONS.items() if id not in FILL_THEIR_TIME])
+@pytest.mark.parametrize(
+    "function", [name for name, (id, _) in FUNCTIONS.items() if id not in FILL_THEIR_TIME | OTHERWISE]
+)
 def test_an_alarm_rings_before_a_function_times_out_but_not_while_it_may_still_work(function):
     [alarm] = [each for each in ALARMS.values() if each.get("MetricName") == "Duration" and uses(each, function)]
     longest = max([each.timeout for each in OFFERED if each.lambda_module == function] or [25]) * 1000
@@ -178,9 +183,17 @@ def test_a_key_that_a_client_made_up_becomes_no_metric(name):
     assert not matches(counting_syncs(name, "own"), {**complete, "query_key": "made-up"})
 
 
+def test_a_call_that_the_gateway_throttled_is_counted_by_its_access_log():
+    stage, counted = of("AWS::ApiGatewayV2::Stage")["ApiStage"], FILTERS["ApiThrottledMetric"]
+    assert counted["LogGroupName"]["Ref"] == stage["AccessLogSettings"]["DestinationArn"]["Fn::GetAtt"].split(".")[0]
+    line = json.loads(stage["AccessLogSettings"]["Format"].replace("$context.status", "429"))
+    assert counted["FilterPattern"] == '{ $.status = "429" }'
+    assert line["status"] == "429"
+
+
 def test_failures_are_counted_in_the_log_of_every_function_that_runs_tools():
     counted = {each["LogGroupName"]["Ref"]: each["FilterPattern"] for each in FILTERS.values()}
-    logs = {FUNCTIONS[module][1]["LoggingConfig"]["LogGroup"]["Ref"] for module in FUNCTIONS if module != "mcp_http"}
+    logs = {FUNCTIONS[module][1]["LoggingConfig"]["LogGroup"]["Ref"] for module in SERVING}
     counting = [
         each for each in FILTERS.values() if text(each["MetricTransformations"][0]["MetricName"]) == "ToolFailures"
     ]

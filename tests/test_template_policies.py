@@ -13,6 +13,7 @@ from tests.aws_template import (
     IMAGES,
     RESOURCES,
     ROLE,
+    SERVING,
     TEMPLATE,
     allowed,
     allowed_by,
@@ -52,10 +53,15 @@ def receiving(function):
     return {(f"sqs:{action}", queue) for action in actions for queue in queues}
 
 
+OTHER_ROLES = {"ScheduleRole", "HeartbeatScheduleRole", "CanaryRole"}  # those of no function
+
+
 def expected(function):
     """What a role may do: what the ports take that its function's tools touch; the endpoint only calls functions."""
+    if function == "heartbeat":
+        return secret("AuthSecretName")
     if function == "mcp_http":
-        called = {name for directory, (name, _) in FUNCTIONS.items() if directory != function} | IMAGES.keys()
+        called = {FUNCTIONS[each][0] for each in SERVING} | IMAGES.keys()
         return {("lambda:InvokeFunction", f"{name}.Arn") for name in called} | secret("AuthSecretName")
     return needed(function).grants | receiving(function)
 
@@ -65,7 +71,7 @@ def test_a_function_may_do_what_its_tools_need_and_nothing_else(function):
     assert allowed(function) == expected(function) | logs(function)
 
 
-@pytest.mark.parametrize("function", [each for each in FUNCTIONS if each != "mcp_http"])
+@pytest.mark.parametrize("function", SERVING)
 def test_a_function_has_the_variables_that_the_ports_of_its_tools_read_and_no_others(function):
     assert set(variables(function)) == needed(function).variables | EVERYONES
 
@@ -78,7 +84,7 @@ def test_the_endpoint_holds_no_permission_on_data():
 
 def test_every_role_of_a_function_has_nothing_beside_its_own_policies_but_tracing():
     for name, role in of(ROLE).items():
-        if name != "ScheduleRole":
+        if name not in OTHER_ROLES:
             assert role["ManagedPolicyArns"] == [{"Ref": "TracingPolicy"}]
     tracing = RESOURCES["TracingPolicy"]["Properties"]["PolicyDocument"]
     assert allowed_by([tracing]) == {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
@@ -92,6 +98,15 @@ def test_each_role_serves_one_function():
 def test_a_schedule_may_only_send_to_the_queues():
     sends = allowed_by(documents_of(RESOURCES["ScheduleRole"]["Properties"]))
     assert sends == {("sqs:SendMessage", "WorkQueue.Arn"), ("sqs:SendMessage", "DeadLetters.Arn")}
+
+
+def test_the_heartbeats_schedule_may_only_call_it_and_the_canary_may_only_move_the_endpoints_alias():
+    beats = allowed_by(documents_of(RESOURCES["HeartbeatScheduleRole"]["Properties"]))
+    assert beats == {("lambda:InvokeFunction", "HeartbeatFunction.Arn")}
+    moves = allowed_by(documents_of(RESOURCES["CanaryRole"]["Properties"]))
+    on_endpoint = {"McpHttpFunction.Arn", "${McpHttpFunction.Arn}:*"}
+    assert {on for action, on in moves if action.startswith("lambda:")} == on_endpoint
+    assert {action for action, on in moves if on not in on_endpoint} == {"cloudwatch:DescribeAlarms"}
 
 
 def too_wide(document):
@@ -114,7 +129,9 @@ def test_a_policy_that_is_too_wide_would_be_seen(action, resource):
 def test_only_functions_and_schedules_may_take_a_role():
     for name, role in of(ROLE).items():
         [statement] = role["AssumeRolePolicyDocument"]["Statement"]
-        service = "scheduler" if name == "ScheduleRole" else "lambda"
+        service = {"ScheduleRole": "scheduler", "HeartbeatScheduleRole": "scheduler", "CanaryRole": "codedeploy"}.get(
+            name, "lambda"
+        )
         assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
 
 

@@ -13,7 +13,7 @@ from scripts.template.__main__ import files, filled, main, rendered
 from scripts.template.blocks import Tagged, block
 from scripts.template.functions import Function, declared, functions
 from tests.aws_tables import read
-from tests.aws_template import allowed_by, documents_of, text
+from tests.aws_template import SERVING, allowed_by, documents_of, text
 from tests.aws_template import rendered as rendered_by_cloudformation
 from tests.touched_ports import needed
 
@@ -31,7 +31,7 @@ def test_the_same_is_rendered_each_time(given):
 
 
 def test_a_function_is_rendered_for_each_module_of_tools_and_the_endpoint_last(given):
-    assert [each.name for each in given] == [*(each.__name__.rpartition(".")[2] for each in MODULES), "mcp_http"]
+    assert [each.name for each in given] == [*SERVING, "heartbeat", "mcp_http"]
     assert [each.name for each in given if each.is_endpoint] == ["mcp_http"]
 
 
@@ -171,7 +171,7 @@ def test_a_function_without_a_declaration_has_time_for_its_tool_and_is_watched_b
 
 
 def test_a_new_module_gets_an_entry_point(tmp_path, monkeypatch):
-    (tmp_path / "app.py").write_text(files([Function("get_doc")])["functions/get_doc/app.py"])
+    (tmp_path / "app.py").write_text(files([Function("get_doc", (TOOLS["rag.get"],))])["functions/get_doc/app.py"])
     monkeypatch.syspath_prepend(tmp_path)
     import app
 

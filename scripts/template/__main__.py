@@ -35,7 +35,7 @@ def rendered(template: str, given: Sequence[Function]) -> str:
 
 
 def _whole(function: Function, given: Sequence[Function]) -> str:
-    callees = [each for each in given if not each.is_endpoint]
+    callees = [each for each in given if each.offered]
     return block(resources(function, callees) | failures(function) | alarms(function), 2)
 
 
@@ -49,7 +49,7 @@ def filled(template: str, name: str, text: str) -> str:
 
 def files(given: Sequence[Function]) -> dict[str, str]:
     """Each rendered file by its path in the repository."""
-    apps = {f"functions/{each.name}/app.py": APP.format(name=each.name) for each in given if not each.is_endpoint}
+    apps = {f"functions/{each.name}/app.py": APP.format(name=each.name) for each in given if each.offered}
     return {**apps, "template.yaml": rendered((ROOT / "template.yaml").read_text(encoding="utf-8"), given)}
 
 

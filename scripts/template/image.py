@@ -10,7 +10,11 @@ from scripts.template.blocks import Value
 from scripts.template.functions import Function
 
 LOGGING = "{ LogGroup: !Ref %sLogs, LogFormat: JSON, ApplicationLogLevel: INFO, SystemLogLevel: INFO }"
-EVERYONES = {"BIO_MCP_MODE": "aws", "AWS_ENDPOINT_URL": "!Ref EndpointUrl"}  # as template.yaml's Globals
+EVERYONES = {  # as template.yaml's Globals
+    "BIO_MCP_MODE": "aws",
+    "BIO_MCP_METRICS": "!Ref AWS::StackName",
+    "AWS_ENDPOINT_URL": "!Ref EndpointUrl",
+}
 
 
 def from_image(function: Function, variables: Mapping[str, Value]) -> dict[str, Value]:

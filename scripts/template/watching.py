@@ -15,7 +15,7 @@ SERIES = re.compile(r'\[\["AWS/Lambda","(\w+)",.*?\]\]')
 
 def failures(function: Function) -> dict[str, Value]:
     """The count of the failures in its log that are not the caller's fault."""
-    if function.is_endpoint:
+    if not function.offered:
         return {}
     pattern = " && ".join(f"({each})" for each in OURS)
     counted = '{ MetricNamespace: !Ref AWS::StackName, MetricName: ToolFailures, MetricValue: "1", DefaultValue: 0 }'

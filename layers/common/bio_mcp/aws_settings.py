@@ -69,6 +69,15 @@ class AwsSettings:
         "Lambda functions that the MCP endpoint calls, as search=NAME,get_doc=NAME, ... with a name or ARN for each "
         "module of tools; empty: it runs the tools in its own process",
     )
+    metrics: str = setting(
+        "BIO_MCP_METRICS", "", "CloudWatch namespace of the metrics of calls; empty: none are recorded", mode="aws"
+    )
+    heartbeat_url: str = setting(
+        "BIO_MCP_HEARTBEAT_URL",
+        "",
+        "URL of the endpoint that the heartbeat's function speaks to; empty: MCP_RESOURCE_URL",
+        mode="aws",
+    )
     initialization: str = setting(
         "AWS_LAMBDA_INITIALIZATION_TYPE",
         "",

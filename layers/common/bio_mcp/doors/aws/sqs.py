@@ -45,10 +45,12 @@ class QueuedCalls:
         tools: Mapping[str, Tool],
         backends: Callable[[], Backends],
         remaining_ms: Callable[[], int],
+        run: Callable[..., Outcome] = call,
     ) -> None:
         self._tools = tools
         self._backends = backends
         self._remaining_ms = remaining_ms
+        self._run_tool = run
 
     def answer(self, records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         """SQS's partial-batch answer: the records that failed or were not started."""
@@ -98,7 +100,9 @@ class QueuedCalls:
     def _called(self, tool: Tool, arguments: Mapping[str, Any], correlation_id: str) -> Outcome:
         deadline = Deadline(self._left_s)
         backends = self._backends()
-        return call(tool, arguments, backends, deadline=deadline, correlation_id=correlation_id, unattended=True)
+        return self._run_tool(
+            tool, arguments, backends, deadline=deadline, correlation_id=correlation_id, unattended=True
+        )
 
     def _tool(self, event: Event) -> Tool:
         if event.tool is None:

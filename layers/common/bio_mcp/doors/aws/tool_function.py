@@ -13,14 +13,17 @@ from typing import Any, Protocol
 from aws_lambda_powertools import Logger
 
 from bio_mcp import wiring
-from bio_mcp.call import Outcome, call, envelope, excerpt, read
+from bio_mcp.call import Outcome, envelope, excerpt, read
 from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
+from bio_mcp.doors.aws.measuring import Call, measured
 from bio_mcp.doors.aws.sqs import QueuedCalls, records_of
 from bio_mcp.doors.logs import NAMES_CALLER
 from bio_mcp.errors import Failure, NotFound
+from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
+from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool, by_any_name, resources_in, tools_in
 
 
@@ -49,14 +52,14 @@ def handler_for(module: ModuleType, backends: Callable[[], Backends] = wiring.ba
     """A Lambda handler for what `module` declares and nothing else. `backends` is called at each invocation."""
     tools, resources = by_any_name(tools_in(module).values()), resources_in(module)
     dialect = next(iter(tools.values())).family.dialect
-    logger = log_as_json()
+    logger, call = log_as_json(), measured(Lazy(lambda: Settings.from_env().metrics))
 
     def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
         if records := records_of(event):
-            return QueuedCalls(tools, backends, context.get_remaining_time_in_millis).answer(records)
+            return QueuedCalls(tools, backends, context.get_remaining_time_in_millis, call).answer(records)
         try:
             parsed = parse(event)
-            outcome = _answer(parsed, tools, resources, backends(), context)
+            outcome = _answer(parsed, tools, resources, backends(), context, call)
         except Failure as failure:
             return envelope(failure, dialect)
         return _whole(outcome) if parsed.outcome else outcome.body
@@ -76,6 +79,7 @@ def _answer(
     resources: Mapping[str, Resource],
     backends: Backends,
     context: LambdaContext,
+    call: Call,
 ) -> Outcome:
     if event.resource is not None:
         return _read(event.resource, resources, backends, event)
