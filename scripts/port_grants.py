@@ -96,7 +96,12 @@ VARIABLES = {
     "graph": ("BIO_MCP_TABLE_GRAPH",),
     "calls": ("BIO_MCP_TABLE_CALLS", "BIO_MCP_BUCKET"),
     "authorizations": ("BIO_MCP_TABLE_AUTHORIZATIONS",),
-    "budgets": ("BIO_MCP_TABLE_BUDGETS",),
+    "budgets": (
+        "BIO_MCP_TABLE_BUDGETS",
+        "BIO_MCP_CALLER_BUDGETS",
+        "BIO_MCP_TENANT_BUDGETS",
+        "BIO_MCP_ADDRESS_BUDGETS",
+    ),
     "blobs": ("BIO_MCP_BUCKET",),
     "checkpoints": ("BIO_MCP_TABLE_CHECKPOINTS",),
     "jobs": ("BIO_MCP_TABLE_JOBS", "BIO_MCP_BUCKET"),

@@ -249,6 +249,14 @@ def test_an_issuers_tokens_are_checked_at_the_gateway_where_that_is_wanted_but_n
     assert PARAMETERS["GatewayChecksTokens"]["Default"] == "off"
 
 
+@pytest.mark.parametrize("whose", ["caller", "tenant", "address"])
+def test_budgets_are_by_default_those_of_the_settings(whose):
+    parameter = PARAMETERS[f"{whose.title()}Budgets"]
+    assert parameter["Default"] == ",".join(getattr(Settings(), f"{whose}_budgets"))
+    for given in (parameter["Default"], "none", "ann:calls=5,ncbi=7"):
+        assert re.fullmatch(parameter["AllowedPattern"], given)
+
+
 def test_a_stack_that_nobody_could_call_is_refused():
     described = [each["AssertDescription"] for rule in TEMPLATE["Rules"].values() for each in rule["Assertions"]]
     assert any("without either the endpoint refuses every call" in each for each in described)

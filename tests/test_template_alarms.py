@@ -10,7 +10,7 @@ from bio_mcp.call import call
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors.aws import tool_function
-from bio_mcp.errors import Failure, InvalidInput, NotFound
+from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, NotFound
 from bio_mcp.syncing import retractions
 from tests.aws_template import ALARM, FUNCTIONS, SERVING, TEMPLATE, branches, of, rendered, text, timeout_ms
 from tests.corpus import Corpus
@@ -53,7 +53,18 @@ MUST = {
     *(
         ("AWS/DynamoDB", f"{kind}ThrottleEvents", f"{table}Table")
         for kind in ("Read", "Write")
-        for table in ("Documents", "Jobs", "Pace", "Cache", "ProjectDocuments", "Graph", "Answers", "Calls")
+        for table in (
+            "Documents",
+            "Jobs",
+            "Pace",
+            "Cache",
+            "ProjectDocuments",
+            "Graph",
+            "Answers",
+            "Calls",
+            "Budgets",
+            "Authorizations",
+        )
     ),
     ("AWS/ES", "ClusterStatus.red", "SearchDomain"),
     ("AWS/ES", "ClusterIndexWritesBlocked", "SearchDomain"),
@@ -138,7 +149,10 @@ def calls_that_fail():
         return lambda: call(TOOLS["rag.get"], {"doc_id": "pmid:1"}, Broken(failure))
 
     kinds = {kind: code for kind, code in BIO_MCP.items() if kind is not Failure}
-    return [(failing(kind("no")), code, not issubclass(kind, InvalidInput | NotFound)) for kind, code in kinds.items()]
+    return [
+        (failing(kind("no")), code, not issubclass(kind, InvalidInput | NotFound | BudgetSpent))
+        for kind, code in kinds.items()
+    ]
 
 
 @pytest.mark.parametrize(("act", "code", "ours"), calls_that_fail(), ids=lambda each: getattr(each, "__name__", each))

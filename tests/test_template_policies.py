@@ -190,7 +190,11 @@ def test_who_searches_the_corpus_reads_it_and_no_index_of_a_project():
 def test_who_answers_from_projects_reads_their_indices_and_writes_nothing():
     assert all(reaches("projects", path) == {"Get"} for path in PROJECT_PATHS)
     assert all(reaches("projects", path) == {"Get"} for path in CORPUS_PATHS)  # where a quotation is looked for too
-    written = {"CallsTable.Arn", "${Bucket.Arn}/calls/*"}  # by the log of calls
+    written = {
+        "CallsTable.Arn",
+        "${Bucket.Arn}/calls/*",
+        "BudgetsTable.Arn",
+    }  # by what every call is logged and charged
     others = {(action, on) for action, on in allowed("projects") if on not in written}
     verbs = {action.partition(":")[2] for action, _ in others if not action.startswith("logs:")}
     assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
@@ -228,6 +232,7 @@ MODULES = {  # who reads and writes what
     "CacheTable.Arn": ("cache",),
     "${Bucket.Arn}/articles/*": ("blobs",),
     "${Bucket.Arn}/jobs/*": ("blobs",),
+    "BudgetsTable.Arn": ("budgets",),
     "EventBus.Arn": ("announcements",),
 }
 

@@ -26,6 +26,7 @@ PORTS = {name for name, member in vars(Backends).items() if isinstance(member, p
     "answer_tau",
     "sync_max_records",
 }
+CHARGED = "budgets.spend"  # by every call of a caller
 RECORD, RECORDED = "calls.record", {"documents", "passages", "graph"}
 STORED = 12  # of the sample's papers: the rest is for a sync to bring
 
@@ -125,7 +126,7 @@ def needed(function: str) -> Given:
     found = reached(function)
     methods = {method for each in offered for method in used(each, found.get(each.name, ()))}
     methods |= {RECORD} if any(is_recorded(each, found.get(each.name, ())) for each in offered) else set()
-    return given_for(methods, queue_of(function), folder_of(function))
+    return given_for(methods | {CHARGED}, queue_of(function), folder_of(function))
 
 
 def queue_of(function: str) -> str:

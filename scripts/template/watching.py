@@ -9,6 +9,7 @@ from scripts.template.functions import Function
 
 CALLERS_FAULT = ("VALIDATION", "INVALID_ARG", "NOT_FOUND", "INVALID_PROJECT", "HYBRID_NOT_SUPPORTED")
 OURS = ['$.message = "call"', '$.status = "error"', *(f'$.code != "{code}"' for code in CALLERS_FAULT)]
+OURS.append('$.failure != "BudgetSpent"')  # its code is also that of NCBI's limits
 ACTIONS = "!If [HasTopic, [!Ref AlarmTopicArn], !Ref AWS::NoValue]"
 SERIES = re.compile(r'\[\["AWS/Lambda","(\w+)",.*?\]\]')
 

@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.call import Outcome
 from bio_mcp.doors.aws.measuring import measured
 from bio_mcp.doors.aws.tool_function import handler_for
-from bio_mcp.errors import Forbidden, InvalidInput, NotFound, StoreFailed
+from bio_mcp.errors import BudgetSpent, Forbidden, InvalidInput, NotFound, StoreFailed
 from tests.doors import queued_sample, sample
 from tests.doors.conftest import NO_BACKENDS
 from tests.doors.lambda_bridge import context
@@ -53,15 +53,16 @@ def test_without_a_namespace_nothing_is_told(told):
 @pytest.mark.parametrize(
     ("failure", "counted"),
     [
-        (None, True),
-        (StoreFailed("no"), True),
-        (InvalidInput("no"), False),
-        (NotFound("no"), False),
-        (Forbidden("no"), False),
+        (None, "Failures"),
+        (StoreFailed("no"), "Failures"),
+        (BudgetSpent("no"), "Refused"),
+        (InvalidInput("no"), None),
+        (NotFound("no"), None),
+        (Forbidden("no"), None),
     ],
 )
-def test_a_failure_is_counted_unless_the_caller_erred(told, failure, counted):
+def test_a_failure_is_counted_unless_the_caller_erred_and_a_budget_that_is_spent_by_itself(told, failure, counted):
     call = measured(lambda: "stack", lambda *_: Outcome(ENVELOPE, {}, failure))
     assert call(sample.echo, {}, NO_BACKENDS).body == ENVELOPE
     [metric] = told()
-    assert metric.get("Failures") == ([1.0] if counted else None)
+    assert {name for name in ("Failures", "Refused") if name in metric} == ({counted} if counted else set())

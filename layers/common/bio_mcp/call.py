@@ -174,7 +174,8 @@ def _account(
     audit = _audit(given, body, context, round((time.perf_counter() - started) * 1000)) | _cached(cache_use)
     if what.family.audited and isinstance(what, Tool):  # a resource's payload is the contract's, and no more
         body["audit"] = {key: audit[key] for key in ("in_hash", "out_hash", "latency_ms", "seed", "status")}
-    log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **audit})
+    why = {"failure": type(failed).__name__} if "error" in body else {}  # NoneType for a bug
+    log.info("call", extra={"tool": what.name, "code": body.get("error", {}).get("code"), **why, **audit})
     return Outcome(body, audit, failed, meter.summary if meter else {})
 
 

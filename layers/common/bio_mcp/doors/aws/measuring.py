@@ -8,7 +8,7 @@ from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from bio_mcp.call import Outcome, call
-from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.errors import BudgetSpent, InvalidInput, NotFound
 from bio_mcp.tool import Tool
 
 SERVICE = "bio_mcp"
@@ -24,7 +24,8 @@ def recorded(namespace: str, **values: tuple[MetricUnit, float]) -> None:
 
 
 def measured(namespace: Callable[[], str], run: Call = call) -> Call:
-    """`run`, with the time that each call took and the failures that are not the caller's, by tool.
+    """`run`, with metrics by tool: how long each call took, whether it failed and not by the caller's fault, and
+    whether it was refused for want of budget.
 
     Nothing is measured where there is no namespace.
     """
@@ -36,7 +37,9 @@ def measured(namespace: Callable[[], str], run: Call = call) -> Call:
             metrics = Metrics(namespace=where, service=SERVICE)
             metrics.add_dimension("tool", tool.name)
             metrics.add_metric("Latency", MetricUnit.Milliseconds, (time.perf_counter() - started) * 1000)
-            if outcome.failed and not isinstance(outcome.failure, InvalidInput | NotFound):
+            if isinstance(outcome.failure, BudgetSpent):
+                metrics.add_metric("Refused", MetricUnit.Count, 1)
+            elif outcome.failed and not isinstance(outcome.failure, InvalidInput | NotFound):
                 metrics.add_metric("Failures", MetricUnit.Count, 1)
             metrics.flush_metrics()
         return outcome
