@@ -79,7 +79,8 @@ class Corpus(Embedded):
 
     def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None):
         converter = base_url.replace("/entrez/eutils/", "/tools/idconv/api/v1/articles/")
-        super().__init__(Settings(home=home, ncbi_converter_url=converter, caller_budgets=("none",)))
+        unlimited = {"caller_budgets": ("none",), "sync_max_records": 0}
+        super().__init__(Settings(home=home, ncbi_converter_url=converter, **unlimited))
         self.model, self.day = HashedWords(), day
         self.heard = Heard(home / "heard")
         wire = HttpTransport(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})

@@ -50,6 +50,7 @@ MORE_INPUTS = {
         "pubmed.sync_delta",
         "known_only",
     ): "bring up to date what the corpus holds, as what was retracted, and add nothing",
+    ("pubmed.sync_delta", "max_records"): "confirm a sync that would fill the disk",
     ("pubmed.sync_delta", "job_id"): "follow one job, and never start another by asking for its result",
     ("getArticleRelationships", "moreStyles"): "citation styles that the contract's list does not have",
     ("find_chunks", "projects"): "several libraries at once",
@@ -308,7 +309,7 @@ def size_of_list(names, families):
     return len(shown.model_dump_json(by_alias=True, exclude_none=True).encode())
 
 
-@pytest.mark.parametrize("field", ["query_key", "term", "overlap_days", "known_only", "job_id"])
+@pytest.mark.parametrize("field", ["query_key", "term", "overlap_days", "known_only", "max_records", "job_id"])
 def test_what_a_sync_is_asked_is_explained(field):
     assert TOOLS["pubmed.sync_delta"].input_schema["properties"][field]["description"]
 

@@ -38,6 +38,29 @@ def test_a_sync_ends_with_a_summary(online):
         assert word in ran.out
 
 
+def test_a_sync_that_is_too_large_says_how_large_and_which_option_confirms_it(online):
+    ran = online("sync", "covid", TERM, "--max-records", "3")
+    assert ran.code == 2
+    assert "records for this sync, and more than 3 take a confirmation: pass --max-records=" in " ".join(
+        ran.err.split()
+    )
+
+
+def test_a_sync_that_waits_is_stopped(online):
+    with online.corpus() as corpus:
+        job_id = sync_delta("big", "cancer", 5, corpus, Deadline(0), lambda *_: None).job_id
+    assert f"{job_id} is cancelled" in online("sync", "big", "--stop").out
+    with online.corpus() as corpus:
+        assert corpus.jobs.get(job_id).state == "cancelled"
+    assert online("sync", "--stop", "big", "--json").json == {"query_key": "big", "cancelled": []}
+
+
+def test_a_sync_without_a_term_is_told_what_is_missing(online):
+    ran = online("sync", "big")
+    assert ran.code == 2
+    assert "TERM" in ran.err
+
+
 def test_a_second_sync_brings_nothing(online):
     first, second = online("sync", "covid", TERM, "--json").json, online("sync", "covid", TERM, "--json").json
     assert first["inserted"] == first["pmids_processed"] > 20

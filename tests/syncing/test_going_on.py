@@ -12,6 +12,7 @@ from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.errors import BudgetSpent
 from bio_mcp.syncing import delta
 from bio_mcp.syncing.stopping import remove, stop
 from tests.adapters.clocks import Clock
@@ -53,6 +54,21 @@ def interrupted(corpus, slices=2):
             deadline.expire()
 
     return ask(corpus, deadline, progress), announced[-1]
+
+
+class Once:
+    """NCBI, whose first fetch fails."""
+
+    def __init__(self, entrez, failure):
+        self._entrez, self._failures = entrez, [failure]
+
+    def __getattr__(self, name):
+        return getattr(self._entrez, name)
+
+    def efetch(self, *given, **more):
+        if self._failures:
+            raise self._failures.pop()
+        return self._entrez.efetch(*given, **more)
 
 
 def work_off(queue, corpus, clock):
@@ -227,3 +243,22 @@ def test_a_sync_that_has_begun_is_said_to_run_before_ncbi_has_been_reached(corpu
         first = ask(running)
     assert first["state"] == "complete"
     assert {each["state"] for each in answers} == {"running"}
+
+
+def test_a_sync_whose_caller_has_spent_the_days_budget_goes_on_when_there_is_a_new_one(corpus, queue, clock):
+    spent = Once(corpus.entrez, BudgetSpent("your budget of 9 requests to NCBI a day is used up", retry_after_s=7_200))
+    limited = Over(corpus, entrez=spent, continuations=queue)
+    body = ask(limited)
+    assert body["state"] == "continues"
+    assert body["warnings"][0] == "your budget of 9 requests to NCBI a day is used up; the sync goes on then"
+    assert "used up" in corpus.jobs.get(body["job_id"]).progress["error"]
+    assert not work_once(queue, TOOLS, limited)
+    clock.now += 7_300
+    assert work_once(queue, TOOLS, limited)
+    assert corpus.jobs.get(body["job_id"]).state == "succeeded"
+
+
+def test_a_sync_that_takes_more_than_a_whole_budget_fails_at_once(corpus):
+    body = ask(Over(corpus, entrez=Once(corpus.entrez, BudgetSpent("this takes 9 of 3", retryable=False))))
+    assert body["error"]["code"] == "RATE_LIMIT"
+    assert corpus.jobs.get(body["error"]["details"]["job_id"]).state == "failed"

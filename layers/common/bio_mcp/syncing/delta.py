@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, Failure
+from bio_mcp.errors import BudgetSpent, Conflict, DeadlineExceeded, Failure
 from bio_mcp.literature.clock import utc
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
@@ -53,18 +53,20 @@ def sync_delta(
     progress: Progress,
     *,
     known_only: bool = False,
+    max_records: int = 0,
     job_id: str | None = None,
     unattended: bool = False,
 ) -> SyncReport:
     """Run or resume the sync of `query_key` until it is done or the deadline is near.
 
     With `known_only` papers that match and that the corpus has are updated, whatever the watermark, and those that a
-    project has are added; the others count as skipped. With `job_id` that job continues, or its result is returned, and
-    no other is started. A job that ended `unattended` stores its result for the next caller.
+    project has are added; the others count as skipped. A new sync of more than `max_records` is refused; 0: none is.
+    With `job_id` that job continues, or its result is returned, and no other is started. A job that ended `unattended`
+    stores its result for the next caller.
 
-    Raises `InvalidInput` for a term with open brackets, `NcbiQueryRejected` for one that NCBI cannot run, `Conflict`
-    when another term of the key is being synced, and the failures of its ports; the job then waits with its cursor for
-    the next call.
+    Raises `InvalidInput` for a term with open brackets or of too many records, `NcbiQueryRejected` for one that NCBI
+    cannot run, `Conflict` when another term of the key is being synced, and the failures of its ports; the job then
+    waits with its cursor for the next call. A spent budget is no failure: the job goes on when there is a new one.
     """
     request: dict[str, Any] = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
     if known_only:
@@ -78,7 +80,7 @@ def sync_delta(
             return result_by_id(job_id, backends, unattended)
         if not unattended and (result := unread_result(last, request, backends)):
             return result
-        run = _Run(request, holder, backends, deadline, progress, unattended)
+        run = _Run(request, holder, backends, deadline, progress, unattended, max_records)
         run.cursor.warn(*([] if unattended else history(last)))
         return run.run()
     finally:
@@ -100,10 +102,11 @@ class _Run:
         deadline: Deadline,
         progress: Progress,
         unattended: bool,
+        max_records: int,
     ) -> None:
         self.request, self.holder, self.backends, self.unattended = request, holder, backends, unattended
         self.deadline, self.progress, self.budget = deadline, progress, TimeBudget()
-        self.job, self.cursor = resume_or_start(request, backends)
+        self.job, self.cursor = resume_or_start(request, backends, deadline, max_records)
 
     def run(self) -> SyncReport:
         """Step until the job is done, the time is over or a port fails; the job is saved in each case."""
@@ -118,6 +121,8 @@ class _Run:
         except _Cancelled:
             return report_of(self.job, self.cursor, "cancelled", f"{self.job.job_id} was cancelled")
         except Failure as failure:
+            if isinstance(failure, BudgetSpent) and failure.retry_after_s is not None:
+                return self._continue_later(f"{failure}; the sync goes on then", failure.retry_after_s)
             self._save("waiting" if failure.retryable else "failed", str(failure))
             failure.details.setdefault("job_id", self.job.job_id)
             raise
@@ -217,14 +222,13 @@ class _Run:
         job.progress |= {"error": error, "reported": not self.unattended}
         self.backends.jobs.put(job)
 
-    def _continue_later(self) -> SyncReport:
-        """Save the job, queue its continuation, and report how far it is."""
-        self._save("waiting")
+    def _continue_later(self, reason: str | None = None, wait_s: float = 0) -> SyncReport:
+        """Save the job, queue its continuation, due in `wait_s`, and report how far it is."""
+        self._save("waiting", reason)
         arguments = {**self.request, "job_id": self.job.job_id}
-        self.backends.continuations.send({"tool": TOOL, "arguments": arguments})
-        return report_of(
-            self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
-        )
+        self.backends.continuations.send({"tool": TOOL, "arguments": arguments}, wait_s)
+        later = f"{self.job.job_id} continues by itself; ask again for its result"
+        return report_of(self.job, self.cursor, "continues", *filter(None, [reason]), later)
 
     def _finish(self) -> SyncReport:
         """Move the watermarks if every record is settled, and report.

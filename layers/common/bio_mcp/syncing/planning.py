@@ -4,6 +4,8 @@ from datetime import date
 from typing import Any
 from uuid import uuid4
 
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
@@ -14,16 +16,19 @@ from bio_mcp.syncing.windows import windows
 KIND = "sync"
 
 
-def resume_or_start(request: dict[str, Any], backends: Backends) -> tuple[Job, Cursor]:
+def resume_or_start(request: dict[str, Any], backends: Backends, deadline: Deadline, most: int) -> tuple[Job, Cursor]:
     """The unfinished job of this very request with its cursor, or a new one. Other terms' jobs are untouched.
 
-    An unfinished job of the same term with other options is abandoned; PMIDs that it missed are fetched first.
+    An unfinished job of the same term with other options is abandoned; PMIDs that it missed are fetched first. Raises
+    `InvalidInput` for a new one of more than `most` records; 0: any number.
     """
     key, term = request["query_key"], request["term"]
     name_term(key, backends.jobs.latest(KIND, key), backends)
     last = backends.jobs.latest(KIND, key, term)
     if last and last.unfinished and last.request == request:
         return last, Cursor.from_json(last.cursor)
+    if most:
+        check_size(request, most, backends, deadline)
     abandon(last, backends)
     cursor = _start(request, backends)
     if last:
@@ -45,6 +50,28 @@ def _start(request: dict[str, Any], backends: Backends) -> Cursor:
     if drawn_back:
         cursor.warn(drawn_back)
     return cursor
+
+
+def check_size(request: dict[str, Any], most: int, backends: Backends, deadline: Deadline) -> None:
+    """Raise `InvalidInput`, which has the count, if PubMed has more than `most` records for a new sync.
+
+    It costs one request, and three more where the term matches more than `most`.
+    """
+    term = request["term"]
+
+    def count(of: str) -> int:
+        return backends.entrez.esearch(of, deadline=deadline, retmax=1).count
+
+    if (whole := count(term)) <= most:
+        return
+    new = sum(count(each.term(term)) for each in plan(request, backends, backends.today()).queue)
+    if (found := min(whole, new)) > most:
+        raise InvalidInput(
+            f"PubMed has {found:,} records for this sync, and more than {most:,} take a confirmation: pass "
+            f"max_records={found} to read them all, or narrow the term",
+            count=found,
+            max_records=most,
+        )
 
 
 def plan(request: dict[str, Any], backends: Backends, today: date) -> Cursor:

@@ -25,6 +25,11 @@ class SyncDelta(Request):
     term: str = Field(min_length=1, description="PubMed search syntax")
     overlap_days: int = Field(default=5, ge=0, description="days before the last sync to read again")
     known_only: bool = Field(default=False, description="update what the corpus has, add only what projects have")
+    max_records: int = Field(
+        default=_ABSENT,
+        ge=1,
+        description="confirms that a new sync may read so many records",
+    )
     job_id: str = Field(
         default=_ABSENT, min_length=1, description="continue this job, or report its result; start no other"
     )
@@ -60,8 +65,9 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
     """Bring the corpus up to date with everything in PubMed that matches a term.
 
     Finds records that are new, were created late or were revised since the last sync of this query_key, and stores
-    and indexes them. Safe to repeat. A large sync continues by itself: `state` is then "continues", and the same call
-    again reports its progress or its result.
+    and indexes them. Safe to repeat. A very large sync is refused with its size, for you to confirm or to narrow. A
+    large one continues by itself: `state` is then "continues", and the same call again reports its progress or its
+    result.
     """
     report = _run(request, backends, context)
     _log(request.query_key, report)
@@ -93,12 +99,20 @@ def _run(request: SyncDelta, backends: Backends, context: Context) -> SyncReport
         context.deadline,
         context.progress,
         known_only=request.known_only,
+        max_records=_most(request, backends, context),
         job_id=request.job_id,
         unattended=context.unattended,
     )
     if context.unattended and request.query_key == retractions.QUERY_KEY and report.state == "complete":
         withdrawals.queue(backends)
     return report
+
+
+def _most(request: SyncDelta, backends: Backends, context: Context) -> int:
+    """Records that a new sync may have; 0: any number, where nobody could confirm it and where none is fetched anew."""
+    if request.known_only or context.unattended:
+        return 0
+    return request.max_records or backends.sync_max_records
 
 
 def _log(query_key: str, report: SyncReport) -> None:

@@ -54,9 +54,15 @@ pmid: Decorator = click.argument("pmid", type=_Pmid())
 pmids: Decorator = click.argument("pmids", nargs=-1, required=True, type=_Pmid())
 
 
-def words(name: str) -> Decorator:
-    """An argument of several words, which need no quotes."""
-    return click.argument(name, nargs=-1, required=True, callback=lambda _ctx, _param, given: " ".join(given))
+def words(name: str, *, unless: str = "") -> Decorator:
+    """An argument of several words, which need no quotes; it may be missing with the eager flag `unless`."""
+
+    def joined(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
+        if not given and not context.params.get(unless):
+            raise click.MissingParameter(ctx=context, param=parameter)
+        return " ".join(given)
+
+    return click.argument(name, nargs=-1, required=not unless, callback=joined)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,11 @@ def stop_command(session: Session, query_key: str) -> None:
 
     What it has stored stays; the next sync starts again from the watermark.
     """
+    cancel_sync(session, query_key)
+
+
+def cancel_sync(session: Session, query_key: str) -> None:
+    """Cancel the unfinished syncs of a query, and print them."""
     jobs = [job.job_id for job in stop(query_key, session.backends)]
     what = ", ".join(jobs)
     message = (

@@ -7,13 +7,17 @@ import click
 
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
+from bio_mcp.doors.cli.queries import cancel_sync
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.progress import Progress
 from bio_mcp.syncing import withdrawals
 from bio_mcp.syncing.retractions import QUERY_KEY, TERM
 from bio_mcp.tools.sync_delta import sync_delta
 
-OPTIONS = {"overlap_days": "days before the watermark that are asked for again; PubMed adds some records late"}
+OPTIONS = {
+    "overlap_days": "days before the watermark that are asked for again; PubMed adds some records late",
+    "max_records": "confirms a new sync of so many records, which is refused beyond BIO_MCP_SYNC_MAX_RECORDS",
+}
 STATES = {
     "complete": ("green", "complete"),
     "incomplete": ("yellow", "incomplete: the watermark stays where it was; run the same command again"),
@@ -24,15 +28,19 @@ STATES = {
 
 @click.command("sync")
 @click.argument("query_key")
-@words("term")
+@words("term", unless="stop")
+@click.option("--stop", is_flag=True, is_eager=True, help="Cancel the running or queued sync of QUERY_KEY instead.")
 @options_of(sync_delta, without=("job_id",), helps=OPTIONS)
 @answering
-def sync_command(session: Session, /, **given: Any) -> None:
+def sync_command(session: Session, /, stop: bool, **given: Any) -> None:
     """Bring the corpus up to date with every PubMed record that matches TERM.
 
     QUERY_KEY names the query: the next sync of the same key asks only for records added or revised since. It may be
     stopped at any time and continues where it stopped.
     """
+    if stop:
+        cancel_sync(session, given["query_key"])
+        return
     _sync(session, arguments_of(sync_delta, given))
 
 

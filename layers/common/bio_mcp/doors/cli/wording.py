@@ -50,6 +50,7 @@ ARGUMENTS = {
     "quality_bias": "--quality-bias",
     "group_by_doc": "--group-by-doc",
     "overlap_days": "--overlap-days",
+    "max_records": "--max-records",
 }
 _NO_WORDS = [name for name in ARGUMENTS if "_" in name or not name.islower()]  # unambiguous in a sentence
 _PATH = re.compile(r"(?:^|(?<=; ))([A-Za-z_][\w.]*)(?=: )")
