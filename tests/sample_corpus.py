@@ -47,6 +47,11 @@ class TheseRecords:
     def efetch(self, pmids: Sequence[str], **_: object) -> Iterator[Article]:
         return (self._articles[pmid] for pmid in pmids if pmid in self._articles)
 
+    def efetch_text(self, pmids: Sequence[str], **_: object) -> str:
+        return "\n".join(
+            f"PMID- {pmid}\nTI  - {self._articles[pmid].title}" for pmid in pmids if pmid in self._articles
+        )
+
     def esummary(self, pmids: Sequence[str], **_: object) -> Summaries:
         found = tuple(DocSummary(pmid, self._articles[pmid].title) for pmid in pmids if pmid in self._articles)
         return Summaries(found, {pmid: "PubMed has no summary of it" for pmid in pmids if pmid not in self._articles})

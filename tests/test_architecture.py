@@ -112,6 +112,7 @@ THIRD_PARTIES = {
     "mangum": {"doors"},
     "mcp": {"doors"},
     "mcp_types": {"doors"},
+    "opentelemetry": {"doors.mcp.tracing", "doors.telemetry"},
     "pypdfium2": {"adapters.parsers.pdf"},
     "rich": {"doors"},
     "sse_starlette": {"doors"},

@@ -245,6 +245,12 @@ class Settings(LimitSettings):
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "MCP_LOG_LEVEL", "info", "debug, info, warning or error"
     )
+    otlp_endpoint: str = setting(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "",
+        "address of an OpenTelemetry collector (OTLP over HTTP, such as http://localhost:4318) for spans and durations "
+        "of MCP requests, if the extra otel is installed",
+    )
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> "Settings":

@@ -14,6 +14,7 @@ from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import log_for_people
 from bio_mcp.doors.queue_worker import QueueWorker
+from bio_mcp.doors.telemetry import exporting
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
 
@@ -47,12 +48,13 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
     must_require_tokens(host, allowed is not None)
     app = _application(session, host, allowed)
     if along is not None:
-        serve_on_socket(app, along)
+        with exporting(settings.otlp_endpoint):
+            serve_on_socket(app, along)
         return
     announce = _announcing(session, settings.resource_url, access=allowed)
     port = settings.http_port if port is None else port
     count = workers or settings.http_workers or default_count()
-    with _worker(session):
+    with _worker(session), exporting(settings.otlp_endpoint):
         serve_locally(
             app,
             host,
@@ -112,7 +114,7 @@ def stdio_command(session: Session) -> None:
     from bio_mcp.doors.mcp.stdio import serve
 
     log_for_people(session.settings.log_level)
-    with _worker(session):
+    with _worker(session), exporting(session.settings.otlp_endpoint):
         serve(session.settings, session.backends)
 
 

@@ -128,6 +128,7 @@ def _application(origins: Origins) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # a redirect would name whatever host the request names
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # which would send queries and one-time links
     )
     app.add_middleware(
         CORSMiddleware,

@@ -28,6 +28,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.permissions import caller_of
 from bio_mcp.doors.mcp import marking
 from bio_mcp.doors.mcp.listing import Listing, RequestContext, cache_scope, permitted
+from bio_mcp.doors.mcp.tracing import Tracing
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
 from bio_mcp.tool import Context, Resource, Tool, by_any_name
@@ -84,7 +85,7 @@ def server(
     running = Running(invoke)
     reading = Reading(tuple(resources), running)
     calling = Calling(by_any_name(listing.tools), running)
-    return Server(
+    made: Server[Any] = Server(
         "bio-mcp",
         version=__version__,
         title="bio-mcp: biomedical literature",
@@ -102,6 +103,8 @@ def server(
         on_list_resource_templates=reading.list_templates,
         on_read_resource=reading.read_resource,
     )
+    made.middleware[:] = [Tracing(calling.tools)]
+    return made
 
 
 class Running:
