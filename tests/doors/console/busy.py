@@ -97,6 +97,14 @@ def add_evaluations(backends):
     return key.rpartition("/")[2]
 
 
+def add_days(backends):
+    """What sixty days before today brought."""
+    today = backends.now().date()
+    rows = [(str(today - timedelta(days=back)), 7 * back % 90, 11 * back % 40) for back in range(1, 60) if back % 6]
+    with backends.database.writing() as connection:
+        connection.executemany("INSERT INTO paper_days VALUES (?, ?, ?)", rows)
+
+
 def add_calls(backends, count=3):
     for number in range(count):
         call(TOOLS["rag.search"], {"query": f"heart {number}"}, backends)
@@ -107,4 +115,5 @@ def add_everything(backends):
     add_syncs(backends)
     add_documents(backends)
     add_evaluations(backends)
+    add_days(backends)
     add_calls(backends)

@@ -41,7 +41,7 @@ def year(number, design, documents):
 def test_each_day_is_a_column_of_what_was_added_and_above_it_what_was_revised():
     plot = by_day([day("2026-01-01", 10, 10), day("2026-01-02"), day("2026-01-03", 5)])
     (added, left, top, height), (revised, same, above, other), (_, right, _, half) = columns(plot)
-    assert (added, revised) == ("part-0", "part-1")
+    assert (added, revised) == ("added", "revised")
     assert (left, height) == (same, other)
     assert above + other == pytest.approx(top, abs=0.2)
     assert (right > left, half) == (True, pytest.approx(height / 2, abs=0.1))
@@ -55,7 +55,7 @@ def test_a_plot_of_one_day_names_it_once():
 
 def test_papers_of_a_year_stand_upon_each_other_by_design_and_undated_ones_are_left_out():
     plot = by_year([year(None, 3, 50), year(2019, None, 1), year(2019, 3, 3), year(2021, 0, 2)])
-    assert [kind for kind, *_ in columns(plot)] == ["part-0", "part-4", "part-1"]
+    assert [kind for kind, *_ in columns(plot)] == ["design-0", "design-4", "design-1"]
     assert description(plot) == "2019: 4; 2021: 2"
     assert texts(plot)[-3:] == ["2019", "2020", "2021"]
 
@@ -73,25 +73,26 @@ def test_calls_are_counted_by_how_long_they_took():
 
 def test_no_label_reaches_into_another_or_beyond_the_plot():
     many = [Column(f"a long name {number}", (1,), True) for number in range(60)]
-    places = [
-        float(each.get("x")) for each in drawn(bars(many, "n", "Title", [])).iter(f"{NAMESPACE}text")
-        if (each.text or "").startswith("a long")
-    ]  # fmt: skip
-    half = 3.2 * len("a long name 10")
-    assert places[0] - half >= -1
-    assert places[-1] + half <= 401
-    assert all(later - earlier >= 2 * half for earlier, later in pairwise(places))
+    labels = [each for each in drawn(bars(many, ("calls",), "n", "Title", [])).iter(f"{NAMESPACE}text")
+              if each.text.startswith("a long")]  # fmt: skip
+    halves = [(float(each.get("x")), 3.5 * len(each.text)) for each in labels]
+    spans = [(middle - half, middle + half) for middle, half in halves]
+    assert len(spans) > 2
+    assert spans[0][0] >= 0
+    assert spans[-1][1] <= 400
+    assert all(end < start for (_, end), (start, _) in pairwise(spans))
 
 
 def test_a_plot_of_nothing_says_so():
-    plot = bars([Column("none", (0,))], "n", "Title", [])
+    plot = bars([Column("none", (0,))], ("calls",), "n", "Title", [])
     assert columns(plot) == []
     assert description(plot) == "None."
 
 
 def test_names_in_a_plot_are_text_whatever_they_hold():
-    plot = bars([Column("x", (1,))], "n", "<script>", ["<b>&"])
+    plot = bars([Column("<i>", (1,), True)], ("calls",), "n", "<script>", ["<b>&"])
     assert "<script>" not in plot
+    assert texts(plot)[-1] == "<i>"
     assert description(plot) == "<b>&"
 
 

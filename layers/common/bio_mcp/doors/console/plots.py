@@ -6,6 +6,7 @@ Colours and strokes are the style sheet's, by class: a policy that forbids inlin
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import accumulate
 from typing import Any
 
@@ -19,6 +20,7 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 6, 10, 24
 WIDEST = 24  # of a column
 MOST_YEARS = 40
 DESIGNS = (None, 0, 1, 2, 3)  # points for study design, from the bottom of a column up
+BY_DESIGN = tuple(f"design-{number}" for number in range(len(DESIGNS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def by_day(days: Sequence[Mapping[str, Any]], name: str = "by-day") -> str:
         for each in days
         if each["added"] or each["revised"]
     ]
-    return bars(columns, name, "Papers by day", sentences)
+    return bars(columns, ("added", "revised"), name, "Papers by day", sentences)
 
 
 def by_year(counts: Sequence[Mapping[str, Any]], name: str = "by-year") -> str:
@@ -57,7 +59,7 @@ def by_year(counts: Sequence[Mapping[str, Any]], name: str = "by-year") -> str:
     last, first = max(years), max(min(years), max(years) - MOST_YEARS + 1)
     columns = [_year(year, first, last, dated) for year in range(first, last + 1)]
     sentences = [f"{each.name}: {each.total:,}" for each in columns if each.total]
-    return bars(columns, name, "Papers by year and study design", sentences)
+    return bars(columns, BY_DESIGN, name, "Papers by year and study design", sentences)
 
 
 def _year(year: int, first: int, last: int, counts: Iterable[Mapping[str, Any]]) -> Column:
@@ -73,7 +75,7 @@ def by_latency(counts: Sequence[int], name: str = "by-latency") -> str:
     columns = [Column(each, (count,), True) for each, count in zip([*names, "more"], counts, strict=True)]
     sentences = [f"up to {each.name}: {each.total:,}" for each in columns[:-1] if each.total]
     sentences += [f"longer: {counts[-1]:,}"] if counts[-1] else []
-    return bars(columns, name, "Calls by how long they took", sentences)
+    return bars(columns, ("calls",), name, "Calls by how long they took", sentences)
 
 
 def _milliseconds(bound: int) -> str:
@@ -86,15 +88,16 @@ def course(runs: Sequence[Mapping[str, Any]], name: str) -> str:
     return course_of(results, [each["day"] for each in runs], name)
 
 
-def bars(columns: Sequence[Column], name: str, title: str, sentences: Iterable[str]) -> str:
-    """Columns beside each other, with an axis of counts. `name` is unique on the page."""
+def bars(columns: Sequence[Column], kinds: Sequence[str], name: str, title: str, sentences: Iterable[str]) -> str:
+    """Columns beside each other, with an axis of counts. `kinds` are the classes of their parts, from the bottom up;
+    `name` is unique on the page."""
     most = rounded_up(max(each.total for each in columns))
     room = (WIDTH - LEFT - RIGHT) / len(columns)
     width = min(WIDEST, room * 0.8)
     parts = _axis(most)
     for number, column in enumerate(columns):
         left = LEFT + room * (number + 0.5) - width / 2
-        parts += _column(column, left, width, most)
+        parts += _column(column, kinds, left, width, most)
     parts += _ticks(columns, room)
     description = "; ".join(sentences) or "None."
     return svg(name, title, description, parts, WIDTH, HEIGHT)
@@ -109,12 +112,12 @@ def _axis(most: int) -> list[str]:
     ]
 
 
-def _column(column: Column, left: float, width: float, most: int) -> list[str]:
+def _column(column: Column, kinds: Sequence[str], left: float, width: float, most: int) -> list[str]:
     tops = list(accumulate(column.parts))
     return [
-        f'<rect class="part-{kind}" x="{left:.1f}" y="{_y(top, most):.1f}" width="{width:.1f}" '
+        f'<rect class="{kind}" x="{left:.1f}" y="{_y(top, most):.1f}" width="{width:.1f}" '
         f'height="{part / most * (HEIGHT - TOP - BOTTOM):.1f}"/>'
-        for kind, (part, top) in enumerate(zip(column.parts, tops, strict=True))
+        for kind, part, top in zip(kinds, column.parts, tops, strict=True)
         if part
     ]
 
@@ -124,13 +127,12 @@ def _ticks(columns: Sequence[Column], room: float) -> list[str]:
     labels: list[str] = []
     free_from = 0.0
     for number, column in enumerate(columns):
-        middle, half = LEFT + room * (number + 0.5), 3.2 * len(column.name)
+        middle, half = LEFT + room * (number + 0.5), 3.5 * len(column.name)
         middle = min(max(middle, half), WIDTH - half)
         if column.ticked and middle - half >= free_from:
-            labels.append(
-                f'<text class="muted" text-anchor="middle" x="{middle:.1f}" y="{HEIGHT - 8}">{column.name}</text>'
-            )
-            free_from = middle + half + 4
+            place = f'x="{middle:.1f}" y="{HEIGHT - 8}"'
+            labels.append(f'<text class="muted" text-anchor="middle" {place}>{escape(column.name)}</text>')
+            free_from = middle + half + 6
     return labels
 
 
