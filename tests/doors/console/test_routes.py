@@ -5,7 +5,7 @@ import re
 import pytest
 from starlette.responses import PlainTextResponse
 
-from bio_mcp.callers import Caller
+from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.doors.auth.permissions import KEY
 from bio_mcp.doors.console.headers import POLICY
 from bio_mcp.doors.console.routes import PAGES
@@ -86,10 +86,10 @@ class Refusing:
 
 
 class As:
-    """A guard that signs everybody in as somebody with some scopes."""
+    """A guard that takes everybody for one caller."""
 
-    def __init__(self, *scopes):
-        self._caller = Caller("ann", frozenset(scopes))
+    def __init__(self, caller):
+        self._caller = caller
 
     def __call__(self, app):
         async def signed_in(scope, receive, send):
@@ -98,7 +98,7 @@ class As:
         return signed_in
 
 
-@pytest.mark.parametrize("path", ["/", "/?q=pain", "/connect", "/papers/1", "/nothing-here", *(p.path for p in PAGES)])
+@pytest.mark.parametrize("path", ["/", "/?q=pain", "/connect", "/papers/1", *(p.path for p in PAGES)])
 def test_every_page_stands_behind_the_guard_and_no_file_does(path):
     guarded = browser(corpus(), Refusing)
     assert (guarded.get(path).status_code, guarded.get(path).text) == (401, "sign in")
@@ -106,13 +106,24 @@ def test_every_page_stands_behind_the_guard_and_no_file_does(path):
     assert guarded.get("/static/console.css").status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/nothing-here"])
+def test_what_is_not_there_is_missing_for_everybody(path):
+    assert browser(corpus(), Refusing).get(path).status_code == 404
+
+
 def test_a_caller_without_the_scope_is_told_which_one_is_missing():
-    page = Page(browser(corpus(), As("sync")).get("/?q=pain"))
+    page = Page(browser(corpus(), As(Caller("ann", frozenset({"sync"})))).get("/?q=pain"))
     assert page.status == 403
     assert "the scope read" in page.text("div", cls="problem")
 
 
+def test_whoever_comes_without_a_token_can_sign_in(get):
+    page = Page(browser(corpus(), As(ANONYMOUS)).get("/?q=pain"))
+    assert "/sign-in?next=/" in page.links
+    assert page.all("form", cls="sign-out") == []
+
+
 def test_a_caller_is_named_and_can_sign_out(get):
-    page = Page(browser(corpus(), As("read")).get("/"))
+    page = Page(browser(corpus(), As(Caller("ann", frozenset({"read"})))).get("/"))
     assert "ann" in page.text("form", cls="sign-out")
     assert get("/").all("form", cls="sign-out") == []

@@ -24,6 +24,7 @@ STATUS = {
     "INVALID_ARG": HTTPStatus.BAD_REQUEST,
     "NOT_FOUND": HTTPStatus.NOT_FOUND,
     "INVALID_PROJECT": HTTPStatus.NOT_FOUND,
+    "RATE_LIMIT": HTTPStatus.TOO_MANY_REQUESTS,
 }  # by the code of a failure; any other is ours, and may pass
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from bio_mcp.doors.console.pages import CONSOLE, Page
 from bio_mcp.errors import NotFound
+from bio_mcp.literature.addresses import pubmed_page
 from bio_mcp.literature.citing import cite
 from bio_mcp.literature.differences import Difference, differences
-from bio_mcp.literature.records import Correction, Document
+from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Response, resource
 from bio_mcp.tools.get_doc import Paper, links_of, paper_of, stored_document
@@ -60,11 +61,15 @@ class SectionShown(Response):
 
 
 class NoticeShown(Response):
-    """A record that corrects, retracts or comments on the paper, or on which it does. `kind` is MEDLINE's, in words."""
+    """A record that corrects, retracts or comments on the paper, or on which it does. `kind` is MEDLINE's, in words.
+
+    `address`: of its page here, or in PubMed where the corpus does not have it.
+    """
 
     kind: str
     citation: str | None
     pmid: str | None
+    address: str | None
 
 
 class PaperPage(Response):
@@ -89,15 +94,19 @@ def paper_page(backends: Backends, pmid: str) -> PaperPage:
         links=links_of(article),
         abstract=[SectionShown(label=each.label, text=each.text) for each in article.abstract],
         headings=[each.name for each in article.mesh],
-        notices=[_notice(each) for each in article.corrections],
+        notices=list(_notices(article, backends)),
         citations=[CitationShown(style=name, text=cite(article, style)) for style, name in NAMES.items()],
         versions=_history(list(_stored(document, backends))),
     )
 
 
-def _notice(correction: Correction) -> NoticeShown:
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", correction.kind).capitalize()
-    return NoticeShown(kind=words, citation=correction.citation, pmid=correction.pmid)
+def _notices(article: Article, backends: Backends) -> Iterator[NoticeShown]:
+    here = backends.documents.get_many([each.pmid for each in article.corrections if each.pmid])
+    for each in article.corrections:
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", each.kind).capitalize()
+        elsewhere = pubmed_page(each.pmid) if each.pmid else None
+        address = f"/papers/{each.pmid}" if each.pmid in here else elsewhere
+        yield NoticeShown(kind=words, citation=each.citation, pmid=each.pmid, address=address)
 
 
 def _stored(newest: Document, backends: Backends) -> Iterator[Document]:

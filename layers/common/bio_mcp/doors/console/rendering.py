@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from bio_mcp.callers import PUBLIC
 from bio_mcp.doors.console import plots
 from bio_mcp.doors.console.static import address
 from bio_mcp.doors.console.times import ago, shown
@@ -37,7 +38,7 @@ def _made() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(static=address, plots=PLOTS, designs=DESIGN_NAMES)
+    made.globals.update(static=address, plots=PLOTS, designs=DESIGN_NAMES, public=PUBLIC)
     made.filters.update(ago=lambda iso: ago(iso, utc_now()), shown=shown)
     return made
 

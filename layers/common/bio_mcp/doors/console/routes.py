@@ -26,18 +26,12 @@ PAGES = (
 Guard = Callable[[ASGIApp], ASGIApp]
 
 
-def open_to_all(app: ASGIApp) -> ASGIApp:
-    """The guard of a console that only this machine reaches."""
-    return app
-
-
-def routes(
-    invoke: Invoke, guard: Guard = open_to_all, *, resource: str = "", pages: Sequence[Page] = PAGES
-) -> list[BaseRoute]:
+def routes(invoke: Invoke, guard: Guard, *, resource: str = "", pages: Sequence[Page] = PAGES) -> list[BaseRoute]:
     """The pages, each behind `guard`, which puts the caller into the request; and, behind none, their files.
 
-    `resource` is the endpoint's public URL, if it has one. The last route takes every other path, so these routes come
-    after any others.
+    `resource` is the endpoint's public URL, if it has one. The last route answers every other path with 404, behind no
+    guard: clients look for metadata at well-known paths, and a way to sign in would be none. So these routes come after
+    any others.
     """
     menu = (("/", "Search"), *((each.path, each.menu) for each in pages if each.menu), ("/connect", "Connect"))
     console = Console(Running(invoke), menu)
@@ -47,11 +41,11 @@ def routes(
         *((each.path, "GET", _showing(console, each)) for each in pages),
         ("/evaluation/reports/{name}", "GET", evaluation.report(console)),
         ("/connect", "GET", connecting.page(console, resource)),
-        ("/{path:path}", "GET", _missing(console)),
     ]
     behind = [Middleware(guard)]
     guarded = [Route(path, each, methods=[method], middleware=behind) for path, method, each in answers]
-    return [Route("/static/{name}", static.serve, methods=["GET"]), *guarded]
+    files = Route("/static/{name}", static.serve, methods=["GET"])
+    return [files, *guarded, Route("/{path:path}", _missing(console), methods=["GET"])]
 
 
 def _showing(console: Console, page: Page) -> Answer:

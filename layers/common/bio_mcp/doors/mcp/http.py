@@ -30,6 +30,7 @@ from bio_mcp.doors.auth.scopes import ScopeCheck
 from bio_mcp.doors.loopback import LOOPBACK_HOSTS, LOOPBACK_ORIGIN
 from bio_mcp.doors.mcp import jsonrpc
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.mcp.card import card_routes
 from bio_mcp.doors.mcp.landing import Landing
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.settings import Settings
@@ -56,7 +57,7 @@ def application(
     public: bool,
     pages: Sequence[BaseRoute] = (),
 ) -> FastAPI:
-    """The ASGI application with the endpoint `/mcp` over the catalogue, `/health`, and `pages` for people.
+    """The ASGI application with the endpoint `/mcp` over the catalogue, its server card, `/health`, and `pages`.
 
     `public` means that others than this machine can reach it: it then accepts only tokens that `access` accepts.
     """
@@ -113,6 +114,7 @@ def serving(
         app.router.routes.append(Route("/", page(200), methods=["GET"]))
     app.add_api_route("/health", _health, methods=["GET"])
     app.router.routes.extend(metadata_routes(access) if access else [])
+    app.router.routes.extend(card_routes(server, access.resource if access else "", hosts))
     if pages:
         own = Origins([*allowed_origins, *([own_origin] if own_origin else [])], also="" if public else LOOPBACK_ORIGIN)
         app.router.routes.append(Mount("/", HostOriginCheck(Router(routes=list(pages)), hosts, own)))
