@@ -18,6 +18,8 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
         "serve": "--port 3011",
         "token": "--subject ada --days 30 --scope bio:read",
+        "invite": "--subject ann --scopes read,live",
+        "people": "--subject ann --revoke",
         "import": "pubmed26n1300.xml.gz",
         "sync": 'osteoarthritis "osteoarthritis[tiab] AND 2021/06[dp]"',
         "search": "vitamin D and COVID-19 --year-from 2020 --publication-types meta-analysis",

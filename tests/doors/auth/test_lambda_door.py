@@ -80,7 +80,7 @@ def test_a_clock_that_is_half_a_minute_off_is_forgiven(shared):
 
 def test_without_a_token_it_is_told_what_it_takes_and_no_error(shared, shape):
     answer = shared(shape=shape)
-    assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert (answer.status, answer.headers["www-authenticate"]) == (401, f"Bearer {METADATA}")
     assert answer.json == {"error": "unauthorized", "error_description": "a Bearer token is needed"}
 
 
@@ -141,7 +141,7 @@ def test_a_token_without_every_scope_is_forbidden(given):
         assert answer.status == 403
         challenge = answer.headers["www-authenticate"]
         assert challenge.startswith('Bearer error="insufficient_scope", error_description="the token lacks the scope ')
-        assert challenge.endswith(', scope="search sync"')
+        assert challenge.endswith(f', scope="search sync", {METADATA}')
 
 
 @pytest.mark.parametrize("given", [{"scope": "sync x search"}, {"scope": ["sync", "search"]}, {"scp": "search sync"}])
@@ -223,8 +223,9 @@ def test_a_browser_may_ask_for_metadata_with_a_header_of_mcp(issued):
     assert issued(method="OPTIONS", path=path, **asked).status == 200
 
 
-def test_a_shared_secret_has_no_issuer_to_name(shared):
-    assert shared(method="GET", path="/.well-known/oauth-protected-resource").status == 404
+def test_a_shared_secret_without_an_address_has_no_issuer_to_name():
+    with door(MCP_AUTH_SECRET_KEY=SECRET, MCP_RESOURCE_URL="") as locked:
+        assert locked(method="GET", path="/.well-known/oauth-protected-resource").status == 404
 
 
 @pytest.mark.parametrize(

@@ -54,3 +54,10 @@ def published_keys(url: str) -> Callable[[], bytes]:
     from bio_mcp.adapters.jwks import fetch
 
     return lambda: fetch(url)
+
+
+def client_documents() -> Callable[[str], bytes]:
+    """A function that fetches what a client publishes of itself at an address."""
+    from bio_mcp.adapters.client_documents import ClientDocuments
+
+    return ClientDocuments().read

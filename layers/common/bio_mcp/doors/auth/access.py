@@ -43,6 +43,11 @@ class Access:
     default_scopes: tuple[str, ...] = SCOPES
     public_read: bool = False
 
+    @property
+    def issues_tokens(self) -> bool:
+        """Whether the issuer is our own authorization server."""
+        return bool(self.issuer) and self.tokens.algorithm == "HS256"
+
     def permitted(self, caller: Caller) -> Caller:
         """An authenticated `caller` with the scopes of this server that its token stands for."""
         if self.write_scope in caller.scopes:
@@ -67,7 +72,7 @@ def access(settings: Settings) -> Access | None:
             raise Misconfigured(f"{name} holds {malformed[0]!r}, which is no scope; commas stand between scopes")
     algorithm = "RS256" if settings.auth_jwks_url else "HS256"
     tokens = Tokens(algorithm, RefreshingValue(read), audience(settings), settings.auth_issuer)
-    issuer = settings.auth_issuer if settings.auth_jwks_url else ""
+    issuer = settings.auth_issuer if settings.auth_jwks_url else own_issuer(settings)
     return Access(
         tokens,
         settings.auth_scopes,
@@ -79,6 +84,15 @@ def access(settings: Settings) -> Access | None:
         default_scopes=settings.auth_default_scopes,
         public_read=public_read,
     )
+
+
+def own_issuer(settings: Settings) -> str:
+    """The address of our own authorization server, which is the origin of the endpoint; "" where there is none: without
+    a secret to sign with, without a public address, and where another issuer is named."""
+    parts = urlsplit(settings.resource_url)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    alone = settings.auth_issuer in ("", origin) and not settings.auth_jwks_url
+    return origin if settings.auth_secret and settings.resource_url and alone else ""
 
 
 def _scopes(settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bio_mcp.callers import ANONYMOUS, Caller
+from bio_mcp.callers import ANONYMOUS, SCOPES, Caller
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.permissions import KEY
 from bio_mcp.doors.auth.rate import RateLimiter, network_of
@@ -141,13 +141,14 @@ def metadata_routes(access: Access) -> list[Route]:
     where clients without a hint look. None without an issuer, as there would be nothing to name."""
     if not access.issuer:
         return []
+    scopes = SCOPES if access.issues_tokens else access.scopes
     body = json.dumps(
         {
             "resource": access.resource,
             "authorization_servers": [access.issuer],
             "bearer_methods_supported": ["header"],
             "resource_name": "bio-mcp",
-            **({"scopes_supported": list(access.scopes)} if access.scopes else {}),
+            **({"scopes_supported": list(scopes)} if scopes else {}),
         }
     )
 

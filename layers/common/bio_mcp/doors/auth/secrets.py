@@ -1,6 +1,7 @@
 """Secrets that we give out and remember by their hash alone, and whose they are."""
 
 import hashlib
+import hmac
 import secrets
 
 from bio_mcp.callers import Caller
@@ -21,3 +22,8 @@ def hashed(secret: str) -> str:
 def owner_of(caller: Caller) -> str:
     """The owner of a person's sessions, invitations and grants, by tenant and subject."""
     return f"person:{len(caller.tenant)}:{caller.tenant}:{caller.subject}"
+
+
+def derived(secret: str, purpose: str) -> bytes:
+    """A key for one purpose, from the secret that signs access tokens: what one signs is nothing to another."""
+    return hmac.new(secret.encode(), f"bio-mcp: {purpose}".encode(), hashlib.sha256).digest()

@@ -47,9 +47,8 @@ class Sessions:
         """Sign the caller in, by a cookie of `response`."""
         secret = new_secret()
         content = {"subject": caller.subject, "scopes": sorted(caller.scopes), "tenant": caller.tenant}
-        self._authorizations().put(
-            Authorization(SESSION, hashed(secret), owner_of(caller), self._now() + LIFETIME, content)
-        )
+        ends = self._now() + LIFETIME
+        self._authorizations().put(Authorization(SESSION, hashed(secret), owner_of(caller), ends, content))
         seconds = int(LIFETIME.total_seconds())
         response.set_cookie(self.cookie, secret, seconds, secure=self._https, httponly=True, samesite="lax")
 
@@ -75,14 +74,14 @@ class SignedIn:
     """Passes requests of people who are signed in, and of holders of an access token, on to `app`, with their `Caller`.
 
     Without `access` there are no tokens and everybody may come in, who is this machine alone. A caller needs the scope
-    `needs`. A cookie changes nothing from another site's page. Browsers without a cookie are sent to the sign-in page.
+    `needs`, which everybody has where all may read.
     """
 
     def __init__(self, app: ASGIApp, access: Access | None, sessions: Sessions, needs: Scope = "read") -> None:
         self._app = app
-        self._scoped = Scoped(app, needs)
-        self._sessions = sessions
-        self._by_token = TokenRequired(self._scoped, access) if access else None
+        self._by_token = TokenRequired(Scoped(app, needs), access) if access else None
+        public = access is not None and access.public_read and needs == "read"
+        self._by_cookie = CookieRequired(Scoped(app, needs), sessions, self._by_token if public else None)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if self._by_token is None:
@@ -92,7 +91,20 @@ class SignedIn:
         else:
             await self._by_cookie(scope, receive, send)
 
-    async def _by_cookie(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+
+class CookieRequired:
+    """Passes requests of people who are signed in on to `app`, with their `Caller`; a token is not enough.
+
+    A cookie changes nothing from another site's page. Browsers without a cookie are sent to the sign-in page, or to the
+    application `otherwise`.
+    """
+
+    def __init__(self, app: ASGIApp, sessions: Sessions, otherwise: ASGIApp | None = None) -> None:
+        self._app = app
+        self._sessions = sessions
+        self._otherwise = otherwise
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         secret = request.cookies.get(self._sessions.cookie, "")
         try:
@@ -103,11 +115,11 @@ class SignedIn:
             await refusal(scope, receive, send)
             return
         if caller is None:
-            await to_sign_in(request)(scope, receive, send)
+            await (self._otherwise or to_sign_in(request))(scope, receive, send)
         elif request.method not in READING and not is_same_origin(request.headers):
             await PlainTextResponse("this form came from another site's page", 403)(scope, receive, send)
         else:
-            await self._scoped({**scope, KEY: caller}, receive, send)
+            await self._app({**scope, KEY: caller}, receive, send)
 
 
 class Scoped:

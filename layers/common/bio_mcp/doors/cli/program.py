@@ -26,6 +26,8 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 COMMANDS = {
     "serve": ("serving", "Serve MCP over HTTP on this machine."),
     "token": ("token", "Make an access token for a client."),
+    "invite": ("people", "Make a link that signs a person in."),
+    "people": ("people", "List who was invited; end what is open in their name."),
     "stdio": ("serving", "Serve MCP to the program that starts this."),
     "import": ("importing", "Import PubMed XML files."),
     "sync": ("syncing", "Bring the corpus up to date with PubMed for a query."),

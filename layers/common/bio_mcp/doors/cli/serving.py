@@ -68,6 +68,8 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
 
 def _application(session: Session, host: str, allowed: "Access | None") -> "ASGIApp":
     """The endpoint, and the console for who is signed in; for everybody where only this machine is served."""
+    from bio_mcp import wiring
+    from bio_mcp.doors.auth import site
     from bio_mcp.doors.auth.sessions import Sessions, SignedIn
     from bio_mcp.doors.console.routes import routes
     from bio_mcp.doors.loopback import is_loopback
@@ -76,7 +78,10 @@ def _application(session: Session, host: str, allowed: "Access | None") -> "ASGI
 
     settings, invoke = session.settings, in_process(session.backends)
     sessions = Sessions(lambda: session.backends.authorizations, https=settings.resource_url.startswith("https:"))
-    pages = routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url)
+    pages = [
+        *site.routes(allowed, sessions, lambda: session.backends.authorizations, wiring.client_documents()),
+        *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
+    ]
     return application(_named_as(host, settings), invoke, allowed, public=not is_loopback(host), pages=pages)
 
 

@@ -1,0 +1,60 @@
+"""`bio-mcp invite` and `bio-mcp people`: who may sign in, and what is open in their name."""
+
+from contextlib import closing
+
+import pytest
+
+from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
+from bio_mcp.callers import Caller
+from bio_mcp.doors.auth.people import People
+from tests.doors.auth.minting import RESOURCE, SECRET
+
+
+@pytest.fixture
+def locked(cli):
+    cli.settings = {"auth_secret": SECRET, "resource_url": RESOURCE}
+    return cli
+
+
+def test_a_link_signs_in_whom_it_names(locked):
+    ran = locked("invite", "--subject", "ann", "--scopes", "read,sync", "--tenant", "lab")
+    base, _, code = ran.out.strip().partition("?code=")
+    assert (ran.code, base) == (0, "https://mcp.example.org/sign-in")
+    with closing(SqliteAuthorizations(locked.home)) as store:
+        assert People(lambda: store).accept(code) == Caller("ann", frozenset({"read", "sync"}), "lab")
+
+
+def test_who_was_invited_is_listed_and_ended(locked):
+    assert "Nobody was invited" in locked("people").out
+    locked("invite", "--subject", "ann", "--tenant", "lab")
+    locked("invite", "--subject", "ann")
+    listed = locked("people", "--json").json["people"]
+    assert listed == [
+        {"subject": "ann", "tenant": "", "scopes": ["read", "live"]},
+        {"subject": "ann", "tenant": "lab", "scopes": ["read", "live"]},
+    ]
+    assert "lab" in locked("people").out
+    [invitation] = locked("people", "--subject", "ann", "--json").json["invitations"]
+    assert invitation["scopes"] == ["read", "live"]
+    assert "invitation" in locked("people", "--subject", "ann").out
+    assert "1 entry of ann ended" in locked("people", "--subject", "ann", "--revoke").out
+    assert "ann has nothing open" in locked("people", "--subject", "ann").out
+    assert [each["tenant"] for each in locked("people", "--json").json["people"]] == ["lab"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["invite", "--subject", "a b"], 1, "64 letters"),
+        (["invite", "--subject", "ann", "--scopes", "write"], 2, "there is no scope 'write'"),
+        (["people", "--revoke"], 2, "--revoke needs --subject"),
+    ],
+)
+def test_a_mistake_is_named(locked, arguments, code, says):
+    ran = locked(*arguments)
+    assert (ran.code, says in " ".join(ran.err.split())) == (code, True)
+
+
+def test_without_tokens_nobody_signs_in_and_it_says_what_to_set(cli):
+    ran = cli("invite", "--subject", "ann")
+    assert (ran.code, "MCP_AUTH_SECRET_KEY" in ran.err) == (1, True)
