@@ -34,6 +34,7 @@ ORDER = [
     "retrieval",
     "graph",
     "ports",
+    "tenants",
     "query_terms",
     "cache_use",
     "metering",

@@ -9,7 +9,9 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import NotFound, StoreFailed, UpstreamFailed
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
+from bio_mcp.ports.answers import StoredAnswer
 from bio_mcp.ports.language_models import Generated
+from bio_mcp.ports.projects import Project
 from bio_mcp.replaying.replay import replay
 from bio_mcp.retrieval.passages import Candidate, Filters, StaticQuality
 from bio_mcp.tool import Context, Request, Response, tool
@@ -157,7 +159,7 @@ def writes(request: Nothing, backends: Backends, context: Context) -> Said:
     """Have the language model write, and store an answer."""
     backends.documents.get_many(["1"])
     generated = backends.language_model.generate("?", ["A."], context.deadline)
-    backends.answers.put(generated)
+    backends.answers.put(StoredAnswer("a1", "a question", generated.text, (), 0.9, backends.now()))
     return Said(text=generated.text)
 
 
@@ -253,7 +255,7 @@ class Projects(list):
     """Projects, by their names."""
 
     def all(self):
-        return list(self)
+        return [Project(name, f"proj-{name}", "words") for name in self]
 
 
 def test_what_was_read_of_projects_is_not_recorded_and_named_where_the_answer_differs(corpus):

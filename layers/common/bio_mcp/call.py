@@ -15,6 +15,7 @@ from uuid import uuid4
 import rfc8785
 from pydantic import BaseModel, ValidationError
 
+from bio_mcp import tenants
 from bio_mcp.cache_use import CacheUse, counting
 from bio_mcp.callers import Caller, forbidden, may, on_behalf_of, who
 from bio_mcp.deadline import Deadline, bounded_by
@@ -73,15 +74,17 @@ def call(
     """Call `tool` with JSON `arguments`; never raises.
 
     Without a `deadline` the tool's own time-out holds. `unattended`: nobody reads the answer, as for a queued call.
-    `caller` is whom the access token names, None where none is needed; one who lacks the tool's scope is refused.
+    `caller` is whom the access token names, None where none is needed; one who lacks the tool's scope is refused, and
+    none sees the projects of another tenant.
     `local`: the user of this machine calls.
     """
     deadline = deadline or Deadline(tool.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
 
     recorder = _recorder_of(backends) if tool.read_only else None
-    watch = recorder.watch(backends) if recorder else None
-    read_from = watch.backends if watch else backends
+    seen = tenants.view(backends, caller, local=local)
+    watch = recorder.watch(seen) if recorder else None
+    read_from = watch.backends if watch else seen
 
     def run() -> BaseModel:
         if not unattended:
@@ -115,10 +118,11 @@ def read(
     """Read `resource`; never raises."""
     context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout), caller=caller)
     wanted = {**parameters, "context": context} if resource.wants_context else parameters
+    seen = tenants.view(backends, caller)
 
     def run() -> BaseModel:
         spend("calls")
-        return resource.run(backends, **wanted)
+        return resource.run(seen, **wanted)
 
     return _account(resource, run, dict(parameters), context, meter=_meter(backends, caller))
 

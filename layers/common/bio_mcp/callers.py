@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from bio_mcp.errors import Forbidden
 
@@ -55,6 +55,11 @@ def forbidden(name: str, scope: Scope) -> Forbidden:
     """The failure for a caller who may not call or read `name`."""
     message = f"{name} needs the scope {scope} (to {MEANING[scope]}), which the access token lacks"
     return Forbidden(f"{message}; ask whoever runs this server for one that has it", scope=scope)
+
+
+def as_json(caller: Caller) -> dict[str, Any]:
+    """The caller as JSON values."""
+    return {**asdict(caller), "scopes": sorted(caller.scopes)}
 
 
 def who(caller: Caller | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
+from bio_mcp.doors.aws.events import EventCaller
 from bio_mcp.doors.aws.sqs import is_busy
 from bio_mcp.errors import Failure, NotFound, UpstreamFailed
 from bio_mcp.ports import Backends
@@ -42,7 +43,8 @@ def work_once(
     if tool is None:
         _failed(queue, receipt, event, backends, NotFound(f"there is no tool {event['tool']}"))
         return True
-    outcome = call(tool, event["arguments"], backends, deadline=deadline(), unattended=True)
+    caller = EventCaller.model_validate(event["caller"]).caller if "caller" in event else None
+    outcome = call(tool, event["arguments"], backends, deadline=deadline(), unattended=True, caller=caller)
     if is_busy(outcome):
         queue.send(event, BUSY_S)
         queue.ack(receipt)

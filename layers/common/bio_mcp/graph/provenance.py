@@ -10,6 +10,11 @@ def document_source(project_id: str, doc_id: str) -> str:
     return f"{_DOCUMENT}{project_id}/{doc_id}"
 
 
+def without_documents(sources: Iterable[str]) -> tuple[str, ...]:
+    """The sources that are not documents of projects."""
+    return tuple(each for each in sources if not each.startswith(_DOCUMENT))
+
+
 def by_rule(sources: Iterable[str]) -> bool:
     """Whether nothing but documents is named, so that no person has read the statement out of its source."""
-    return all(each.startswith(_DOCUMENT) for each in sources)
+    return not without_documents(sources)

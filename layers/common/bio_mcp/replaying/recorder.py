@@ -13,6 +13,7 @@ from bio_mcp.ports.calls import CallRecord, Calls
 from bio_mcp.replaying.inputs import inputs_of
 from bio_mcp.replaying.reads import dumps
 from bio_mcp.replaying.watching import Watched
+from bio_mcp.tenants import stored_name
 
 log = logging.getLogger("bio_mcp.replaying")
 
@@ -98,6 +99,7 @@ class Watch:
         if not reads:
             return
         taken = {name: audit[name] for name in ("correlation_id", "in_hash", "out_hash", "status", "latency_ms")}
+        taken["correlation_id"] = stored_name(self.original, taken["correlation_id"])
         inputs = inputs_of(self.original, reads)
         at = self.original.now()
         self.recorder.add(

@@ -1,13 +1,15 @@
 """Ids of projects, and the names of their collections."""
 
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import InvalidInput, NotFound
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 _READABLE = re.compile(r"[a-z0-9._]+(?:/[a-z0-9._-]+)?")
 MAX_ID = 100  # characters
+MAX_LISTED = 20  # projects that exist, in a failure
 
 
 def checked_project_id(project_id: str) -> str:
@@ -29,3 +31,13 @@ def collection_name(project_id: str) -> str:
     if _READABLE.fullmatch(project_id):
         return f"proj-{flat}"
     return f"proj--{flat}-{sha256(project_id.encode()).hexdigest()[:12]}"
+
+
+def unknown_project(project_id: str, existing: Iterable[str]) -> NotFound:
+    """The failure for an unknown project; it lists up to `MAX_LISTED` others."""
+    names = sorted(existing)
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    listed = ", ".join(names[:MAX_LISTED]) or "none yet"
+    return NotFound(
+        f"Project {project_id!r} not found. Available projects: {listed}{more}", available_projects=names[:MAX_LISTED]
+    )

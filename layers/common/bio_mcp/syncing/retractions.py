@@ -1,6 +1,7 @@
 """The sync that updates the retraction status of every paper: of projects, and that no query finds any more, too."""
 
 from bio_mcp.ports import Backends
+from bio_mcp.tenants import of_all_tenants
 
 QUERY_KEY = "bio-mcp/retractions"  # no query of a stack's may have a stroke in its key
 
@@ -12,9 +13,10 @@ TERM = (
 
 
 def pmids_of_projects(backends: Backends) -> frozenset[str]:
-    """PMIDs of the documents of all projects.
+    """PMIDs of the documents of all projects of every tenant.
 
     One that was retracted comes into the corpus, from where the hits of its project take their retraction status.
     """
-    by_project = [backends.project_documents.all(each.project_id) for each in backends.projects.all()]
+    everything = of_all_tenants(backends)
+    by_project = [everything.project_documents.all(each.project_id) for each in everything.projects.all()]
     return frozenset(each.work.pmid for documents in by_project for each in documents if each.work.pmid)

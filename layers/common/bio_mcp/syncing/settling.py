@@ -16,6 +16,7 @@ from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.syncing.revisions import Change, revise
+from bio_mcp.tenants import of_all_tenants
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,7 +145,8 @@ def index(documents: Sequence[Document], backends: Backends, changes: Sequence[C
     backends.announcements.publish(changes)
     for each in changes:
         if each.kind is ChangeKind.RETRACTED:
-            backends.answers.flag([found.answer_id for found in backends.answers.citing(each.pmid)], each.pmid)
+            answers = of_all_tenants(backends).answers
+            answers.flag([found.answer_id for found in answers.citing(each.pmid)], each.pmid)
     backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from bio_mcp.errors import Forbidden
 from bio_mcp.extracting import run as extracting
 from bio_mcp.extracting.providers import Provider
 from bio_mcp.ingesting.reports import IngestReport
@@ -12,6 +13,7 @@ from bio_mcp.ingesting.run import BATCH_TOOL, TOOL
 from bio_mcp.ingesting.sources import Ingesting, Options
 from bio_mcp.ports import Backends
 from bio_mcp.schemas import unpublished
+from bio_mcp.tenants.commons import NO_EDGES
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import CITELOOM, SPARSE_MODEL, TTM, ProjectId
 
@@ -204,6 +206,8 @@ def ingest_run(request: Run, backends: Backends, context: Context) -> RunResult:
 
     Writes only with `dry_run: false`; a dry run lists exactly what it would write. Safe to repeat.
     """
+    if context.caller and context.caller.tenant and not request.dry_run:
+        raise Forbidden(NO_EDGES)
     ran = extracting.run(
         extracting.Batch(
             items=[(each.uri, each.lang) for each in request.batch],

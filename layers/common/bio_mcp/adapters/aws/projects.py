@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from bio_mcp.adapters.aws.dynamodb import Item
 from bio_mcp.adapters.aws.failures import reaching
-from bio_mcp.adapters.projects import unknown_project
 from bio_mcp.ports.projects import Project
+from bio_mcp.retrieval.project_names import unknown_project
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient

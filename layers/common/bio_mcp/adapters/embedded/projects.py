@@ -3,8 +3,8 @@
 from dataclasses import astuple
 
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.projects import unknown_project
 from bio_mcp.ports.projects import Project
+from bio_mcp.retrieval.project_names import unknown_project
 
 _SELECT = "SELECT project_id, collection, embed_model, hybrid_enabled, refs, top_k, max_characters FROM projects "
 

@@ -1,6 +1,5 @@
 """Events on AWS: each calls a tool or reads a resource."""
 
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -26,11 +25,6 @@ class EventCaller(Request):
         return Caller(self.subject, frozenset(self.scopes), self.tenant, self.client)
 
 
-def event_of(caller: Caller) -> dict[str, Any]:
-    """What an event holds of `caller`."""
-    return {**asdict(caller), "scopes": sorted(caller.scopes)}
-
-
 class Event(Request):
     """Exactly one of `tool` and `resource`."""
 
@@ -41,6 +35,11 @@ class Event(Request):
     timeout_s: float | None = Field(default=None, gt=0)
     outcome: bool = False
     caller: EventCaller | None = None
+
+    @property
+    def on_behalf_of(self) -> Caller | None:
+        """Whom the call is for; None where no token was needed."""
+        return self.caller.caller if self.caller else None
 
 
 def parse(event: Any) -> Event:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bio_mcp.call import Outcome, failed_outcome
-from bio_mcp.callers import who
-from bio_mcp.doors.aws.events import event_of
+from bio_mcp.callers import as_json, who
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.errors import Failure, FunctionBroke
 from bio_mcp.ports.functions import Functions
@@ -27,7 +26,7 @@ def over_functions(functions: Callable[[], Functions], function_of: Callable[[st
         started = time.perf_counter()
         try:
             event = {**_event(what, arguments), "outcome": True, "correlation_id": context.correlation_id}
-            event |= {} if context.caller is None else {"caller": event_of(context.caller)}
+            event |= {} if context.caller is None else {"caller": as_json(context.caller)}
             event["timeout_s"] = max(0.001, context.deadline.remaining)
             repeatable = isinstance(what, Resource) or what.read_only
             answer = functions().invoke(function_of(what.lambda_module), event, context.deadline, repeatable=repeatable)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from bio_mcp.call import Outcome, call
+from bio_mcp.callers import as_json
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
 from bio_mcp.doors.aws.inbox import call_for, is_folder
@@ -83,10 +84,11 @@ class QueuedCalls:
             _reschedule(lambda: queue.fail(receipt, "it cannot be read"))
             return False
         event_again = {"tool": tool.name, "arguments": event.arguments}
+        event_again |= {"caller": as_json(event.on_behalf_of)} if event.on_behalf_of else {}
         if early := queue.early_s(record.get("messageAttributes", {})):
             queue.send(event_again, early)
             return True
-        outcome = self._called(tool, event.arguments, record["messageId"])
+        outcome = self._called(tool, event, record["messageId"])
         if is_busy(outcome):
             log.info("busy, tried again later", extra={"message_id": record["messageId"], "tool": tool.name})
             queue.send(event_again, BUSY_S)
@@ -97,11 +99,15 @@ class QueuedCalls:
             _reschedule(lambda: queue.fail(receipt, error["code"], wait_s=_wait_s(outcome, _receives(record))))
         return not outcome.failed
 
-    def _called(self, tool: Tool, arguments: Mapping[str, Any], correlation_id: str) -> Outcome:
-        deadline = Deadline(self._left_s)
-        backends = self._backends()
+    def _called(self, tool: Tool, event: Event, correlation_id: str) -> Outcome:
         return self._run_tool(
-            tool, arguments, backends, deadline=deadline, correlation_id=correlation_id, unattended=True
+            tool,
+            event.arguments,
+            self._backends(),
+            deadline=Deadline(self._left_s),
+            correlation_id=correlation_id,
+            unattended=True,
+            caller=event.on_behalf_of,
         )
 
     def _tool(self, event: Event) -> Tool:

@@ -14,7 +14,6 @@ from aws_lambda_powertools import Logger
 
 from bio_mcp import wiring
 from bio_mcp.call import Outcome, envelope, excerpt, read
-from bio_mcp.callers import Caller
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
 from bio_mcp.doors.aws.measuring import Call, measured
@@ -89,16 +88,17 @@ def _answer(
     left = max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S)
     deadline = Deadline(min(left, event.timeout_s or left))
     return call(
-        tool, event.arguments, backends, deadline=deadline, correlation_id=event.correlation_id, caller=_caller(event)
+        tool,
+        event.arguments,
+        backends,
+        deadline=deadline,
+        correlation_id=event.correlation_id,
+        caller=event.on_behalf_of,
     )
-
-
-def _caller(event: Event) -> Caller | None:
-    return event.caller.caller if event.caller else None
 
 
 def _read(uri: str, resources: Mapping[str, Resource], backends: Backends, event: Event) -> Outcome:
     for resource in resources.values():
         if (parameters := resource.match(uri)) is not None:
-            return read(resource, parameters, backends, correlation_id=event.correlation_id, caller=_caller(event))
+            return read(resource, parameters, backends, correlation_id=event.correlation_id, caller=event.on_behalf_of)
     raise NotFound(f"this function has no such resource; it serves {', '.join(resources) or 'none'}")

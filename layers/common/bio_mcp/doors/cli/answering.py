@@ -33,7 +33,7 @@ def answer_command(session: Session, /, question: tuple[str, ...], answer_id: st
     if bool(question) == bool(answer_id):
         raise click.UsageError("give a QUESTION, or --show and the ID of an answer")
     if answer_id:
-        session.answer(as_json(session.backends.answers.get(answer_id)), render_stored)
+        session.answer(as_json(session.own.answers.get(answer_id)), render_stored)
     else:
         arguments = arguments_of(rag_answer, {**given, "question": " ".join(question)})
         session.answer(session.ask(rag_answer, arguments), render)

@@ -27,6 +27,7 @@ STATES = {
 )
 @click.option("--references", metavar="FILE", help="CSL-JSON file that describes the works, as Zotero exports it.")
 @click.option("--force-rebuild", is_flag=True, help="Read everything again, and embed it by the configured model.")
+@click.option("--tenant", default="", help="The tenant whose project ID is.")
 @answering
 def ingest_command(
     session: Session,
@@ -36,6 +37,7 @@ def ingest_command(
     ocr_languages: str,
     references: str,
     force_rebuild: bool,
+    tenant: str,
 ) -> None:
     """Read documents into the project ID: PDF, DOCX, HTML, Markdown, JATS XML and plain text.
 
@@ -43,6 +45,7 @@ def ingest_command(
     'zotero?collection=Heart failure&tag=review'. What has not changed is skipped. It may be stopped at any time: run it
     again.
     """
+    session.tenant = tenant
     given = {
         "ocr_languages": [each.strip() for each in ocr_languages.split(",") if each.strip()],
         "references_path": references,

@@ -32,8 +32,11 @@ OPTIONS = {
 
 
 @click.group("projects")
-def projects_command() -> None:
-    """Make, list, search and delete libraries of your own documents."""
+@click.option("--tenant", default="", help="Whose libraries: a tenant's, as its access tokens name it.")
+@click.pass_obj
+def projects_command(session: Session, tenant: str) -> None:
+    """Make, list, search and delete libraries of your own documents, or of a tenant's."""
+    session.tenant = tenant
 
 
 @projects_command.command("create")
@@ -52,7 +55,7 @@ def projects_command() -> None:
 @answering
 def create_command(session: Session, project_id: str, no_hybrid: bool, top_k: int, max_characters: int) -> None:
     """Make the project ID, such as lab/heart-failure, with an index of its own; one that exists stays as it is."""
-    created = create_project(project_id, Options(not no_hybrid, top_k, max_characters), session.backends)
+    created = create_project(project_id, Options(not no_hybrid, top_k, max_characters), session.own)
     project = created.project
     body = {
         "project": project.project_id,
@@ -131,9 +134,9 @@ def render_inspection(body: Mapping[str, Any]) -> None:
 @answering
 def delete_command(session: Session, project_id: str, yes: bool) -> None:
     """Delete the project ID with its index and all that is known of its documents; files that were read stay."""
-    passages = passages_of(project_id, session.backends)
+    passages = passages_of(project_id, session.own)
     if yes:
-        delete_project(project_id, session.backends)
+        delete_project(project_id, session.own)
     body = {"project": project_id, "passages": passages, "deleted": yes}
     session.answer(body, lambda _: terminal.say(_deletion(project_id, passages, yes)))
     session.code = 0 if yes else 1
@@ -152,7 +155,7 @@ def _deletion(project_id: str, passages: int, done: bool) -> str:
 @answering
 def search_command(session: Session, project_id: str, text: str, dense: bool, **given: Any) -> None:
     """Search the project ID for TEXT: by words and meaning, or by meaning where it has no words."""
-    dense = dense or not session.backends.projects.get(project_id).hybrid_enabled
+    dense = dense or not session.own.projects.get(project_id).hybrid_enabled
     tool = query if dense else query_hybrid
     arguments = {"project": project_id, "text": text, **arguments_of(tool, given)}
     session.answer(session.ask(tool, arguments), lambda body: render_passages(body, text))

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+from bio_mcp import tenants
 from bio_mcp.call import call
+from bio_mcp.callers import Caller
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.waiting import Waiting
@@ -54,17 +56,29 @@ def configured(settings: Settings) -> OpenBackends:
 
 @dataclass
 class Session:
-    """`as_json` makes stdout one JSON document and nothing else. `wire` makes the backends on first use."""
+    """`as_json` makes stdout one JSON document and nothing else. `wire` makes the backends on first use. `tenant` is
+    whose projects are meant."""
 
     settings: Settings
     wire: MakeBackends = configured
     as_json: bool = False
     code: int = field(default=0)
+    tenant: str = ""
 
     @cached_property
     def backends(self) -> OpenBackends:
         """The backends, made on first use."""
         return self.wire(self.settings)
+
+    @property
+    def caller(self) -> Caller | None:
+        """Whoever works for a tenant; None for the user of this machine."""
+        return Caller("operator", tenant=self.tenant) if self.tenant else None
+
+    @property
+    def own(self) -> Backends:
+        """The backends as the tenant sees them."""
+        return tenants.view(self.backends, self.caller, local=True)
 
     def close(self) -> None:
         """Close the backends if they were made."""
@@ -89,7 +103,9 @@ class Session:
         waiting = Waiting(self.settings.ncbi_base_url)
         with waiting.shown(soon=live):
             deadline = Deadline(tool.timeout) if live and deadline is NEVER else deadline
-            outcome = call(tool, arguments, self.backends, deadline=deadline, progress=progress, local=True)
+            outcome = call(
+                tool, arguments, self.backends, deadline=deadline, progress=progress, caller=self.caller, local=True
+            )
         body = for_commands(outcome.body) if worded else outcome.body
         if outcome.failed:
             raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
