@@ -99,7 +99,7 @@ def test_names_in_a_plot_are_text_whatever_they_hold():
 def test_a_plot_has_no_style_of_its_own_and_a_name_for_those_who_do_not_see_it():
     result = {"name": "R@10", "value": 0.5, "low": 0.4, "high": 0.6, "questions": 9, "rising": True}
     for plot in (
-        by_day([day("2026-01-01", 1)], "a"),
+        by_day([day("2026-01-01", 1)]),
         course([{"day": "2026-01-01", "result": result}, {"day": "2026-01-02", "result": result}], "b"),
     ):
         assert " style=" not in plot

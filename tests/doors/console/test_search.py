@@ -2,11 +2,13 @@
 
 import logging
 import re
+from collections import Counter
 from urllib.parse import urlencode
 
 import pytest
 
 from bio_mcp.call import call
+from bio_mcp.literature.quality import design
 from bio_mcp.settings import Settings
 from bio_mcp.tools.search import rag_search
 from bio_mcp.wiring.embedded import Embedded
@@ -78,7 +80,28 @@ def test_any_question_has_a_page(get, question):
 def test_a_search_is_audited_and_logged_as_any_call(get, caplog):
     with caplog.at_level(logging.INFO, "bio_mcp.call"):
         get("/?" + urlencode({"q": QUESTION}))
-    assert [each.tool for each in caplog.records if each.message == "call"] == ["rag.search"]
+    assert [each.tool for each in caplog.records if each.message == "call"] == ["rag.search", "hits by year"]
+
+
+def test_hits_are_drawn_by_year_and_study_design(get):
+    hits = found({"query": QUESTION, "top_k": 20})
+    page = get("/?" + urlencode({"q": QUESTION, "top_k": 20}))
+    years = Counter(hit["year"] for hit in hits if hit["year"])
+    drawn = "; ".join(f"{year}: {count}" for year, count in sorted(years.items()))
+    assert [text for _, _, text in page.all("desc")] == [drawn]
+    papers = corpus().documents.get_many([hit["doc_id"][5:] for hit in hits])
+    designs = Counter(design(each.article) for each in papers.values())
+    assert {each for each in range(5) if page.all("rect", cls=f"design-{each}")} == {
+        place for place, points in enumerate((None, 0, 1, 2, 3)) if designs[points]
+    }
+
+
+def test_a_search_that_finds_nothing_draws_nothing(tmp_path):
+    made = Embedded(Settings(home=tmp_path))
+    page = Page(browser(made).get("/?" + urlencode({"q": QUESTION, "year_from": "1800", "year_to": "1801"})))
+    made.close()
+    assert page.status == 200
+    assert page.all("svg") == []
 
 
 def test_what_papers_and_askers_write_is_shown_as_text():

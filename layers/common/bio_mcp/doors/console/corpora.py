@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 
 from bio_mcp.doors.console.pages import CONSOLE, Page
 from bio_mcp.doors.console.reading import Reading
+from bio_mcp.doors.console.years import YearShown
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import StoredDay
@@ -22,14 +23,6 @@ class DayShown(Response):
     day: str
     added: int
     revised: int
-
-
-class YearShown(Response):
-    """Papers of a year with these points for study design, 0 to 3; None: the record does not say."""
-
-    year: int | None
-    design: int | None
-    documents: int
 
 
 class QueryShown(Response):

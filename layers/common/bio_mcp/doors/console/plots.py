@@ -37,7 +37,7 @@ class Column:
         return sum(self.parts)
 
 
-def by_day(days: Sequence[Mapping[str, Any]], name: str = "by-day") -> str:
+def by_day(days: Sequence[Mapping[str, Any]]) -> str:
     """Papers that were added and that were revised, a column for each day."""
     ends = {days[0]["day"], days[-1]["day"]}
     columns = [Column(each["day"], (each["added"], each["revised"]), each["day"] in ends) for each in days]
@@ -46,10 +46,10 @@ def by_day(days: Sequence[Mapping[str, Any]], name: str = "by-day") -> str:
         for each in days
         if each["added"] or each["revised"]
     ]
-    return bars(columns, ("added", "revised"), name, "Papers by day", sentences)
+    return bars(columns, ("added", "revised"), "by-day", "Papers by day", sentences)
 
 
-def by_year(counts: Sequence[Mapping[str, Any]], name: str = "by-year") -> str:
+def by_year(counts: Sequence[Mapping[str, Any]], title: str = "Papers by year and study design") -> str:
     """Papers by the year of their publication and the points of their study design, a column for each year.
 
     Papers without a year are left out; those of years further back than `MOST_YEARS` are one column.
@@ -59,7 +59,7 @@ def by_year(counts: Sequence[Mapping[str, Any]], name: str = "by-year") -> str:
     last, first = max(years), max(min(years), max(years) - MOST_YEARS + 1)
     columns = [_year(year, first, last, dated) for year in range(first, last + 1)]
     sentences = [f"{each.name}: {each.total:,}" for each in columns if each.total]
-    return bars(columns, BY_DESIGN, name, "Papers by year and study design", sentences)
+    return bars(columns, BY_DESIGN, "by-year", title, sentences)
 
 
 def _year(year: int, first: int, last: int, counts: Iterable[Mapping[str, Any]]) -> Column:
@@ -69,13 +69,13 @@ def _year(year: int, first: int, last: int, counts: Iterable[Mapping[str, Any]])
     return Column(f"{year} and before" if earlier else str(year), parts, year in (first, last) or year % 10 == 0)
 
 
-def by_latency(counts: Sequence[int], name: str = "by-latency") -> str:
+def by_latency(counts: Sequence[int]) -> str:
     """Calls by how long they took: a column for each of `BOUNDS`, and one for those that took longer than the last."""
     names = [_milliseconds(bound) for bound in BOUNDS]
     columns = [Column(each, (count,), True) for each, count in zip([*names, "more"], counts, strict=True)]
     sentences = [f"up to {each.name}: {each.total:,}" for each in columns[:-1] if each.total]
     sentences += [f"longer: {counts[-1]:,}"] if counts[-1] else []
-    return bars(columns, ("calls",), name, "Calls by how long they took", sentences)
+    return bars(columns, ("calls",), "by-latency", "Calls by how long they took", sentences)
 
 
 def _milliseconds(bound: int) -> str:

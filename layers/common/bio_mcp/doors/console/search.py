@@ -11,6 +11,7 @@ from starlette.responses import Response
 from bio_mcp.call import Outcome
 from bio_mcp.doors.console.console import Answer, Console, status_of
 from bio_mcp.doors.console.pages import CONSOLE
+from bio_mcp.doors.console.years import hits_by_year
 from bio_mcp.ports import Backends
 from bio_mcp.schemas import MAX_TEXT
 from bio_mcp.tool import Response as Body
@@ -44,10 +45,25 @@ def results(console: Console) -> Answer:
         question = asked["q"]
         what, arguments = (rag_search, _arguments(question, asked)) if question else (overview, {})
         outcome = await console.ask(what, arguments, request)
-        form = {"question": question, "asked": asked, "counts": COUNTS}
+        form = {
+            "question": question,
+            "asked": asked,
+            "counts": COUNTS,
+            "years": await _years(console, outcome, request),
+        }
         return _page(console, request, "search.html", outcome, **form, searched=bool(question))
 
     return show
+
+
+async def _years(console: Console, outcome: Outcome, request: Request) -> list[dict[str, Any]]:
+    """The hits by year and study design; none where that cannot be read, as the hits are shown all the same."""
+    pmids = ",".join(hit["doc_id"].removeprefix("pmid:") for hit in outcome.body.get("results", ()))
+    if not pmids:
+        return []
+    read = await console.ask(hits_by_year, {"pmids": pmids}, request)
+    years: list[dict[str, Any]] = read.body.get("years", [])
+    return [each for each in years if each["year"] is not None]
 
 
 def answer(console: Console) -> Answer:
