@@ -1,4 +1,5 @@
-"""How much of NCBI's budget a fleet uses, and that it never uses more: `python -m benchmarks.pacing [ENDPOINT]`.
+"""How much of NCBI's budget a fleet uses, that it never uses more, and that callers have equal shares of it:
+`python -m benchmarks.pacing [ENDPOINT]`.
 
 Eight processes ask for turns as fast as they get them, for twelve seconds, over one DynamoDB table: moto's server in
 a thread of this process, or the emulator at ENDPOINT. A request starts when its process is told so.
@@ -6,7 +7,9 @@ a thread of this process, or the emulator at ENDPOINT. A request starts when its
 
 import os
 import sys
+from contextlib import nullcontext
 
+from benchmarks import _shares
 from bio_mcp.adapters.rate_limit import fleet_gap_s
 from tests import moto_server
 from tests.adapters.aws.pacing import most_in_a_second, starts_of
@@ -39,6 +42,9 @@ def main(endpoint: str | None = None) -> None:
         else:
             with moto_server.running() as own:
                 print(measured(own, keyed))
+    print()
+    with nullcontext(endpoint) if endpoint else moto_server.running() as own:
+        print("\n".join(_shares.table(own, AwsPorts(endpoint=own).pace_table)))
 
 
 if __name__ == "__main__":
