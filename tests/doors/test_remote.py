@@ -2,11 +2,14 @@
 
 import json
 import re
+from contextlib import closing
 
 import pytest
 from mcp import MCPError
 from mcp.client import Client
 
+from bio_mcp.adapters.embedded.budgets import SqliteBudgets
+from bio_mcp.callers import Caller
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.mcp_function import invoking
@@ -15,8 +18,10 @@ from bio_mcp.doors.aws.tool_function import handler_for
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.errors import DeadlineExceeded, FunctionBroke, InvalidInput, Misconfigured, UpstreamFailed
 from bio_mcp.lazy import Lazy
+from bio_mcp.metering import Limits
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Context, resources_in, tools_in
+from tests.corpus import Over
 from tests.doors import sample
 from tests.doors.conftest import NO_BACKENDS
 from tests.doors.lambda_bridge import context
@@ -27,8 +32,8 @@ TOOLS_OF_SAMPLE = tools_in(sample)
 class Handlers:
     """Functions as Lambda runs them: the event and the answer are JSON on their way."""
 
-    def __init__(self):
-        self.handler = handler_for(sample, lambda: NO_BACKENDS)
+    def __init__(self, backends=NO_BACKENDS):
+        self.handler = handler_for(sample, lambda: backends)
         self.invoked, self.prepared = [], []
 
     def invoke(self, function, event, _deadline, *, repeatable):
@@ -119,6 +124,15 @@ def test_only_what_reads_may_be_sent_twice():
     functions = Handlers()
     call(functions, "sample.fail", {"how": "store"})
     assert functions.invoked[0][2] is False
+
+
+def test_what_is_left_of_the_callers_budget_comes_back_with_the_answer(tmp_path):
+    with closing(SqliteBudgets(tmp_path)) as budgets:
+        limited = Over(None, limits=Limits(budgets, {"ncbi": 5, "ada:calls": 3}, {}, {}))
+        invoke = over_functions(lambda: Handlers(limited), str)
+        asked = Context("c0ffee", Deadline(5), caller=Caller("ada"))
+        left = invoke(TOOLS_OF_SAMPLE["sample.echo"], {"text": "x"}, asked).budgets
+    assert (left["calls"]["left"], left["calls"]["of"]) == (2, 3)
 
 
 class Failing:
