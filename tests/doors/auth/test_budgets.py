@@ -1,6 +1,8 @@
 """Budgets over HTTP: whose they are, and what an answer says of them."""
 
-from contextlib import closing
+import socket
+import threading
+from contextlib import closing, contextmanager
 from typing import Any, cast
 
 import pytest
@@ -9,6 +11,7 @@ from starlette.testclient import TestClient
 from bio_mcp.adapters.embedded.budgets import SqliteBudgets
 from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.rate import network_of
+from bio_mcp.doors.local import Server
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.settings import Settings
@@ -17,15 +20,16 @@ from bio_mcp.wiring.limits import limits
 from tests.corpus import Over
 from tests.doors import sample
 from tests.doors.auth.minting import SECRET, hs256
-from tests.doors.wire import ACCEPT
+from tests.doors.wire import ACCEPT, post
 
 BUDGETS = "io.github.bio-mcp/budgets"
 LEGACY = "2025-11-25"
+ECHO = {"name": "sample_echo", "arguments": {"text": "x"}}
 
 
 @pytest.fixture
-def asked_from(tmp_path):
-    """Calls of the sample's echo over HTTP from an address, with a token or without."""
+def app(tmp_path):
+    """The sample tools, open to all for reading."""
     settings = Settings(
         auth_secret=SECRET,
         public_read="on",
@@ -37,14 +41,18 @@ def asked_from(tmp_path):
         backends = cast(Any, Over(None, limits=limits(settings, budgets)))
         tools, resources = tools_in(sample).values(), resources_in(sample).values()
         served = mcp_server.server(tools, resources, mcp_server.in_process(backends))
-        app = mcp_http.serving(served, declared=[*tools, *resources], access=access(settings), public=True)
-        yield lambda address, **headers: _asked(app, address, headers)
+        yield mcp_http.serving(served, declared=[*tools, *resources], access=access(settings), public=True)
+
+
+@pytest.fixture
+def asked_from(app):
+    """Calls of the sample's echo over HTTP from an address, with a token or without."""
+    return lambda address, **headers: _asked(app, address, headers)
 
 
 def _asked(app, address, headers):
     """The result of one call."""
-    params = {"name": "sample_echo", "arguments": {"text": "x"}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ECHO}
     sent = {"accept": ACCEPT, "mcp-protocol-version": LEGACY, **headers}
     with TestClient(app, "http://127.0.0.1", client=(address, 50_000)) as client:
         return client.post("/mcp", json=message, headers=sent).json()["result"]
@@ -74,6 +82,31 @@ def test_each_address_without_a_token_has_a_budget_and_all_have_one_together(ask
     assert code(asked_from("2001:db8::1")) is None
     assert code(asked_from("198.51.100.7")) == "RATE_LIMIT"  # three strangers' calls a second are all there are
     assert code(asked_from("192.0.2.1", authorization=bearer(sub="ada"))) is None
+
+
+def test_behind_a_proxy_of_this_machine_the_address_is_the_one_that_it_forwards(app):
+    with serving(app) as url:
+        forwarded = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "203.0.113.9, 198.51.100.7"]
+        codes = [
+            code(post(url, "tools/call", ECHO, **{"x-forwarded-for": each}).json()["result"]) for each in forwarded
+        ]
+    assert codes == [None, None, "RATE_LIMIT", None]
+
+
+@contextmanager
+def serving(app):
+    """The application on this machine, as `bio-mcp serve` serves it."""
+    ready = threading.Event()
+    opened, server = socket.create_server(("127.0.0.1", 0)), Server(app, ready.set)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+    thread.start()
+    try:
+        assert ready.wait(30)
+        yield f"http://127.0.0.1:{opened.getsockname()[1]}/mcp"
+    finally:
+        server.stop()
+        thread.join()
+        opened.close()
 
 
 @pytest.mark.parametrize(
