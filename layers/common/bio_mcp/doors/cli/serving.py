@@ -104,8 +104,9 @@ def _announcing(session: Session, resource: str, *, access: "Access | None") -> 
     def announce(base: str) -> None:
         command = f"  claude mcp add --transport http bio-mcp {resource or f'{base}/mcp'}"
         terminal.say(
-            f"bio-mcp serves {terminal.counted(papers, 'paper')} at {base}/mcp",
+            f"bio-mcp serves {terminal.counted(papers, 'paper')} at {base}/mcp, and a console for people at {base}/",
             *([f"{command} \\", AUTHORIZATION_LINE] if requires_tokens else [command]),
+            *(["  Or invite people, who sign in: bio-mcp invite --subject NAME"] if access is not None else []),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )
 
