@@ -77,6 +77,22 @@ def test_whoever_chooses_nothing_allows_nothing(client, ann, store):
     assert store.of("grant", owner_of(ANN)) == []
 
 
+def test_the_log_says_who_signed_in_and_who_allowed_whom_what(team, client, caplog):
+    caplog.set_level("INFO", "bio_mcp")
+    browser, code = team.browser(), team.people.invite(ANN, timedelta(days=1))
+    browser.post("/sign-in", data={"code": code, "next": "/"})
+    client.answer(browser)
+    lines = [(each.subject, each.getMessage()) for each in caplog.records if hasattr(each, "subject")]
+    assert lines == [("ann", "signed in"), ("ann", "allowed Claude: read live")]
+
+
+def test_no_program_is_an_operator_unless_somebody_says_so(team, client):
+    operator = team.person(Caller("op"))
+    page = operator.get(operator.get(client.request(scope="read admin")).headers["location"]).text
+    assert 'value="read" checked' in page
+    assert 'value="admin">' in page
+
+
 def test_a_refusal_is_told_to_the_client(client, ann, store):
     back = parameters(client.answer(ann, decision="deny"))
     assert back == {"error": "access_denied", "state": "st", "iss": ORIGIN}

@@ -1,5 +1,6 @@
 """The pages on which people sign in, by a code that they were given, and out."""
 
+import logging
 from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,6 +17,8 @@ from bio_mcp.doors.auth.sessions import SIGN_IN, Sessions, is_same_origin, safe_
 
 SIGN_OUT = "/sign-out"
 GONE = "This code was used already, is too old, or is not whole. Ask whoever runs this server for another."
+
+log = logging.getLogger(__name__)
 
 
 def routes(people: People, sessions: Sessions) -> list[BaseRoute]:
@@ -53,6 +56,7 @@ class SignInPages:
             return await self._page(request, "", back, GONE, 400)
         response = RedirectResponse(back, HTTPStatus.SEE_OTHER, {"cache-control": "no-store"})
         await run_sync(self._sessions.begin, caller, response)
+        log.info("signed in", extra={"subject": caller.subject})
         return response
 
     async def sign_out(self, request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import logging
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -25,6 +26,8 @@ from bio_mcp.doors.auth.server.requests import SealedRequests
 TOO_OLD = "This request is too old, or not whole. Go back to the program that sent you here, and connect again."
 FORGED = "This form came from elsewhere. Go back to the program that sent you here, and connect again."
 NO_SCOPE = "Nothing was chosen that the program may do, so nothing was allowed."
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class ConsentPage:
             return problem(request, NO_SCOPE)
         caller: Caller = request.scope[KEY]
         params = asked.params.model_copy(update={"scopes": chosen})
+        log.info("allowed %s: %s", asked.client.shown, " ".join(chosen), extra={"subject": caller.subject})
         return self._back(asked, code=await run_sync(self._grants.begin, caller, asked.client, params))
 
     async def _asked(self, request: Request, sealed: str) -> Asked | None:
