@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bio_mcp.errors import Conflict, InvalidInput, NcbiRateLimited, StoreFailed
+from bio_mcp.errors import BudgetSpent, Conflict, InvalidInput, NcbiRateLimited, StoreFailed
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Context, Request, Response, tool
 from tests.doors.sample import PLAIN
@@ -22,6 +22,7 @@ FAILURES = {
     "outage": StoreFailed("the store is locked; try again"),
     "slow down": NcbiRateLimited("NCBI asked us to slow down", retry_after_s=77),
     "wrong": InvalidInput("there is no such thing"),
+    "spent": BudgetSpent("the budget is used up", retry_after_s=40_000),
     "taken": Conflict("another run took over"),
     "bug": KeyError("/secret/path"),
 }

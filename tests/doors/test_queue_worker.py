@@ -1,15 +1,27 @@
 import threading
 import time
+from contextlib import closing
 from datetime import date
 
 import pytest
 
+from bio_mcp.adapters.embedded.budgets import SqliteBudgets
+from bio_mcp.adapters.embedded.continuations import SqliteContinuations
+from bio_mcp.callers import Caller
 from bio_mcp.catalog import TOOLS
 from bio_mcp.doors.queue_worker import QueueWorker, work_once
 from bio_mcp.errors import StoreFailed
+from bio_mcp.metering import DAY, Limits, spend
+from bio_mcp.tenants import view
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP
-from tests.corpus import Corpus
+from tests.adapters.clocks import Clock
+from tests.corpus import Corpus, Over
+
+
+class Nothing(Response):
+    pass
+
 
 SYNC = {"tool": "pubmed.sync_delta", "arguments": {"query_key": "k", "term": "cancer"}}
 
@@ -47,6 +59,33 @@ def test_a_call_that_keeps_failing_is_parked_and_the_queue_moves_on(corpus, ncbi
 def test_a_message_for_a_tool_that_does_not_exist_does_no_harm(corpus):
     corpus.continuations.send({"tool": "no.such", "arguments": {}})
     assert work_once(corpus.continuations, TOOLS, corpus)
+
+
+def test_queued_work_is_charged_to_its_caller_and_waits_for_the_next_budget(corpus, tmp_path):
+    @tool("embed", family=BIO_MCP, scope="ingest", timeout=1)
+    def embed(request: Request, backends: object) -> Nothing:
+        """Use what a document uses."""
+        spend("embeddings", 3)
+        return Nothing()
+
+    clock = Clock(time.time())
+    queue = SqliteContinuations(corpus.database, clock, max_attempts=1)
+    with closing(SqliteBudgets(tmp_path, clock)) as budgets:
+        limited = Over(corpus, limits=Limits(budgets, {"embeddings": 4}, {}, {}))
+        ada = view(Over(limited, continuations=queue), Caller("ada"))
+
+        def worked():
+            return work_once(queue, {"embed": embed}, limited)
+
+        for number in range(2):
+            ada.continuations.send({"tool": "embed", "arguments": {}, "number": number})
+        assert worked()
+        assert worked()  # it is refused
+        assert not worked()
+        clock.now += DAY
+        assert worked()
+        assert not worked()
+        assert queue.dead() == []
 
 
 class Announcing:
@@ -92,10 +131,6 @@ def test_the_same_trouble_is_logged_once(corpus, caplog):
         assert queue.done.wait(timeout=10)
     reported = [record.getMessage() for record in caplog.records if record.name == "bio_mcp.worker"]
     assert reported == ["queue: it is only read", "queue: it is locked", "queue: it is only read"]
-
-
-class Nothing(Response):
-    pass
 
 
 def test_a_worker_that_is_stopped_lets_its_call_come_to_an_end(corpus):

@@ -159,11 +159,11 @@ def test_arguments_that_do_not_fit_fail_like_poison(deliver, errors):
     assert "hunter2" not in str(vars(error))
 
 
-@pytest.mark.parametrize("how", ["busy", "taken"])
-def test_what_somebody_else_is_at_work_on_goes_back_as_a_new_message(deliver, queue, errors, how):
+@pytest.mark.parametrize(("how", "wait_s"), [("busy", 60), ("taken", 60), ("spent", 40_000)])
+def test_what_waits_for_somebody_else_or_a_new_budget_goes_back_as_a_new_message(deliver, queue, errors, how, wait_s):
     event = calling("work", what=how)
     assert deliver(record("m1", event, receives=5)) == []
-    assert queue.sent == [(event, 60)]
+    assert queue.sent == [(event, wait_s)]
     assert (queue.failed, errors()) == ([], [])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import EventCaller
-from bio_mcp.doors.aws.sqs import is_busy
+from bio_mcp.doors.aws.sqs import postponed_s
 from bio_mcp.errors import Failure, NotFound, UpstreamFailed
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import WorkQueue
@@ -45,8 +45,8 @@ def work_once(
         return True
     caller = EventCaller.model_validate(event["caller"]).caller if "caller" in event else None
     outcome = call(tool, event["arguments"], backends, deadline=deadline(), unattended=True, caller=caller)
-    if is_busy(outcome):
-        queue.send(event, BUSY_S)
+    if (wait_s := postponed_s(outcome, BUSY_S)) is not None:
+        queue.send(event, wait_s)
         queue.ack(receipt)
     elif outcome.failed:
         failure = outcome.failure or UpstreamFailed(outcome.body["error"]["message"], retryable=False)

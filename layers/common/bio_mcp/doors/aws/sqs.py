@@ -16,7 +16,7 @@ from bio_mcp.callers import as_json
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.aws.events import MARGIN_S, Event, parse
 from bio_mcp.doors.aws.inbox import call_for, is_folder
-from bio_mcp.errors import Conflict, Failure, InvalidInput, NotFound
+from bio_mcp.errors import BudgetSpent, Conflict, Failure, InvalidInput, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import WorkQueue
 from bio_mcp.tool import Tool
@@ -89,9 +89,10 @@ class QueuedCalls:
             queue.send(event_again, early)
             return True
         outcome = self._called(tool, event, record["messageId"])
-        if is_busy(outcome):
-            log.info("busy, tried again later", extra={"message_id": record["messageId"], "tool": tool.name})
-            queue.send(event_again, BUSY_S)
+        if (wait_s := postponed_s(outcome, BUSY_S)) is not None:
+            named = {"message_id": record["messageId"], "tool": tool.name}
+            log.info("busy or out of budget, tried again in %.0f s", wait_s, extra=named)
+            queue.send(event_again, wait_s)
             return True
         if outcome.failed:
             error = outcome.body["error"]
@@ -122,9 +123,15 @@ class QueuedCalls:
         return max(0.0, self._remaining_ms() / 1000 - MARGIN_S)
 
 
-def is_busy(outcome: Outcome) -> bool:
-    """Whether another run is working on the same task."""
-    return isinstance(outcome.failure, Conflict) or outcome.body.get("state") == RUNNING
+def postponed_s(outcome: Outcome, busy_s: float) -> float | None:
+    """Seconds until a call that has not failed is made again; None where it is over.
+
+    `busy_s` while another run works on the same task; until the next day where the caller's budget is spent.
+    """
+    if isinstance(outcome.failure, BudgetSpent):
+        return outcome.failure.retry_after_s
+    busy = isinstance(outcome.failure, Conflict) or outcome.body.get("state") == RUNNING
+    return busy_s if busy else None
 
 
 def _reschedule(change: Callable[[], object]) -> None:
