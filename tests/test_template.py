@@ -230,7 +230,7 @@ def test_the_api_is_throttled_logged_and_has_the_routes_that_the_endpoint_answer
     logged = json.loads(stage["AccessLogSettings"]["Format"])
     assert not {name for name in logged.values() if "authorizer" in name or "header" in name.lower()}
     routes = {each["RouteKey"] for each in of("AWS::ApiGatewayV2::Route").values()}
-    assert routes == {"ANY /mcp", "OPTIONS /mcp", "GET /health", "ANY /.well-known/{proxy+}"}
+    assert routes == {"ANY /mcp", "OPTIONS /mcp", "GET /health", "GET /ready", "ANY /.well-known/{proxy+}"}
 
 
 def test_an_issuers_tokens_are_checked_at_the_gateway_where_that_is_wanted_but_not_those_of_a_preflight():

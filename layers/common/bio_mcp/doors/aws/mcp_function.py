@@ -16,6 +16,7 @@ from bio_mcp.doors.aws.remote import over_functions
 from bio_mcp.doors.aws.tool_function import Handler, log_as_json
 from bio_mcp.doors.mcp.http import application
 from bio_mcp.doors.mcp.server import Invoke, in_process
+from bio_mcp.doors.readiness import parts_of
 from bio_mcp.lazy import Lazy
 from bio_mcp.ports import Backends
 from bio_mcp.ports.functions import Functions
@@ -28,14 +29,17 @@ SNAPSHOT = "snap-start"
 def http_handler(
     backends: Callable[[], Backends] = wiring.backends, functions: Callable[[], Functions] = wiring.functions
 ) -> Handler:
-    """The handler for API Gateway's HTTP and REST APIs, function URLs and ALB, over `/mcp` and `/health`.
+    """The handler for API Gateway's HTTP and REST APIs, function URLs and ALB, over `/mcp`, `/health` and
+    `/ready`.
 
     It accepts access tokens only: if none are configured, or incompletely, `/mcp` answers 503.
     """
     settings = Settings.from_env()
     logger = log_as_json(settings.log_level)
     invoke = invoking(settings, Lazy(functions)) if settings.functions else in_process(backends())
-    served = Mangum(application(settings, invoke, access_if_complete(settings), public=True), lifespan="off")
+    parts = None if settings.functions else parts_of(backends())
+    app = application(settings, invoke, access_if_complete(settings), public=True, parts=parts)
+    served = Mangum(app, lifespan="off")
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         gateway = event.get("requestContext", {})

@@ -75,6 +75,7 @@ def _application(session: Session, host: str, allowed: "Access | None") -> "ASGI
     from bio_mcp.doors.loopback import is_loopback
     from bio_mcp.doors.mcp.http import application
     from bio_mcp.doors.mcp.server import in_process
+    from bio_mcp.doors.readiness import parts_of
 
     settings, invoke = session.settings, in_process(session.backends)
     sessions = Sessions(lambda: session.backends.authorizations, https=settings.resource_url.startswith("https:"))
@@ -82,7 +83,8 @@ def _application(session: Session, host: str, allowed: "Access | None") -> "ASGI
         *site.routes(allowed, sessions, lambda: session.backends.authorizations, wiring.client_documents()),
         *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
     ]
-    return application(_named_as(host, settings), invoke, allowed, public=not is_loopback(host), pages=pages)
+    named, parts = _named_as(host, settings), parts_of(session.backends)
+    return application(named, invoke, allowed, public=not is_loopback(host), pages=pages, parts=parts)
 
 
 def _named_as(host: str, settings: Settings) -> Settings:

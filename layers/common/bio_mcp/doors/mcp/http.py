@@ -5,7 +5,8 @@ stream that never ends on Lambda, so there is none. An answer is one JSON object
 and its client reads event streams.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,6 +34,7 @@ from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.card import card_routes
 from bio_mcp.doors.mcp.landing import Landing
 from bio_mcp.doors.mcp.server import Invoke
+from bio_mcp.doors.readiness import Part, Ready, search_by
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
 
@@ -56,10 +58,12 @@ def application(
     *,
     public: bool,
     pages: Sequence[BaseRoute] = (),
+    parts: Mapping[str, Part] | None = None,
 ) -> FastAPI:
-    """The ASGI application with the endpoint `/mcp` over the catalogue, its server card, `/health`, and `pages`.
+    """The ASGI application with the endpoint `/mcp`, its server card, `/health`, `/ready`, and `pages`.
 
     `public` means that others than this machine can reach it: it then accepts only tokens that `access` accepts.
+    `parts` must answer for it to be ready; None: a search must.
     """
     served = mcp_server.server(
         TOOLS.values(), RESOURCES.values(), invoke, names=settings.tool_names, families=settings.tool_families
@@ -78,6 +82,7 @@ def application(
         pages=pages,
         own_origin=origin,
         declared=[*TOOLS.values(), *RESOURCES.values()],
+        parts=search_by(invoke) if parts is None else parts,
     )
 
 
@@ -92,10 +97,11 @@ def serving(
     pages: Sequence[BaseRoute] = (),
     own_origin: str = "",
     declared: Iterable[Tool | Resource] = (),
+    parts: Mapping[str, Part] = MappingProxyType({}),
 ) -> FastAPI:
     """`server` as an ASGI application. It serves loopback's and the allowed Host headers, and the allowed Origins;
     loopback's Origins only unless it is `public`. `pages` may also be called from `own_origin`. Tokens need the
-    scopes of what is `declared`."""
+    scopes of what is `declared`. It is ready while its `parts` answer."""
     origins = Origins(allowed_origins, also="" if public else LOOPBACK_ORIGIN)
     hosts = Hosts([*LOOPBACK_HOSTS, *allowed_hosts])
     endpoint: ASGIApp = RequestBodyLimitMiddleware(Endpoint(server, max_body, ScopeCheck(declared, access)), max_body)
@@ -113,6 +119,7 @@ def serving(
     if not any(getattr(each, "path", "") == "/" for each in pages):
         app.router.routes.append(Route("/", page(200), methods=["GET"]))
     app.add_api_route("/health", _health, methods=["GET"])
+    app.router.routes.append(Route("/ready", Ready(parts).answer, methods=["GET"]))
     app.router.routes.extend(metadata_routes(access) if access else [])
     app.router.routes.extend(card_routes(server, access.resource if access else "", hosts))
     if pages:
@@ -145,7 +152,7 @@ def _application(origins: Origins) -> FastAPI:
 
 
 async def _health() -> JSONResponse:
-    """The health check; it reveals nothing but that the server answers."""
+    """The health check: this process answers, whatever became of its stores. It reveals nothing else."""
     return JSONResponse({"status": "ok"})
 
 
