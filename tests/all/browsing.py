@@ -19,9 +19,9 @@ LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 PICTURES = os.environ.get("PICTURES")  # a folder for a picture of each page that is looked at
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """The browser of all tests."""
+    """The browser of a module's tests. While it runs, this thread can run no event loop of another test."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

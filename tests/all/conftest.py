@@ -8,11 +8,14 @@ from mangum import Mangum
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
+from tests.all.browsing import chromium
 from tests.all.conformance_tools import with_fixtures
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
 from tests.opensearch_node.jvm import Node, start
 from tests.sample_corpus import corpus
+
+__all__ = ["chromium", "opensearch", "url"]
 
 
 @pytest.fixture(scope="session", params=[False, True], ids=["product", "with-fixtures"])

@@ -4,13 +4,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from bio_mcp.doors.console.routes import PAGES
-from tests.all.browsing import THEMES, WIDTHS, chromium, looked_at, opened, overflow, violations
+from bio_mcp.syncing.importing import import_records
+from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, violations
 from tests.doors.console.pages import browser
+from tests.doors.console.revised import VERSIONS
 from tests.doors.serving import running
-from tests.sample_corpus import articles, corpus
-
-__all__ = ["chromium"]  # a fixture
+from tests.sample_corpus import articles
+from tests.touched_ports import small_corpus
 
 QUESTION = "alcohol among young adults"
 PAPER = articles()[0].pmid
@@ -21,15 +21,18 @@ LOOKED_AT = {
     "paper": f"/papers/{PAPER}",
     "connect": "/connect",
     "missing": "/nothing-here",
-    **{each.menu.lower(): each.path for each in PAGES if each.menu},
+    "revised": "/papers/7",
 }
 
 
 @pytest.fixture(scope="module")
 def base():
-    """The address of a console over the sample corpus."""
-    with running(browser(corpus()).app) as url:
-        yield url
+    """The address of a console over the sample corpus and a paper that was revised and retracted."""
+    with small_corpus() as made:
+        for version in VERSIONS:
+            import_records([version], made)
+        with running(browser(made).app) as url:
+            yield url
 
 
 @pytest.fixture
@@ -46,6 +49,7 @@ def test_a_page_is_accessible_and_fits_the_screen(chromium, base, name, theme, w
     with opened(chromium, base, theme, width) as (page, complaints):
         page.goto(LOOKED_AT[name])
         looked_at(page, f"{name}-{theme}-{width}")
+        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
         assert violations(page) == []
         assert overflow(page) <= 0
         assert [each for each in complaints if "status of 4" not in each] == []

@@ -3,15 +3,13 @@
 import pytest
 
 from bio_mcp.syncing.cursor import Cursor
-from tests.all.browsing import THEMES, WIDTHS, chromium, looked_at, opened, overflow, violations
+from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, violations
 from tests.doors.console.busy import add_everything
 from tests.doors.console.pages import browser
 from tests.doors.serving import running
 from tests.sample_corpus import Corpus
 from tests.sample_project import PROJECT
 from tests.touched_ports import small_corpus
-
-__all__ = ["chromium"]  # a fixture
 
 
 @pytest.fixture(scope="module")

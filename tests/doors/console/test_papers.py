@@ -1,33 +1,21 @@
 """The page of a paper: record, status, citations, versions and what changed between them."""
 
-from dataclasses import replace
-
 import pytest
 
 from bio_mcp.doors.console.papers import NAMES
 from bio_mcp.literature.citing import STYLES, cite
-from bio_mcp.literature.records import Correction, RetractionStatus
 from bio_mcp.syncing.importing import import_records
 from tests.doors.console.pages import Page, browser
+from tests.doors.console.revised import VERSIONS
 from tests.memory_corpus import article
 from tests.sample_corpus import Corpus, corpus
-
-FIRST = replace(article("7", "Statins and falls", "Falls were rare among all of them."), doi="10.1000/x", pmcid="PMC7")
-SECOND = replace(FIRST, title="Statins and falls.", pmid_version=2)
-THIRD = replace(
-    SECOND,
-    pmid_version=3,
-    abstract=article("7", "", "Falls were common among all of them.").abstract,
-    retraction=RetractionStatus.RETRACTED,
-    corrections=(Correction("RetractionIn", "J Test. 2021;1:1", "8"), Correction("CommentIn", "J Test.", "6")),
-)
 
 
 @pytest.fixture(scope="module")
 def revised(tmp_path_factory):
     """A corpus with a paper that was revised twice, the second time retracted."""
     made = Corpus(tmp_path_factory.mktemp("revised"), [])
-    for version in (FIRST, SECOND, THIRD, article("6")):
+    for version in (*VERSIONS, article("6")):
         import_records([version], made)
     return made
 
@@ -58,7 +46,7 @@ def test_its_other_addresses_are_linked(page):
 
 def test_it_is_cited_in_six_styles(page):
     shown = [text for _, _, text in page.all("pre")]
-    assert shown == [cite(THIRD, style) for style in NAMES]
+    assert shown == [cite(VERSIONS[-1], style) for style in NAMES]
     assert set(NAMES) == set(STYLES)
     assert len(shown) == 6
 

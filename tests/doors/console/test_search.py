@@ -54,21 +54,23 @@ def test_each_hit_says_why_it_stands_there_and_how_likely_it_is_relevant(get):
 
 
 def test_the_options_reach_the_search(get):
-    given = {"q": QUESTION, "year_from": "2019", "order": "match", "top_k": "20"}
-    hits = found({"query": QUESTION, "top_k": 20, "quality_bias": False, "filters": {"year_from": 2019}})
+    given = {"q": QUESTION, "year_from": "2009", "kind": "case report", "order": "match", "top_k": "20"}
+    filters = {"year_from": 2009, "publication_types": ["case report"]}
+    hits = found({"query": QUESTION, "top_k": 20, "quality_bias": False, "filters": filters})
     page = get("/?" + urlencode(given))
     assert [link for link in page.links if link.startswith("/papers/")] == [f"/papers/{h['doc_id'][5:]}" for h in hits]
-    assert all(hit["year"] >= 2019 for hit in hits)
+    assert 0 < len(hits) < corpus().documents.count()
+    assert [each[2] for each in page.all("option") if "selected" in each[1]] == ["case report", "by match alone", "20"]
     assert "quality" not in page.text("details", cls="why")
 
 
 @pytest.mark.parametrize(
-    "given", [{"year_from": "soon"}, {"top_k": "1" * 30}, {"year_from": "2020", "year_to": "2010"}]
+    "given", [{"year_from": "soon"}, {"kind": "poem"}, {"top_k": "1" * 30}, {"year_from": "2020", "year_to": "2010"}]
 )
 def test_options_that_make_no_sense_are_explained_beside_the_box(get, given):
     page = get("/?" + urlencode({"q": QUESTION, **given}))
     assert page.status == 400
-    assert next(iter(given)) in page.text("div", cls="problem")
+    assert next(iter(given)).replace("kind", "publication_types") in page.text("div", cls="problem")
     assert page.all("input", name="q")[0][1]["value"] == QUESTION
 
 

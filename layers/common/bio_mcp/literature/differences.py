@@ -68,7 +68,7 @@ def _source(article: Article) -> str:
 
 def _notice(correction: Correction) -> str:
     named = f"PMID {correction.pmid}" if correction.pmid else None
-    return " ".join(part for part in (correction.kind, correction.citation, named) if part)
+    return " ".join(part for part in (correction.relation, correction.citation, named) if part)
 
 
 _FIELDS: dict[str, Callable[[Article], str | Sequence[str]]] = {

@@ -1,5 +1,6 @@
 """The bibliographic record, named as PubMed and the MEDLINE DTD name it."""
 
+import re
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -173,6 +174,11 @@ class Correction:
     citation: str | None = None
     pmid: str | None = None
     note: str | None = None
+
+    @property
+    def relation(self) -> str:
+        """The kind in words: "Retraction in"."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.kind).capitalize()
 
 
 @dataclass(slots=True)

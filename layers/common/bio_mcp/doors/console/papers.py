@@ -1,6 +1,5 @@
 """The page of a paper: its record, what became of it, how to cite it, and its stored versions."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from bio_mcp.doors.console.pages import CONSOLE, Page
@@ -103,10 +102,9 @@ def paper_page(backends: Backends, pmid: str) -> PaperPage:
 def _notices(article: Article, backends: Backends) -> Iterator[NoticeShown]:
     here = backends.documents.get_many([each.pmid for each in article.corrections if each.pmid])
     for each in article.corrections:
-        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", each.kind).capitalize()
         elsewhere = pubmed_page(each.pmid) if each.pmid else None
         address = f"/papers/{each.pmid}" if each.pmid in here else elsewhere
-        yield NoticeShown(kind=words, citation=each.citation, pmid=each.pmid, address=address)
+        yield NoticeShown(kind=each.relation, citation=each.citation, pmid=each.pmid, address=address)
 
 
 def _stored(newest: Document, backends: Backends) -> Iterator[Document]:

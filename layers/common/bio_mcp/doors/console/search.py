@@ -12,6 +12,7 @@ from bio_mcp.call import Outcome
 from bio_mcp.doors.console.console import Answer, Console, status_of
 from bio_mcp.doors.console.pages import CONSOLE
 from bio_mcp.doors.console.years import hits_by_year
+from bio_mcp.literature.quality import DESIGNS
 from bio_mcp.ports import Backends
 from bio_mcp.schemas import MAX_TEXT
 from bio_mcp.tool import Response as Body
@@ -19,7 +20,8 @@ from bio_mcp.tool import resource
 from bio_mcp.tools.answer import rag_answer
 from bio_mcp.tools.search import rag_search
 
-FIELDS = ("q", "year_from", "year_to", "order", "top_k")  # of the search box
+FIELDS = ("q", "year_from", "year_to", "kind", "order", "top_k")  # of the search box
+KINDS = tuple(name for _, name in sorted(DESIGNS.values(), key=lambda each: (-each[0], each[1])))
 COUNTS = (10, 20, 50)  # of hits that may be asked for
 MAX_FORM = 12 * MAX_TEXT  # bytes: a character of a question may take four, each sent as three
 LONGEST_NUMBER = 16  # characters that count as a number
@@ -49,6 +51,7 @@ def results(console: Console) -> Answer:
             "question": question,
             "asked": asked,
             "counts": COUNTS,
+            "kinds": KINDS,
             "years": await _years(console, outcome, request),
         }
         return _page(console, request, "search.html", outcome, **form, searched=bool(question))
@@ -86,12 +89,14 @@ def _page(console: Console, request: Request, template: str, outcome: Outcome, *
 
 def _arguments(question: str, asked: Mapping[str, str]) -> dict[str, Any]:
     """The arguments of a search; what is no number goes as it is, and the tool says what is wrong with it."""
-    years = {name: _number(asked[name]) for name in ("year_from", "year_to") if asked[name]}
+    filters: dict[str, Any] = {name: _number(asked[name]) for name in ("year_from", "year_to") if asked[name]}
+    if asked["kind"]:
+        filters["publication_types"] = [asked["kind"]]
     return {
         "query": question,
         "top_k": _number(asked["top_k"] or str(COUNTS[0])),
         "quality_bias": asked["order"] != "match",
-        **({"filters": years} if years else {}),
+        **({"filters": filters} if filters else {}),
     }
 
 
