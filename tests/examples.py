@@ -10,7 +10,7 @@ from bio_mcp.tool import Resource, Tool
 
 ROOT = Path(__file__).parents[1]
 EVENTS = ROOT / "events"
-HERB = "H1"  # of tests/sample_graph.py
+NAMES = {"kg": "H1", "jobs": "sync_example"}  # a herb of tests/sample_graph.py, the job of tests/sample_job.py
 
 
 def path_of(tool: Tool) -> Path:
@@ -54,6 +54,5 @@ EXAMPLES = examples_of(TOOLS.values())
 
 
 def parameters_of(resource: Resource, pmid: str) -> dict[str, str]:
-    """What to read a resource by: a herb of the sample graph, or this paper."""
-    value = HERB if resource.lambda_module == "kg" else pmid
-    return dict.fromkeys(resource.parameters, value)
+    """What to read a resource by: something that the sample corpus has, or this paper."""
+    return dict.fromkeys(resource.parameters, NAMES.get(resource.lambda_module, pmid))

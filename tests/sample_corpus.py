@@ -27,6 +27,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.wiring.embedded import Embedded
 from tests.sample_graph import add_graph
+from tests.sample_job import add_job
 from tests.sample_project import add_project
 
 RECORDS = 24
@@ -132,4 +133,5 @@ def corpus() -> Corpus:
     import_records(made.articles, made)
     add_project(made)
     add_graph(made)
+    add_job(made)
     return made

@@ -19,6 +19,7 @@ from tests.corpus import HashedWords
 from tests.examples import events_of
 from tests.sample_corpus import Corpus, articles
 from tests.sample_graph import add_graph
+from tests.sample_job import add_job
 from tests.sample_project import add_project
 
 PORTS = {name for name, member in vars(Backends).items() if isinstance(member, property)} - {
@@ -69,6 +70,7 @@ def small_corpus() -> Iterator[Corpus]:
         import_records(made.articles[:STORED], made)
         add_project(made)
         add_graph(made)
+        add_job(made)
         yield made
         made.close()
 

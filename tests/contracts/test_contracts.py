@@ -86,7 +86,7 @@ def test_what_is_done_stays_done():
 def test_nothing_is_served_that_neither_a_contract_nor_a_reason_names():
     assert set(TOOLS) - set(BEYOND) <= set(CONTRACT["tools"])
     assert set(BEYOND) == set(TOOLS) - set(CONTRACT["tools"])
-    assert set(RESOURCES) <= set(CONTRACT["resources"])
+    assert set(RESOURCES) - set(CONTRACT["resources"]) == {"job://{job_id}"}, "of clients with tasks and without"
 
 
 @pytest.mark.parametrize("name", OF_CONTRACT)
@@ -108,7 +108,7 @@ def test_an_output_has_every_field_of_the_contract_with_its_type(name):
     assert same(ours, CONTRACT["tools"][name]["output"], ours) == []
 
 
-@pytest.mark.parametrize("uri", RESOURCES)
+@pytest.mark.parametrize("uri", [uri for uri in RESOURCES if uri in CONTRACT["resources"]])
 def test_a_resource_has_every_field_of_the_contract_with_its_type(uri):
     ours = RESOURCES[uri].output.model_json_schema()
     assert same(ours, CONTRACT["resources"][uri]["payload"], ours) == []
@@ -126,7 +126,7 @@ def test_an_answer_fits_the_contract_and_the_tools_own_schema(name):
 @pytest.mark.parametrize("uri", RESOURCES)
 def test_a_resource_fits_the_contract_and_its_own_schema(uri):
     body = read(RESOURCES[uri], parameters_of(RESOURCES[uri], PMID), corpus()).body
-    validate(body, CONTRACT["resources"][uri]["payload"])
+    validate(body, CONTRACT["resources"].get(uri, {}).get("payload", {}))
     validate(body, RESOURCES[uri].output.model_json_schema())
 
 
@@ -137,7 +137,7 @@ def test_every_paper_fits_the_contract_of_rag_get_and_both_resources():
             CONTRACT["tools"]["rag.get"]["output"],
         )
         for uri, resource in RESOURCES.items():
-            if not resource.parameters:
+            if uri not in CONTRACT["resources"] or not resource.parameters:
                 continue
             body = read(resource, parameters_of(resource, each.pmid), corpus()).body
             validate(body, CONTRACT["resources"][uri]["payload"])

@@ -19,8 +19,8 @@ def post(
         meta = {"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}}
         params["_meta"] = {**meta, **params.get("_meta", {})}
         sent["mcp-method"] = method
-        if named := params.get("name") or params.get("uri"):
-            sent["mcp-name"] = named
+        if named := params.get("name") or params.get("uri") or params.get("taskId"):
+            sent.setdefault("mcp-name", named)
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     return request("POST", url, json=body, headers=sent)
 

@@ -114,9 +114,10 @@ def read(
     *,
     correlation_id: str | None = None,
     caller: Caller | None = None,
+    local: bool = False,
 ) -> Outcome:
-    """Read `resource`; never raises."""
-    context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout), caller=caller)
+    """Read `resource`; never raises. `caller` and `local` are as of `call`."""
+    context = Context(correlation_id or uuid4().hex, Deadline(resource.timeout), caller=caller, local=local)
     wanted = {**parameters, "context": context} if resource.wants_context else parameters
     seen = tenants.view(backends, caller)
 

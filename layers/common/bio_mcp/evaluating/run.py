@@ -23,6 +23,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.progress import Progress
+from bio_mcp.syncing.jobs import Cancelled, ended_job, stop_if_cancelled
 from bio_mcp.syncing.time_budget import TimeBudget
 
 TOOL = "eval.run"
@@ -63,6 +64,12 @@ class Request:
         }
 
 
+def continuation(job: Job) -> dict[str, Any]:
+    """The call that continues an evaluation, or reports its result."""
+    arguments = dict(job.request["arguments"])
+    return {"tool": TOOL, "arguments": {**arguments, "params": {**arguments.get("params", {}), "job_id": job.job_id}}}
+
+
 def evaluate(
     request: Request,
     backends: Backends,
@@ -77,6 +84,8 @@ def evaluate(
     With `job_id` that job continues, or its result is returned, and no other is started. Raises what `find` raises; the
     job then waits for the next call.
     """
+    if ended := ended_job(job_id, backends, unattended=unattended):
+        return result_of(ended)
     holder, lease = uuid4().hex, f"{KIND}:{request.query_key}"
     if not backends.leases.acquire(lease, holder, LEASE_S):
         return already_running(backends.jobs.latest(KIND, request.query_key))
@@ -137,6 +146,8 @@ class _Evaluation:
                 return self._ended(corpus) if self._asked_all(corpus) else self._continue_later()
         except DeadlineExceeded:
             return self._continue_later()
+        except Cancelled as cancelled:
+            return report_of(self.job, self.cursor, "cancelled", str(cancelled))
         except Failure as failure:
             self._save("waiting" if failure.retryable else "failed", str(failure))
             failure.details.setdefault("job_id", self.job.job_id)
@@ -156,6 +167,7 @@ class _Evaluation:
             return False
         asking = Asking(corpus, self.deadline, answers=any(each.of_answers for each in self.request.metrics))
         for number, question in enumerate(self.request.questions.questions[self.cursor.done :], 1):
+            stop_if_cancelled(self.job, self.backends)
             if not self.budget.allows(self.deadline):
                 return False
             self.cursor.outcomes.append(asking.ask(question))
@@ -185,9 +197,7 @@ class _Evaluation:
     def _continue_later(self) -> EvaluationReport:
         """Save the job, queue its continuation, and report how far it is."""
         self._save("waiting")
-        arguments = dict(self.job.request["arguments"])
-        arguments["params"] = {**arguments.get("params", {}), "job_id": self.job.job_id}
-        self.backends.continuations.send({"tool": TOOL, "arguments": arguments})
+        self.backends.continuations.send(continuation(self.job))
         return report_of(
             self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
         )

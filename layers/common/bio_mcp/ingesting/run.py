@@ -22,6 +22,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.progress import Progress
+from bio_mcp.syncing.jobs import Cancelled, ended_job, stop_if_cancelled
 from bio_mcp.syncing.time_budget import TimeBudget
 
 TOOL = "ingest_from_source"
@@ -64,6 +65,11 @@ def job_of(job_id: str, backends: Backends, kind: str = KIND) -> Job | None:
     return job if job.kind == kind else None
 
 
+def continuation(tool: str, job: Job) -> dict[str, Any]:
+    """The call that continues an ingest, or reports its result."""
+    return {"tool": tool, "arguments": {**job.request["arguments"], "job_id": job.job_id}}
+
+
 def ingest(
     request: Request,
     feed: Feed,
@@ -81,6 +87,8 @@ def ingest(
     `job_id` that job continues, or its result is returned, and no other is started. Raises what `feed` and `settling`
     raise; the job then waits with its cursor for the next call.
     """
+    if ended := ended_job(job_id, backends, unattended=unattended):
+        return result_of(ended)
     lease, holder = _new_job(request, backends).lease, uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
         return already_running(backends.jobs.latest(request.kind, request.query_key))
@@ -122,10 +130,6 @@ def _new_job(request: Request, backends: Backends, planned: dict[str, str] | Non
     return Job(job_id, request.kind, "running", now, now, request.to_json(), Cursor(planned=planned or {}).to_json())
 
 
-class _Cancelled(Exception):
-    """The job was cancelled by another process."""
-
-
 class _Run:
     """One call's share of a job."""
 
@@ -150,8 +154,8 @@ class _Run:
             return self._all(feed, settling(self.job, self.cursor))
         except DeadlineExceeded:
             return self._continue_later()
-        except _Cancelled:
-            return report_of(self.job, self.cursor, "cancelled", f"{self.job.job_id} was cancelled")
+        except Cancelled as cancelled:
+            return report_of(self.job, self.cursor, "cancelled", str(cancelled))
         except Failure as failure:
             self._save("waiting" if failure.retryable else "failed", str(failure))
             failure.details.setdefault("job_id", self.job.job_id)
@@ -189,8 +193,7 @@ class _Run:
         """
         if not self.backends.leases.acquire(self.job.lease, self.holder, LEASE_S):
             raise Conflict("another run took over the ingest of this source", job_id=self.job.job_id)
-        if self.backends.jobs.is_cancelled(self.job.job_id):
-            raise _Cancelled
+        stop_if_cancelled(self.job, self.backends)
         self.progress(self.cursor.done, self.cursor.expected, entry.name)
         return self.budget.allows(self.deadline)
 
@@ -206,8 +209,7 @@ class _Run:
     def _continue_later(self) -> IngestReport:
         """Save the job, queue its continuation, and report how far it is."""
         self._save("waiting")
-        arguments = {**self.job.request["arguments"], "job_id": self.job.job_id}
-        self.backends.continuations.send({"tool": self.tool, "arguments": arguments})
+        self.backends.continuations.send(continuation(self.tool, self.job))
         return report_of(
             self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
         )

@@ -18,13 +18,23 @@ from bio_mcp.errors import BudgetSpent, Conflict, DeadlineExceeded, Failure
 from bio_mcp.literature.clock import utc
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
 from bio_mcp.progress import Progress
 from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.syncing import retractions
 from bio_mcp.syncing.cursor import MISSING_DAYS, first_few
 from bio_mcp.syncing.fetching import Fetching
+from bio_mcp.syncing.jobs import Cancelled, ended_job, stop_if_cancelled
 from bio_mcp.syncing.planning import KIND, plan, resume_or_start
-from bio_mcp.syncing.reports import SyncReport, already_running, history, report_of, result_by_id, unread_result
+from bio_mcp.syncing.reports import (
+    SyncReport,
+    already_running,
+    history,
+    report_of,
+    result_by_id,
+    result_of,
+    unread_result,
+)
 from bio_mcp.syncing.settling import settle
 from bio_mcp.syncing.time_budget import TimeBudget
 from bio_mcp.syncing.watermarks import draw_back
@@ -42,6 +52,11 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 def lease_name(query_key: str) -> str:
     """Name of the lease that a writer of the query's watermarks holds."""
     return f"{KIND}:{query_key}"
+
+
+def continuation(job: Job) -> dict[str, Any]:
+    """The call that continues a sync, or reports its result."""
+    return {"tool": TOOL, "arguments": {**job.request, "job_id": job.job_id}}
 
 
 def sync_delta(
@@ -71,6 +86,8 @@ def sync_delta(
     request: dict[str, Any] = {"query_key": query_key, "term": check_term(term), "overlap_days": overlap_days}
     if known_only:
         request["known_only"] = True
+    if ended := ended_job(job_id, backends, unattended=unattended):
+        return result_of(ended)
     holder = uuid4().hex
     if not backends.leases.acquire(lease_name(query_key), holder, LEASE_S):
         return already_running(backends.jobs.latest(KIND, query_key, request["term"]), query_key)
@@ -85,10 +102,6 @@ def sync_delta(
         return run.run()
     finally:
         backends.leases.release(lease_name(query_key), holder)
-
-
-class _Cancelled(Exception):
-    """The job was cancelled by another process."""
 
 
 class _Run:
@@ -118,8 +131,8 @@ class _Run:
                 self._save("running")
         except DeadlineExceeded:
             return self._continue_later()
-        except _Cancelled:
-            return report_of(self.job, self.cursor, "cancelled", f"{self.job.job_id} was cancelled")
+        except Cancelled as cancelled:
+            return report_of(self.job, self.cursor, "cancelled", str(cancelled))
         except Failure as failure:
             if isinstance(failure, BudgetSpent) and failure.retry_after_s is not None:
                 return self._continue_later(f"{failure}; the sync goes on then", failure.retry_after_s)
@@ -204,8 +217,7 @@ class _Run:
         """
         if not self.backends.leases.acquire(lease_name(self.request["query_key"]), self.holder, LEASE_S):
             raise Conflict(f"another run took over the sync of {self.request['query_key']!r}", job_id=self.job.job_id)
-        if self.backends.jobs.is_cancelled(self.job.job_id):
-            raise _Cancelled
+        stop_if_cancelled(self.job, self.backends)
         cursor = self.cursor
         done, total = cursor.processed + len(in_batch), cursor.total
         if in_batch and (self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
@@ -225,8 +237,7 @@ class _Run:
     def _continue_later(self, reason: str | None = None, wait_s: float = 0) -> SyncReport:
         """Save the job, queue its continuation, due in `wait_s`, and report how far it is."""
         self._save("waiting", reason)
-        arguments = {**self.request, "job_id": self.job.job_id}
-        self.backends.continuations.send({"tool": TOOL, "arguments": arguments}, wait_s)
+        self.backends.continuations.send(continuation(self.job), wait_s)
         later = f"{self.job.job_id} continues by itself; ask again for its result"
         return report_of(self.job, self.cursor, "continues", *filter(None, [reason]), later)
 

@@ -35,10 +35,16 @@ def stop(query_key: str, backends: Backends) -> list[Job]:
     """
     unfinished = [job for job in jobs_of(query_key, backends) if job.unfinished]
     for job in unfinished:
-        backends.audit.record("corpus.queries.stop", query_key, {"job_id": job.job_id, "state": job.state}, "cancelled")
-        job.state, job.updated = "cancelled", backends.now()
-        backends.jobs.put(job)
+        cancel(job, "corpus.queries.stop", backends)
     return unfinished
+
+
+def cancel(job: Job, action: str, backends: Backends, subject: str | None = None) -> None:
+    """Cancel a job of any kind, and log that as `action` of `subject`; whoever works on it ends at its next save."""
+    before = {"job_id": job.job_id, "state": job.state}
+    backends.audit.record(action, job.request["query_key"], before, "cancelled", subject)
+    job.state, job.updated = "cancelled", backends.now()
+    backends.jobs.put(job)
 
 
 def remove(query_key: str, backends: Backends) -> list[Checkpoint]:

@@ -48,6 +48,8 @@ class ScopeCheck:
         name, uri, arguments = given.get("name"), given.get("uri"), given.get("arguments")
         if message.get("method") == "tools/call" and isinstance(name, str):
             return self._tools.get(name), arguments if isinstance(arguments, dict) else {}
+        if message.get("method") == "tasks/cancel":
+            return self._tools.get("jobs.cancel"), {}
         if message.get("method") == "resources/read" and isinstance(uri, str):
             for each in self._resources:
                 if (parameters := each.match(uri)) is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any
 from uuid import uuid4
 
@@ -28,6 +29,7 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.permissions import caller_of
 from bio_mcp.doors.mcp import marking
 from bio_mcp.doors.mcp.listing import Listing, RequestContext, cache_scope, permitted
+from bio_mcp.doors.mcp.tasks import JOB, Tasks
 from bio_mcp.doors.mcp.tracing import Tracing
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
@@ -56,7 +58,8 @@ def in_process(backends: Backends, *, local: bool = False) -> Invoke:
 
     def invoke(what: Tool | Resource, arguments: Mapping[str, Any], context: Context) -> Outcome:
         if isinstance(what, Resource):
-            return read(what, arguments, backends, correlation_id=context.correlation_id, caller=context.caller)
+            call_id, caller = context.correlation_id, context.caller
+            return read(what, arguments, backends, correlation_id=call_id, caller=caller, local=local)
         return call(
             what,
             arguments,
@@ -104,6 +107,9 @@ def server(
         on_read_resource=reading.read_resource,
     )
     made.middleware[:] = [Tracing(calling.tools)]
+    for each in reading.resources:
+        if each.uri == JOB:
+            Tasks(calling.tools, each, calling.call_tool, running.run).offer(made)
     return made
 
 
@@ -114,13 +120,16 @@ class Running:
         self._invoke = invoke
         self._threads = {open_world: anyio.CapacityLimiter(THREADS) for open_world in (False, True)}
 
-    async def run(self, what: Tool | Resource, arguments: Mapping[str, Any], request: RequestContext) -> Outcome:
+    async def run(
+        self, what: Tool | Resource, arguments: Mapping[str, Any], request: RequestContext, seconds: float = inf
+    ) -> Outcome:
         """Run a tool or resource and return its outcome, which is a failure if the caller's token does not permit the
         call.
 
-        If the client disconnects, the call's deadline expires at once.
+        It has its time-out, or `seconds` if those are fewer. If the client disconnects, the call's deadline expires at
+        once.
         """
-        deadline = Deadline(what.timeout)
+        deadline = Deadline(min(what.timeout, seconds))
         context = Context(uuid4().hex, deadline, _progress(request, deadline), caller=caller_of(request.request))
         return await self.within(what, arguments, context)
 
@@ -149,15 +158,17 @@ class Calling:
         """The input schema of a tool, by any of its names; None if there is no such tool."""
         return self.tools[name].input_schema if name in self.tools else None
 
-    async def call_tool(self, context: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Call a tool. An unknown one is a JSON-RPC error that lists the known ones."""
+    async def call_tool(
+        self, context: RequestContext, params: types.CallToolRequestParams, seconds: float = inf
+    ) -> types.CallToolResult:
+        """Call a tool, for so many seconds at most. An unknown one is a JSON-RPC error that lists the known ones."""
         if (tool := self.tools.get(params.name)) is None:
             allowed = permitted(context, self.tools.values())
             known = list(dict.fromkeys(tool.portable_name for tool in allowed))
             name = excerpt(params.name)
             message = f"Unknown tool: {name}. Available tools: {', '.join(known)}"
             raise MCPError(types.INVALID_PARAMS, message, {"tool": name, "available": known})
-        outcome = await self.running.run(tool, params.arguments or {}, context)
+        outcome = await self.running.run(tool, params.arguments or {}, context, seconds)
         suspicious = marking.suspicious_in(tool, outcome)
         return types.CallToolResult(
             content=[types.TextContent(text=outcome.text), *marking.warning(suspicious)],

@@ -1,0 +1,93 @@
+"""Long pieces of work: how far one is, and its end before its time."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+
+from bio_mcp.evaluating import run as evaluating
+from bio_mcp.extracting import run as extracting
+from bio_mcp.ingesting import run as ingesting
+from bio_mcp.literature.clock import instant
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
+from bio_mcp.syncing import delta as syncing
+from bio_mcp.syncing.planning import KIND as SYNC
+from bio_mcp.syncing.stopping import cancel
+from bio_mcp.tool import Context, Request, Response, resource, tool
+from bio_mcp.tools.families import BIO_MCP
+
+CALLS: Mapping[str, Callable[[Job], dict[str, Any]]] = {
+    SYNC: syncing.continuation,
+    ingesting.KIND: partial(ingesting.continuation, ingesting.TOOL),
+    extracting.KIND: partial(ingesting.continuation, ingesting.BATCH_TOOL),
+    evaluating.KIND: evaluating.continuation,
+}
+
+
+class JobStatus(Response):
+    """How far a job is.
+
+    `tool` called with `arguments` continues it or, once it has ended, gives its result; both are null where that is for
+    the user of this machine only.
+    """
+
+    job_id: str
+    state: str = Field(description="running, waiting, stalled, succeeded, failed or cancelled")
+    processed: int
+    expected: int
+    problem: str | None = Field(description="why its last run ended early")
+    created_at: str
+    updated_at: str
+    tool: str | None
+    arguments: dict[str, Any] | None
+
+
+class JobCancel(Request):
+    """The job to end."""
+
+    job_id: str = Field(min_length=1, max_length=200)
+
+
+class Cancelled(Response):
+    """What became of the job."""
+
+    job_id: str
+    state: str
+
+
+@resource("job://{job_id}", name="job", family=BIO_MCP, scope="read", timeout=5)
+def job(backends: Backends, job_id: str, context: Context) -> JobStatus:
+    """How far a sync, ingest or evaluation is, by its job_id."""
+    found = backends.jobs.get(job_id)
+    known = CALLS.get(found.kind) if context.local or not found.request.get("local") else None
+    call = known(found) if known else {}
+    return JobStatus(
+        job_id=found.job_id,
+        state=found.state,
+        processed=found.progress.get("processed", 0),
+        expected=found.progress.get("expected", 0),
+        problem=found.progress.get("error"),
+        created_at=instant(found.created),
+        updated_at=instant(found.updated),
+        tool=call.get("tool"),
+        arguments=call.get("arguments"),
+    )
+
+
+@tool(
+    "jobs.cancel",
+    family=BIO_MCP,
+    scope="admin",
+    timeout=5,
+    read_only=False,
+    output_listed=False,
+    beyond="a sync or ingest that was begun by mistake runs for hours",
+)
+def jobs_cancel(request: JobCancel, backends: Backends, context: Context) -> Cancelled:
+    """End a job before its time. What it has done stays; one that has ended stays as it is."""
+    found = backends.jobs.get(request.job_id)
+    if found.unfinished:
+        cancel(found, "jobs.cancel", backends, context.subject)
+    return Cancelled(job_id=found.job_id, state=found.state)
