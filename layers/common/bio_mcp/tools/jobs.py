@@ -47,7 +47,7 @@ class JobStatus(Response):
 class JobCancel(Request):
     """The job to end."""
 
-    job_id: str = Field(min_length=1, max_length=200)
+    job_id: str
 
 
 class Cancelled(Response):
@@ -86,7 +86,7 @@ def job(backends: Backends, job_id: str, context: Context) -> JobStatus:
     beyond="a sync or ingest that was begun by mistake runs for hours",
 )
 def jobs_cancel(request: JobCancel, backends: Backends, context: Context) -> Cancelled:
-    """End a job before its time. What it has done stays; one that has ended stays as it is."""
+    """End a job. What it has done stays."""
     found = backends.jobs.get(request.job_id)
     if found.unfinished:
         cancel(found, "jobs.cancel", backends, context.subject)
