@@ -2,6 +2,7 @@
 
 import pytest
 
+from bio_mcp.errors import StoreFailed
 from bio_mcp.syncing.cursor import Cursor
 from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, violations
 from tests.doors.console.busy import add_everything
@@ -100,6 +101,34 @@ def test_a_running_sync_is_seen_to_move_and_to_end(chromium, scripts):
             assert page.locator("progress").count() == 0
             assert page.locator("[hx-get]").count() == 0
             assert complaints == []
+
+
+class Failing:
+    """Backends whose jobs fail once `broken` is set."""
+
+    def __init__(self, backends):
+        self._backends, self.broken = backends, False
+
+    def __getattr__(self, name):
+        if name == "jobs" and self.broken:
+            raise StoreFailed("The store is away for a moment.")
+        return getattr(self._backends, name)
+
+
+def test_a_page_that_moves_leaves_the_keyboard_where_it_is_and_tells_of_an_outage(chromium):
+    with small_corpus() as made:
+        add_everything(made)
+        failing = Failing(made)
+        with running(browser(failing).app) as url, opened(chromium, url) as (page, complaints):
+            page.goto("/syncs")
+            page.get_by_role("link", name="newborns").focus()
+            moved(made, "newborns", 190)
+            page.get_by_text("200 of 400 records").wait_for()
+            assert page.evaluate("document.activeElement.textContent") == "newborns"
+            assert complaints == []
+            failing.broken = True
+            page.get_by_text("The store is away for a moment.").wait_for()
+            assert page.locator("nav").is_visible()
 
 
 def test_every_page_is_reached_by_the_menu_and_leads_to_what_it_names(chromium, base):

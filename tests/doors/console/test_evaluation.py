@@ -4,8 +4,12 @@ import pytest
 
 from bio_mcp.doors.console.evaluation import POLICY
 from bio_mcp.errors import StoreFailed
+from bio_mcp.evaluating.cursor import Cursor as Evaluation
+from bio_mcp.evaluating.outcomes import Outcome, RankingOutcome
+from tests.doors.console.busy import EVALUATION, add_evaluations, job_of
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_corpora import Broken
+from tests.touched_ports import small_corpus
 
 PATH = "/evaluation"
 
@@ -64,3 +68,18 @@ def test_a_log_that_fails_leaves_the_figures(busy):
     page = Page(browser(Broken(busy, "calls", StoreFailed("The log is away."))).get(PATH))
     assert page.text("p", cls="note") == "The log is away."
     assert "R@10" in page.source
+
+
+def test_a_running_evaluation_shows_how_far_it_is_beside_the_figures_of_the_last():
+    with small_corpus() as made:
+        add_evaluations(made)
+        running = job_of(made, EVALUATION, "smoke", "running", hours=0.1)
+        last = Evaluation.from_json(made.jobs.latest(EVALUATION, "smoke").cursor)
+        running.cursor = Evaluation(40, [Outcome(each, 1, RankingOutcome()) for each in "12"], last.history).to_json()
+        made.jobs.put(running)
+        page = Page(browser(made).get(PATH))
+    assert page.text("h2") == "smoke running"
+    assert "2 of 40 questions" in page.texts("p")
+    assert page.all("progress")[0][1]["aria-label"] == "Questions of smoke"
+    assert page.rows()[1][:2] == ["R@10", "0.900"]
+    assert len([each for each in page.links if "/reports/" in each]) == 2

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from bio_mcp.ingesting.cursor import Cursor as Ingest
 from bio_mcp.ingesting.projects import Options, create_project
+from tests.doors.console.busy import job_of
 from tests.doors.console.pages import Page, browser
 from tests.sample_project import NEWBORNS, PROJECT, RETRACTED
 from tests.touched_ports import small_corpus
@@ -34,6 +36,16 @@ def test_a_project_tells_how_its_documents_came_in_and_nothing_of_another(look):
     assert "'scan.pdf': it has no text <i>at all</i>" in page.texts("p")
     assert "<i>" not in page.source
     assert "5 read" not in page.source
+
+
+def test_a_running_ingest_shows_how_far_it_is():
+    with small_corpus() as backends:
+        cursor = Ingest(expected=30, written=8, unchanged=2)
+        backends.jobs.put(job_of(backends, "ingest", f"{PROJECT} 0123", "running", 0.1, cursor=cursor.to_json()))
+        page = Page(browser(backends).get(f"/projects/{PROJECT}"))
+    assert page.all("progress")[0][1]["value"] == "10"
+    assert "running 1 minute ago 10 of 30 documents" in page.texts("p")
+    assert len(page.all("section", **{"hx-trigger": "every 3s"})) == 1
 
 
 def test_no_project_says_how_to_make_one(nothing):

@@ -24,7 +24,7 @@ def test_a_running_sync_has_a_bar_and_the_page_renews_itself_or_without_scripts_
     assert (bar["value"], bar["max"], bar["aria-label"]) == ("100", "400", "Records of newborns")
     assert "100 of 400 records" in card(page, "newborns running")
     [(_, renewed, _)] = [each for each in page.all("div") if each[1].get("id") == "syncs"]
-    assert (renewed["hx-trigger"], renewed["hx-select"], renewed["hx-get"]) == ("every 3s", "#syncs", "")
+    assert (renewed["hx-trigger"], renewed["hx-select"], renewed["hx-get"]) == ("every 3s", "#content", "")
     assert page.text("noscript") == "See how far it is now"
 
 

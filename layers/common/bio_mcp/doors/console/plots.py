@@ -18,6 +18,7 @@ from bio_mcp.evaluating.report.plots import svg
 WIDTH, HEIGHT = 400, 200
 LEFT, RIGHT, TOP, BOTTOM = 44, 6, 10, 24
 WIDEST = 24  # of a column
+GAP = 6  # between names below the axis, at least
 MOST_YEARS = 40
 DESIGNS = (None, 0, 1, 2, 3)  # points for study design, from the bottom of a column up
 BY_DESIGN = tuple(f"design-{number}" for number in range(len(DESIGNS)))
@@ -123,17 +124,19 @@ def _column(column: Column, kinds: Sequence[str], left: float, width: float, mos
 
 
 def _ticks(columns: Sequence[Column], room: float) -> list[str]:
-    """Names below the axis; those at its ends do not reach beyond it, and none reaches into the next."""
-    labels: list[str] = []
-    free_from = 0.0
-    for number, column in enumerate(columns):
-        middle, half = LEFT + room * (number + 0.5), 3.5 * len(column.name)
-        middle = min(max(middle, half), WIDTH - half)
-        if column.ticked and middle - half >= free_from:
+    """Names below the axis, first those of both ends. None reaches beyond the plot, or into one before it."""
+    ends = (0, len(columns) - 1)
+    labels: dict[int, str] = {}
+    taken: list[tuple[float, float]] = []
+    for number in dict.fromkeys((*ends, *range(len(columns)))):
+        name, half = columns[number].name, 3.5 * len(columns[number].name)
+        middle = min(max(LEFT + room * (number + 0.5), half), WIDTH - half)
+        start, end = middle - half - GAP, middle + half + GAP
+        if columns[number].ticked and all(end <= left or right <= start for left, right in taken):
+            taken.append((middle - half, middle + half))
             place = f'x="{middle:.1f}" y="{HEIGHT - 8}"'
-            labels.append(f'<text class="muted" text-anchor="middle" {place}>{escape(column.name)}</text>')
-            free_from = middle + half + 6
-    return labels
+            labels[number] = f'<text class="muted" text-anchor="middle" {place}>{escape(name)}</text>'
+    return [labels[number] for number in sorted(labels)]
 
 
 def rounded_up(count: int) -> int:
