@@ -12,6 +12,7 @@ from mcp.client import Client
 
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.doors.mcp.threads import THREADS
 from bio_mcp.errors import Misconfigured
 from bio_mcp.tool import resources_in, tools_in
 from tests.doors import sample
@@ -209,9 +210,9 @@ def test_the_lambda_handler_reads_the_events_of_other_front_ends(made):
 async def test_calls_that_wait_for_others_leave_the_tools_of_the_corpus_their_threads():
     Stalled.over.clear()
     async with Client(sample_server()) as client, anyio.create_task_group() as calls:
-        for _ in range(mcp_server.THREADS + 5):
+        for _ in range(THREADS + 5):
             calls.start_soon(client.call_tool, "sample_stall", {})
-        for _ in range(mcp_server.THREADS):
+        for _ in range(THREADS):
             await anyio.to_thread.run_sync(Stalled.begun.acquire)
         echoed = await client.call_tool("sample_echo", {"text": "x"})
         Stalled.over.set()

@@ -30,6 +30,7 @@ from bio_mcp.doors.auth.permissions import caller_of
 from bio_mcp.doors.mcp import marking
 from bio_mcp.doors.mcp.listing import Listing, RequestContext, cache_scope, permitted
 from bio_mcp.doors.mcp.tasks import JOB, Tasks
+from bio_mcp.doors.mcp.threads import Threads
 from bio_mcp.doors.mcp.tracing import Tracing
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
@@ -47,7 +48,6 @@ INSTRUCTIONS = (
 )
 CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
 PROGRESS_TIMEOUT_S = 1.0  # for a client that asked for progress and does not read it
-THREADS = 40  # for tools that wait for NCBI, and as many for tools of the corpus, which must not wait for those
 LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
 
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
@@ -114,11 +114,12 @@ def server(
 
 
 class Running:
-    """Runs tools in worker threads. Those that wait for outside services have threads of their own."""
+    """Runs tools in worker threads. Those that wait for outside services have threads of their own, which those of the
+    corpus must not wait for."""
 
     def __init__(self, invoke: Invoke) -> None:
         self._invoke = invoke
-        self._threads = {open_world: anyio.CapacityLimiter(THREADS) for open_world in (False, True)}
+        self._threads = {open_world: Threads() for open_world in (False, True)}
 
     async def run(
         self, what: Tool | Resource, arguments: Mapping[str, Any], request: RequestContext, seconds: float = inf
@@ -139,9 +140,9 @@ class Running:
         if not may(caller, what.scope):
             problem, call_id = forbidden(what.name, what.scope), context.correlation_id
             return failed_outcome(what, arguments, problem, correlation_id=call_id, caller=caller)
-        invoke, threads = partial(self._invoke, what, arguments, context), self._threads[what.open_world]
+        invoke = partial(self._invoke, what, arguments, context)
         try:
-            return await anyio.to_thread.run_sync(invoke, abandon_on_cancel=True, limiter=threads)
+            return await self._threads[what.open_world].run(caller, invoke)
         except anyio.get_cancelled_exc_class():
             deadline.expire()
             raise
