@@ -66,7 +66,8 @@ check: setup $(VENV)/.dev check-template ## lint, format, types, code that nothi
 check-template: $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_template.py looks at the logs instead
 	$(NO_ACCOUNT) $(SAM)/bin/sam validate --lint
 	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t template.yaml -a cfn_lint_serverless.rules -i WS1004
-	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file template.yaml
+	$(NO_ACCOUNT) .cache/cfn-lint/bin/cfn-lint -t edge.yaml
+	$(NO_ACCOUNT) .cache/checkov/bin/checkov --config-file .checkov.yaml --file template.yaml edge.yaml
 
 docs: setup $(VENV)/.dev ## render the generated pages, and what of template.yaml follows from the functions
 	$(BIN)/python -m scripts.docs

@@ -530,7 +530,11 @@ def test_a_thick_entry_point_would_be_seen(source):
 
 
 def test_every_tools_module_has_a_function_of_its_name_and_none_is_left_over():
-    assert set(apps()) == {module.__name__.rpartition(".")[2] for module in MODULES} | {"mcp_http", "heartbeat"}
+    assert set(apps()) == {module.__name__.rpartition(".")[2] for module in MODULES} | {
+        "mcp_http",
+        "heartbeat",
+        "console",
+    }
     assert {tool.lambda_module for tool in TOOLS.values()} <= set(apps())
 
 

@@ -230,7 +230,15 @@ def test_the_api_is_throttled_logged_and_has_the_routes_that_the_endpoint_answer
     logged = json.loads(stage["AccessLogSettings"]["Format"])
     assert not {name for name in logged.values() if "authorizer" in name or "header" in name.lower()}
     routes = {each["RouteKey"] for each in of("AWS::ApiGatewayV2::Route").values()}
-    assert routes == {"ANY /mcp", "OPTIONS /mcp", "GET /health", "GET /ready", "ANY /.well-known/{proxy+}"}
+    assert routes == {
+        "ANY /mcp",
+        "OPTIONS /mcp",
+        "GET /health",
+        "GET /ready",
+        "ANY /.well-known/{proxy+}",
+        "GET /",
+        "ANY /{proxy+}",
+    }
 
 
 def test_an_issuers_tokens_are_checked_at_the_gateway_where_that_is_wanted_but_not_those_of_a_preflight():
@@ -240,7 +248,7 @@ def test_an_issuers_tokens_are_checked_at_the_gateway_where_that_is_wanted_but_n
         assert rendered(routes["ANY /mcp"]["AuthorizationType"], {"GatewayChecksTokens": wanted}) == kind
     assert authorizer["JwtConfiguration"]["Issuer"] == {"Ref": "AuthIssuer"}
     own, mcp = (
-        {"AuthAudience": "", "DomainName": "mcp.example.org", "CertificateArn": "arn"},
+        {"AuthAudience": "", "EdgeDomainName": "", "DomainName": "mcp.example.org", "CertificateArn": "arn"},
         "https://mcp.example.org/mcp",
     )
     assert rendered(authorizer["JwtConfiguration"]["Audience"], own) == [mcp]
@@ -255,6 +263,22 @@ def test_budgets_are_by_default_those_of_the_settings(whose):
     assert parameter["Default"] == ",".join(getattr(Settings(), f"{whose}_budgets"))
     for given in (parameter["Default"], "none", "ann:calls=5,ncbi=7"):
         assert re.fullmatch(parameter["AllowedPattern"], given)
+
+
+@pytest.mark.parametrize("edge", ["", "mcp.example.org"])
+def test_clients_are_told_the_address_that_they_have(edge):
+    given = {"EdgeDomainName": edge, "DomainName": "origin.example.org", "CertificateArn": "arn"}
+    for function in ("mcp_http", "console", "heartbeat"):
+        told = rendered(variables(function)["MCP_RESOURCE_URL"], given)
+        assert told == f"https://{edge or 'origin.example.org'}/mcp"
+    assert rendered(TEMPLATE["Outputs"]["McpUrl"]["Value"], given) == told
+
+
+def test_what_no_other_route_has_is_a_page():
+    routes = {each["RouteKey"]: text(each["Target"]) for each in of("AWS::ApiGatewayV2::Route").values()}
+    assert routes["ANY /{proxy+}"] == routes["GET /"] == "integrations/${ApiToConsole}"
+    assert MADE["ApiToConsole"]["Properties"]["IntegrationUri"] == {"Fn::GetAtt": "ConsoleFunction.Arn"}
+    assert MADE["ApiMayCallConsole"]["Properties"]["FunctionName"] == {"Ref": "ConsoleFunction"}
 
 
 def test_a_stack_that_nobody_could_call_is_refused():

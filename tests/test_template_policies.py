@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.port_grants import secret
+from scripts.port_grants import FOLDER, given_for, secret
+from scripts.template.functions import declared
+from scripts.template.policies import BY_NAME
 from tests.aws_template import (
     FUNCTIONS,
     IMAGES,
@@ -58,12 +60,14 @@ OTHER_ROLES = {"ScheduleRole", "HeartbeatScheduleRole", "CanaryRole"}  # those o
 
 def expected(function):
     """What a role may do: what the ports take that its function's tools touch; the endpoint only calls functions."""
-    if function == "heartbeat":
-        return secret("AuthSecretName")
-    if function == "mcp_http":
-        called = {FUNCTIONS[each][0] for each in SERVING} | IMAGES.keys()
-        return {("lambda:InvokeFunction", f"{name}.Arn") for name in called} | secret("AuthSecretName")
-    return needed(function).grants | receiving(function)
+    if function in SERVING:
+        return needed(function).grants | receiving(function)
+    own = declared(function)
+    called = {BY_NAME % each for each in own.get("calls", [])}
+    every = [FUNCTIONS[each][0] for each in SERVING] + list(IMAGES)
+    called |= {f"{name}.Arn" for name in every} if own.get("endpoint") else set()
+    used = given_for(own.get("uses", []), folder=own.get("folder", FOLDER)).grants
+    return {("lambda:InvokeFunction", arn) for arn in called} | used | secret("AuthSecretName")
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -80,6 +84,15 @@ def test_the_endpoint_holds_no_permission_on_data():
     services = {action.partition(":")[0] for action, _ in allowed("mcp_http")}
     assert services == {"lambda", "logs", "secretsmanager", "ssm", "kms"}
     assert not {name for name in variables("mcp_http") if "TABLE" in name or name.startswith("BIO_MCP_OPENSEARCH")}
+
+
+def test_the_pages_change_nothing_of_what_they_show():
+    others = {(action, on) for action, on in allowed("console") if on != "BudgetsTable.Arn"}
+    verbs = {action.partition(":")[2] for action, _ in others if not action.startswith(("logs:", "es:", "lambda:"))}
+    assert not {verb for verb in verbs if verb.startswith(("Put", "Update", "Delete", "BatchWrite", "Send"))}
+    assert {action for action, on in others if action.startswith("es:")} == {"es:ESHttpGet"}
+    called = {on for action, on in others if action == "lambda:InvokeFunction"}
+    assert called == {BY_NAME % "search", BY_NAME % "answer"}
 
 
 def test_every_role_of_a_function_has_nothing_beside_its_own_policies_but_tracing():
@@ -225,7 +238,7 @@ ACTIONS = {
 MODULES = {  # who reads and writes what
     "DocumentsTable.Arn": ("documents", "batch_writes", "exact_count", "transactions", "paper_identifiers", "dynamodb"),
     "CheckpointsTable.Arn": ("checkpoints",),
-    "JobsTable.Arn": ("jobs",),
+    "JobsTable.Arn": ("jobs", "dynamodb"),
     "LeasesTable.Arn": ("leases",),
     "AuditTable.Arn": ("audit",),
     "PaceTable.Arn": ("rate_limit",),

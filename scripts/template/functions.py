@@ -9,16 +9,18 @@ alarm_ms     how long a call takes when its alarm rings, 0 for no alarm; else fo
 queue        which it works through: its continuations go there too
 folder       of the bucket, where it stores files
 image        parameter of a container image that takes the place of its code and layers, where one is given
-endpoint     true where it serves no tools and calls the functions that do
+endpoint     true where it serves no tools and calls every function that does
+calls        the functions that it calls, where it is no endpoint
+uses         methods of ports that it uses, as documents.get, where it serves no tools
+settings     variables of its environment beside those of its ports, of `VALUES` in scripts/template/resources.py
 layers       beside those that follow
-secret       condition and parameter of a secret that it reads
 properties   more of AWS::Serverless::Function, each value as YAML
 variables    more of its environment, each value as YAML
 """
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -26,19 +28,20 @@ from typing import Any
 
 from bio_mcp.catalog import MODULES
 from bio_mcp.tool import Resource, Tool, resources_in, tools_in
-from scripts.port_grants import Given, Grant
+from scripts.port_grants import FOLDER, Given, Grant, given_for
 from scripts.template.blocks import Value
 
 ROOT = Path(__file__).parents[2]
 DIRECTORY = ROOT / "functions"
-KEYS = {"description", "timeout_s", "memory_mb", "alarm_ms", "queue", "endpoint", "layers", "secret", "properties"}
-KEYS |= {"variables", "image", "folder"}
+KEYS = {"description", "timeout_s", "memory_mb", "alarm_ms", "queue", "endpoint", "layers", "properties"}
+KEYS |= {"variables", "image", "folder", "calls", "uses", "settings"}
 LONGEST_S = 29  # what the HTTP API waits for
 COLD_START_S = 5
 MODEL_MB, MB = 1769, 512
 SECRETS = {  # variable -> condition and parameter of the secret that it names
     "NCBI_API_KEY": ("HasNcbiKey", "NcbiApiKeyName"),
     "ZOTERO_API_KEY": ("HasZoteroKey", "ZoteroApiKeyName"),
+    "MCP_AUTH_SECRET_KEY": ("HasAuthSecret", "AuthSecretName"),
 }
 NOTHING = Given()
 QUEUE = ("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes")
@@ -104,8 +107,12 @@ class Function:
     @property
     def secrets(self) -> list[tuple[str, str]]:
         """Condition and parameter of each secret that it reads."""
-        named = [each for variable, each in SECRETS.items() if variable in self.ports.variables]
-        return [*named, *([tuple(self.declared["secret"])] if "secret" in self.declared else [])]
+        return [each for variable, each in SECRETS.items() if variable in self.ports.variables]
+
+    def called(self, serving: "Sequence[Function]") -> "list[Function]":
+        """Those of the functions that serve tools that it calls."""
+        calls = self.declared.get("calls", [])
+        return [each for each in serving if self.is_endpoint or each.name in calls]
 
     @property
     def properties(self) -> dict[str, Value]:
@@ -164,7 +171,13 @@ def functions(needed: Callable[[str], Given]) -> list[Function]:
     """
     serving = [_serving(module, needed) for module in MODULES]
     others = sorted({path.parent.name for path in DIRECTORY.glob("*/function.toml")} - {each.name for each in serving})
-    return [*serving, *(Function(name, declared=declared(name)) for name in others)]
+    return [*serving, *(_serving_none(name) for name in others)]
+
+
+def _serving_none(name: str) -> Function:
+    own = declared(name)
+    ports = given_for(own.get("uses", []), folder=own.get("folder", FOLDER)) | Given(frozenset(own.get("settings", [])))
+    return Function(name, ports=ports, declared=own)
 
 
 def _serving(module: ModuleType, needed: Callable[[str], Given]) -> Function:

@@ -11,17 +11,19 @@ POLICIES = {"stores": ("dynamodb", "s3"), "work": ("sqs", "events")}  # name -> 
 INDEX = {"GivenDomain": "es", "GivenCollection": "aoss"}  # what the stack was given -> service
 TABLE = '!Sub "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${DocumentsTableName}"'
 GIVEN = {"DocumentsTable.Arn": f"!If [MakesDocuments, !GetAtt DocumentsTable.Arn, {TABLE}]"}  # what may be another's
+BY_NAME = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-%s"
+"""Of a function that is called by one whose role the index lets in: the functions wait for the index themselves."""
 SECRET = "arn:${AWS::Partition}:%s:${AWS::Region}:${AWS::AccountId}:%s"  # noqa: S105  # service, resource
 
 
 def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
-    """Each policy of its role; the endpoint may call the functions that serve tools."""
+    """Each policy of its role; `callees` are the functions that serve tools."""
     grants = function.grants
     made = [policy("log", [allow(["logs:CreateLogStream", "logs:PutLogEvents"], f"!GetAtt {function.id}Logs.Arn")])]
     made += [policy(name, found) for name, services in POLICIES.items() if (found := allowed(grants, services))]
-    if function.is_endpoint:
-        arns = listed([each.arn for each in callees])
-        made.append(policy("invoke", [allow(["lambda:InvokeFunction"], arns)]))
+    if called := function.called(callees):
+        arns = [each.arn if function.is_endpoint else spelt(BY_NAME % each.name) for each in called]
+        made.append(policy("invoke", [allow(["lambda:InvokeFunction"], listed(arns))]))
     made += [_reading(*each) for each in function.secrets]
     model = allowed(grants, ("bedrock",))
     made += [when("AsksBedrock", policy("model", model))] if model else []

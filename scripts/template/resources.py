@@ -9,6 +9,8 @@ from scripts.template.policies import policies
 
 TEMPORARY = {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
 CALLED = "[{ Effect: Allow, Principal: { Service: lambda.amazonaws.com }, Action: sts:AssumeRole }]"
+OWN_URL = '!If [HasDomain, !Sub "https://${DomainName}/mcp", !Sub "https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/mcp"]'
+ENDPOINT = f'!If [HasEdge, !Sub "https://${{EdgeDomainName}}/mcp", {OWN_URL}]'
 VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
     "BIO_MCP_MODELS": "/opt/models",
     "BIO_MCP_THREADS": '"1"',
@@ -48,6 +50,15 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_LLM": "!Ref LanguageModel",
     "BIO_MCP_LLM_MODEL": "!Ref LanguageModelId",
     "BIO_MCP_LLM_GUARDRAIL": "!Ref LanguageModelGuardrail",
+    "MCP_RESOURCE_URL": ENDPOINT,
+    "MCP_ALLOWED_HOSTS": "!Ref AllowedHosts",
+    "MCP_ALLOWED_ORIGINS": "!Ref AllowedOrigins",
+    "MCP_AUTH_SECRET_KEY": '!If [HasAuthSecret, !Sub "${SecretStore}:${AuthSecretName}", ""]',
+    "MCP_AUTH_JWKS_URL": "!Ref AuthJwksUrl",
+    "MCP_AUTH_ISSUER": "!Ref AuthIssuer",
+    "MCP_AUTH_AUDIENCE": "!Ref AuthAudience",
+    "MCP_AUTH_REQUIRED_SCOPES": "!Ref AuthScopes",
+    "BIO_MCP_PUBLIC_READ": "!Ref PublicRead",
     "NCBI_ADMIN_EMAIL": "!Ref NcbiAdminEmail",
     "NCBI_API_KEY": '!If [HasNcbiKey, !Sub "${SecretStore}:${NcbiApiKeyName}", ""]',
 }
@@ -96,7 +107,7 @@ def _function(function: Function, callees: Sequence[Function]) -> Value:
 
 
 def _variables(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
-    calls = {"BIO_MCP_FUNCTIONS": _served(callees)} if function.is_endpoint else {}
+    calls = {"BIO_MCP_FUNCTIONS": _served(called)} if (called := function.called(callees)) else {}
     queue = {"BIO_MCP_QUEUE_URL": f"!Ref {function.queue}"} if function.queue else {}
     known = VALUES | queue | function.variables
     if unknown := function.ports.variables - known.keys():

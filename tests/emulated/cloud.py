@@ -19,6 +19,9 @@ from tests.opensearch_node.jvm import Node, free_port, start
 NAME = "bio-mcp"
 LOOPBACK = "127.0.0.1"
 AUTH_SECRET, NCBI_KEY = "bio-mcp/mcp-auth", "bio-mcp/ncbi-key"
+CANARY = (
+    "        Enabled:\n          Ref: Canary"  # which the emulator's SAM does not resolve, and it has no CodeDeploy
+)
 CORPUS = "scheduled"  # the query key of the template's schedule
 TESTS = Path(__file__).parents[1]
 SAMPLES = (
@@ -87,6 +90,8 @@ def cloud(
             "Arch": ARCH,
             "EndpointUrl": endpoint,
             "ProtectTables": "false",
+            "Canary": "false",
+            "CallerBudgets": "calls=100,thrifty:embeddings=2",
             "AuthSecretName": AUTH_SECRET,
             "NcbiApiKeyName": NCBI_KEY,
             "NcbiAdminEmail": "developer@example.org",
@@ -99,7 +104,8 @@ def cloud(
         to = connect(endpoint)
         secret = _secret(to("secretsmanager"), AUTH_SECRET)
         _secret(to("secretsmanager"), NCBI_KEY)
-        edits = {"/opt/models": str(BUILT / "InferenceLayer/models")} if own else {}  # it unpacks layers elsewhere
+        unpacked = str(BUILT / "InferenceLayer/models")  # it unpacks layers elsewhere
+        edits = {"/opt/models": unpacked, CANARY: CANARY.replace("\n          Ref: Canary", " false")} if own else {}
         outputs = deploy(to, template, NAME, given, edits)
         yield Cloud(Stack(NAME, endpoint, outputs, secret), ncbi, search, own)
 

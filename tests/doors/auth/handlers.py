@@ -70,22 +70,25 @@ class Door:
     def __init__(self, environment, handler):
         self._environment, self._handler = environment, handler
 
-    def __call__(self, *authorization, method="POST", path="/mcp", shape=http_api, host=HOST, body=LIST, **headers):
+    def __call__(
+        self, *authorization, method="POST", path="/mcp", shape=http_api, host=HOST, body=LIST, query="", **headers
+    ):
         sent = [("host", host), *SENT, *headers.items(), *(("authorization", each) for each in authorization)]
         made = shape(method, path, sent, body if method == "POST" else b"")
+        made |= {"rawQueryString": query} if query else {}
         answer = self._environment.submit(self._handler, made, context()).result()
         return Answer(answer["statusCode"], answer["headers"], answer["body"])
 
 
 @contextmanager
-def door(backends=lambda: NO_BACKENDS, functions=wiring.functions, **configured):
-    """The front door under these variables and no other `MCP_` ones."""
+def door(backends=lambda: NO_BACKENDS, functions=wiring.functions, make=http_handler, **configured):
+    """The front door, or the handler that `make` makes, under these variables and no other `MCP_` ones."""
     with pytest.MonkeyPatch.context() as environment, in_a_thread_with_a_loop() as thread:
         for name in [each for each in os.environ if each.startswith("MCP_")]:
             environment.delenv(name)
         for name, value in {"MCP_RESOURCE_URL": RESOURCE, **configured}.items():
             environment.setenv(name, value)
-        yield Door(thread, thread.submit(http_handler, backends, functions).result())
+        yield Door(thread, thread.submit(make, backends, functions).result())
 
 
 def bearer(token):

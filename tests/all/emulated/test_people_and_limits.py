@@ -1,0 +1,69 @@
+"""The deployed stack as people see it, as a client outside does, and as one that has used up its budget."""
+
+import httpx
+import pytest
+from starlette.responses import Response
+
+from bio_mcp.adapters.aws.authorizations import DynamoAuthorizations
+from bio_mcp.callers import Caller
+from bio_mcp.doors.auth.sessions import Sessions
+
+pytestmark = pytest.mark.timeout(240)
+PAGES = ["/", "/corpora", "/syncs", "/projects", "/evaluation", "/connect"]
+
+
+@pytest.fixture(scope="module")
+def cookie(up):
+    """Of somebody who has signed in."""
+    store = DynamoAuthorizations(up.stack.client("dynamodb"), up.stack.table("AuthorizationsTable"))
+    answer = Response()
+    Sessions(lambda: store, https=True).begin(Caller("ann", frozenset({"read"})), answer)
+    return answer.headers["set-cookie"].partition(";")[0]
+
+
+def page(up, path, **headers):
+    return httpx.get(up.stack.mcp_url.removesuffix("/mcp") + path, headers=headers, timeout=30)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_shown_to_who_is_signed_in_and_nobody_else(up, cookie, path):
+    assert page(up, path).status_code == 303
+    shown = page(up, path, cookie=cookie)
+    assert shown.status_code == 200, up.stack.log("console")[-3:]
+    assert "<main" in shown.text
+
+
+def test_a_search_on_the_page_is_made_by_the_function_that_searches(up, cookie):
+    before = len(up.stack.log("search"))
+    assert page(up, "/?q=depression", cookie=cookie).status_code == 200
+    assert "ann" in {line.get("subject") for line in up.stack.log("search")[before:]}
+
+
+def test_the_pages_make_no_errors(up):
+    assert up.stack.errors("console") == []
+
+
+def test_a_client_outside_searches_with_a_token_of_its_own(up):
+    functions, name = up.stack.client("lambda"), f"{up.stack.name}-heartbeat"
+    variables = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+    variables["BIO_MCP_HEARTBEAT_URL"] = up.stack.mcp_url
+    functions.update_function_configuration(FunctionName=name, Environment={"Variables": variables})
+    answer = up.stack.invoke("heartbeat", {})
+    assert answer["status"] == "ok"
+    assert any("Heartbeats" in line for line in up.stack.log("heartbeat"))
+    assert any(line.get("subject") == "heartbeat" for line in up.stack.log("search"))
+
+
+def test_what_a_caller_has_used_is_counted_for_all_functions_together_and_more_is_refused(up):
+    def search(subject):
+        arguments = {"query": f"depression {subject}"}
+        caller = {"subject": subject, "scopes": ["read"]}
+        return up.stack.invoke("search", {"tool": "rag.search", "arguments": arguments, "caller": caller})
+
+    answers = [search("thrifty") for _ in range(4)]
+    [code] = {each["error"]["code"] for each in answers if "error" in each}
+    assert code == "RATE_LIMIT"
+    assert "error" not in search("somebody-else")
+    refused = [line for line in up.stack.log("search") if line.get("failure") == "BudgetSpent"]
+    assert refused
+    assert any("thrifty" in item["name"]["S"] for item in up.stack.items("BudgetsTable"))

@@ -1,0 +1,116 @@
+"""The pages for people as a Lambda function of its own."""
+
+from dataclasses import replace
+
+import pytest
+from starlette.responses import Response
+
+from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
+from bio_mcp.callers import Caller
+from bio_mcp.doors.auth.sessions import Sessions
+from bio_mcp.doors.aws.pages_functions import console_handler
+from bio_mcp.syncing.importing import import_records
+from scripts.template.functions import declared
+from tests.doors.auth.handlers import bearer, door
+from tests.doors.auth.minting import SECRET, hs256
+from tests.doors.console.busy import add_everything
+from tests.doors.console.pages import Page, browser
+from tests.doors.test_front_door import Functions
+from tests.sample_corpus import articles
+from tests.sample_project import PROJECT
+from tests.touched_ports import Recorder, small_corpus
+
+OWN = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp", "BIO_MCP_FUNCTIONS": "search=the-search"}
+
+
+class Backends:
+    """A corpus, and who is signed in."""
+
+    def __init__(self, corpus, authorizations):
+        self.corpus, self.authorizations = corpus, authorizations
+
+    def __getattr__(self, name):
+        return getattr(self.corpus, name)
+
+
+@pytest.fixture(scope="module")
+def busy():
+    with small_corpus() as made:
+        add_everything(made)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def backends(busy, tmp_path_factory):
+    authorizations = SqliteAuthorizations(tmp_path_factory.mktemp("signed-in"))
+    yield Backends(busy, authorizations)
+    authorizations.close()
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return Functions()
+
+
+@pytest.fixture(scope="module")
+def console(backends, functions):
+    with door(lambda: backends, lambda: functions, console_handler, **OWN) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def cookie(backends):
+    answer = Response()
+    Sessions(lambda: backends.authorizations, https=True).begin(Caller("ann", frozenset({"read"})), answer)
+    return answer.headers["set-cookie"].partition(";")[0]
+
+
+def test_who_is_not_signed_in_is_sent_to_the_sign_in_page(console):
+    answer = console(method="GET", path="/corpora")
+    assert answer.status == 303
+    assert answer.headers["location"] == "/sign-in?next=/corpora"
+
+
+def test_who_is_signed_in_sees_what_the_function_reads_itself(console, functions, cookie):
+    functions.invoked.clear()
+    answer = console(method="GET", path="/corpora", cookie=cookie)
+    assert answer.status == 200
+    assert "<h1>Corpora</h1>" in answer.text
+    assert functions.invoked == []
+
+
+def test_a_search_is_a_call_of_the_function_that_searches_for_whoever_is_signed_in(console, functions, cookie):
+    functions.invoked.clear()
+    assert console(method="GET", path="/", query="q=heart", cookie=cookie).status == 200
+    [(function, event, repeatable)] = functions.invoked
+    assert (function, event["tool"], event["caller"]["subject"], repeatable) == (
+        "the-search",
+        "rag.search",
+        "ann",
+        True,
+    )
+
+
+def test_a_token_shows_the_pages_too_if_it_may_read(console):
+    assert console(bearer(hs256()), method="GET", path="/corpora").status == 200
+    assert console(bearer("forged"), method="GET", path="/corpora").status == 401
+
+
+def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
+    with door(lambda: backends, lambda: functions, console_handler) as unlocked:
+        answers = [unlocked(method="GET", path=path) for path in ("/", "/corpora", "/nowhere")]
+    assert [each.status for each in answers] == [503] * 3
+
+
+def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
+    [changed, *_] = articles()
+    import_records([replace(changed, title="Another title.", pmid_version=9)], busy)
+    recorder = Recorder(busy)
+    client = browser(recorder)
+    [sync, *_] = busy.jobs.newest("sync", 1)
+    pages = ["/", f"/papers/{changed.pmid}", "/corpora", "/syncs", f"/syncs/{sync.job_id}", "/projects"]
+    pages += [f"/projects/{PROJECT}", "/evaluation"]
+    answers = [client.get(path) for path in pages]
+    reports = [each for each in Page(answers[-1]).links if each.startswith("/evaluation/reports/")]
+    assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
+    assert recorder.touched | {"authorizations.get", "budgets.spend"} == set(declared("console")["uses"])
