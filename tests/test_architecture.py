@@ -532,6 +532,7 @@ def test_a_thick_entry_point_would_be_seen(source):
 def test_every_tools_module_has_a_function_of_its_name_and_none_is_left_over():
     assert set(apps()) == {module.__name__.rpartition(".")[2] for module in MODULES} | {
         "mcp_http",
+        "authorize",
         "heartbeat",
         "console",
     }

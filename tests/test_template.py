@@ -238,6 +238,12 @@ def test_the_api_is_throttled_logged_and_has_the_routes_that_the_endpoint_answer
         "ANY /.well-known/{proxy+}",
         "GET /",
         "ANY /{proxy+}",
+        *(
+            f"ANY {path}"
+            for path in ("/sign-in", "/sign-out", "/authorize", "/consent", "/token", "/register", "/revoke")
+        ),
+        "ANY /.well-known/oauth-authorization-server",
+        "ANY /.well-known/oauth-authorization-server/{proxy+}",
     }
 
 
@@ -268,7 +274,7 @@ def test_budgets_are_by_default_those_of_the_settings(whose):
 @pytest.mark.parametrize("edge", ["", "mcp.example.org"])
 def test_clients_are_told_the_address_that_they_have(edge):
     given = {"EdgeDomainName": edge, "DomainName": "origin.example.org", "CertificateArn": "arn"}
-    for function in ("mcp_http", "console", "heartbeat"):
+    for function in ("mcp_http", "console", "authorize", "heartbeat"):
         told = rendered(variables(function)["MCP_RESOURCE_URL"], given)
         assert told == f"https://{edge or 'origin.example.org'}/mcp"
     assert rendered(TEMPLATE["Outputs"]["McpUrl"]["Value"], given) == told

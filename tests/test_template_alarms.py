@@ -11,6 +11,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors.aws import tool_function
 from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, NotFound
+from bio_mcp.ports import Backends
 from bio_mcp.syncing import retractions
 from tests.aws_template import ALARM, FUNCTIONS, SERVING, TEMPLATE, branches, of, rendered, text, timeout_ms
 from tests.corpus import Corpus
@@ -141,7 +142,9 @@ class Broken:
         self._failure = failure
 
     def __getattr__(self, name):
-        raise self._failure
+        if isinstance(getattr(Backends, name, None), property):
+            raise self._failure
+        raise AttributeError(name)
 
 
 def calls_that_fail():

@@ -95,6 +95,13 @@ def test_the_pages_change_nothing_of_what_they_show():
     assert called == {BY_NAME % "search", BY_NAME % "answer"}
 
 
+def test_who_signs_people_in_reaches_their_table_and_the_secret_and_no_data():
+    reached = {on for action, on in allowed("authorize") if action.startswith(("dynamodb:", "s3:", "es:", "lambda:"))}
+    assert reached == {"AuthorizationsTable.Arn"}
+    writers = {each for each in FUNCTIONS for action, on in allowed(each) if on in reached and "Put" in action}
+    assert writers == {"authorize"}
+
+
 def test_every_role_of_a_function_has_nothing_beside_its_own_policies_but_tracing():
     for name, role in of(ROLE).items():
         if name not in OTHER_ROLES:

@@ -7,12 +7,16 @@ from starlette.responses import Response
 
 from bio_mcp.adapters.embedded.authorizations import SqliteAuthorizations
 from bio_mcp.callers import Caller
+from bio_mcp.doors.auth import site
+from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.sessions import Sessions
-from bio_mcp.doors.aws.pages_functions import console_handler
+from bio_mcp.doors.aws.pages_functions import authorize_handler, console_handler
+from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from scripts.template.functions import declared
+from tests.aws_template import of
 from tests.doors.auth.handlers import bearer, door
-from tests.doors.auth.minting import SECRET, hs256
+from tests.doors.auth.minting import RESOURCE, SECRET, hs256
 from tests.doors.console.busy import add_everything
 from tests.doors.console.pages import Page, browser
 from tests.doors.test_front_door import Functions
@@ -98,7 +102,7 @@ def test_a_token_shows_the_pages_too_if_it_may_read(console):
 
 def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):
     with door(lambda: backends, lambda: functions, console_handler) as unlocked:
-        answers = [unlocked(method="GET", path=path) for path in ("/", "/corpora", "/nowhere")]
+        answers = [unlocked(method="GET", path=path) for path in ("/", "/corpora", "/syncs")]
     assert [each.status for each in answers] == [503] * 3
 
 
@@ -114,3 +118,31 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     reports = [each for each in Page(answers[-1]).links if each.startswith("/evaluation/reports/")]
     assert {each.status_code for each in [*answers, client.get(reports[0])]} == {200}
     assert recorder.touched | {"authorizations.get", "budgets.spend"} == set(declared("console")["uses"])
+
+
+AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
+
+
+def test_who_signs_in_and_gets_tokens_does_so_at_a_function_that_holds_no_data(backends, functions):
+    with door(lambda: backends, lambda: functions, authorize_handler, MCP_AUTH_SECRET_KEY=SECRET) as authorize:
+        told = authorize(method="GET", path=AUTHORIZATION_SERVER).json
+        assert told["token_endpoint"] == "https://mcp.example.org/token"
+        assert authorize(method="GET", path="/sign-in").status == 200
+        assert authorize(method="GET", path="/corpora").status == 404
+        unknown = b"grant_type=refresh_token&refresh_token=x&client_id=y"
+        refused = authorize(path="/token", body=unknown, **{"content-type": "application/x-www-form-urlencoded"})
+        assert refused.status in (400, 401)
+
+
+def test_without_access_tokens_there_is_nothing_to_sign_in_to(backends, functions):
+    with door(lambda: backends, lambda: functions, authorize_handler) as unlocked:
+        assert unlocked(method="GET", path="/sign-in").status == 404
+
+
+def test_api_gateway_sends_each_path_of_the_authorization_server_to_its_function():
+    configured = access(Settings(auth_secret=SECRET, resource_url=RESOURCE))
+    pages = site.routes(configured, Sessions(lambda: None, https=True), lambda: None, lambda _: b"")
+    to = {each["RouteKey"]: each["Target"]["Fn::Sub"] for each in of("AWS::ApiGatewayV2::Route").values()}
+    here = {key.removeprefix("ANY ") for key, target in to.items() if target == "integrations/${ApiToAuthorize}"}
+    paths = {each.path.replace(AUTHORIZATION_SERVER + "/mcp", AUTHORIZATION_SERVER + "/{proxy+}") for each in pages}
+    assert here == paths

@@ -1,18 +1,22 @@
-"""The pages for people as a Lambda function of its own, which reads what they show and may change nothing of it.
+"""The pages for people as Lambda functions of their own.
 
-Searches and answers are calls of the functions that serve them; what a page alone reads is read here.
+The console's reads what its pages show and may change nothing of it: searches and answers are calls of the functions
+that serve them, what a page alone reads is read here. The other one lets people sign in and gives tokens to clients,
+and reaches nothing but who may do what.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from mangum import Mangum
+from starlette.routing import BaseRoute
 
 from bio_mcp import wiring
 from bio_mcp.call import Outcome
 from bio_mcp.catalog import RESOURCES, TOOLS
-from bio_mcp.doors.auth.access import access_if_complete
+from bio_mcp.doors.auth import site
+from bio_mcp.doors.auth.access import Access, access_if_complete
 from bio_mcp.doors.auth.bearer import NotConfigured
 from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.aws.remote import over_functions
@@ -37,12 +41,26 @@ def console_handler(
     invoke = _invoking(settings, backends, Lazy(functions))
     guard: Guard = partial(SignedIn, access=access, sessions=sessions) if access else lambda _app: NotConfigured()
     pages = routes(invoke, guard, resource=settings.resource_url)
-    return handler_of(settings, Mangum(application(settings, invoke, access, public=True, pages=pages), lifespan="off"))
+    return _handler(settings, invoke, access, pages)
 
 
-def handler_of(settings: Settings, served: Mangum) -> Handler:
+def authorize_handler(
+    backends: Callable[[], Any] = wiring.backends, functions: Callable[[], Functions] = wiring.functions
+) -> Handler:
+    """The handler for signing in and, where this installation gives out its own tokens, for its authorization server.
+    Without access tokens there is neither."""
+    settings = Settings.from_env()
+    access = access_if_complete(settings)
+    authorizations, documents = Lazy(lambda: backends().authorizations), Lazy(wiring.client_documents)
+    sessions = Sessions(authorizations, https=True)
+    pages = site.routes(access, sessions, authorizations, lambda address: documents()(address))
+    return _handler(settings, _invoking(settings, backends, Lazy(functions)), access, pages)
+
+
+def _handler(settings: Settings, invoke: Invoke, access: Access | None, pages: Sequence[BaseRoute]) -> Handler:
     """A handler whose log has the gateway's request id, as the access log does."""
     logger = log_as_json(settings.log_level)
+    served = Mangum(application(settings, invoke, access, public=True, pages=pages), lifespan="off")
 
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         gateway = event.get("requestContext", {})
