@@ -47,7 +47,9 @@ def test_who_was_invited_is_listed_and_ended(locked):
     [
         (["invite", "--subject", "a b"], 1, "64 letters"),
         (["invite", "--subject", "ann", "--scopes", "write"], 2, "there is no scope 'write'"),
-        (["people", "--revoke"], 2, "--revoke needs --subject"),
+        (["people", "--revoke"], 2, "--revoke need --subject"),
+        (["people", "--end", "x" * 12], 2, "--revoke need --subject"),
+        (["people", "--subject", "ann", "--end", ""], 2, "is no id"),
     ],
 )
 def test_a_mistake_is_named(locked, arguments, code, says):
@@ -58,3 +60,11 @@ def test_a_mistake_is_named(locked, arguments, code, says):
 def test_without_tokens_nobody_signs_in_and_it_says_what_to_set(cli):
     ran = cli("invite", "--subject", "ann")
     assert (ran.code, "MCP_AUTH_SECRET_KEY" in ran.err) == (1, True)
+
+
+def test_one_of_several_links_ends_by_its_id(locked):
+    for _ in range(2):
+        locked("invite", "--subject", "ann")
+    first, second = locked("people", "--subject", "ann", "--json").json["invitations"]
+    assert locked("people", "--subject", "ann", "--end", first["id"], "--json").json["ended"] == 1
+    assert locked("people", "--subject", "ann", "--json").json["invitations"] == [second]

@@ -11,7 +11,7 @@ from bio_mcp.doors.auth.secrets import hashed, owner_of
 from bio_mcp.doors.auth.server.grants import CODE
 from bio_mcp.literature.clock import utc_now
 from tests.doors.auth.minting import RESOURCE, hs256
-from tests.doors.auth.server.team import ANN, BACK, CHALLENGE, ORIGIN, VERIFIER, Asking, hidden, parameters
+from tests.doors.auth.server.team import ANN, BACK, CHALLENGE, DOCUMENT, ORIGIN, VERIFIER, Asking, hidden, parameters
 
 EVIL = "https://evil.example/back"
 
@@ -283,3 +283,16 @@ def test_no_secret_is_logged(team, client, ann, caplog):
     assert not [
         secret for secret in (code, *map(str, tokens.values()), invitation) if len(secret) > 20 and secret in ours
     ]
+
+
+def test_any_program_on_a_computer_may_use_a_description_that_leads_back_there(team, ann):
+    local = "http://127.0.0.1/cb"
+    team.documents[DOCUMENT] = {"client_id": DOCUMENT, "client_name": "Claude", "redirect_uris": [local, BACK]}
+    client = Asking(team)
+    client.id = DOCUMENT
+    warned = {
+        uri: "any program on this computer"
+        in ann.get(ann.get(client.request(redirect_uri=uri)).headers["location"]).text
+        for uri in (local, BACK)
+    }
+    assert warned == {local: True, BACK: False}

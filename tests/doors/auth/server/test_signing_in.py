@@ -6,6 +6,7 @@ import pytest
 
 from bio_mcp.callers import Caller
 from bio_mcp.doors.auth.people import People
+from bio_mcp.doors.auth.secrets import owner_of
 from bio_mcp.doors.auth.signing_in import code_in
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.clock import utc_now
@@ -104,3 +105,21 @@ def test_everyone_who_was_invited_is_listed_with_what_is_open(team):
     assert counts == {"invitation": 1, "session": 1, "grant": 0}
     assert team.people.revoke(ANN) == 2
     assert team.people.everyone() == [Caller("bob", frozenset({"read"}))]
+
+
+def test_whoever_signs_in_again_leaves_the_session_before(team, store):
+    ann = team.person()
+    before = ann.cookies.get(team.sessions.cookie)
+    ann.post("/sign-in", data={"code": team.people.invite(ANN, DAY), "next": "/"})
+    assert (len(store.of("session", owner_of(ANN))), team.sessions.caller(before)) == (1, None)
+    assert ann.get("/consent").status_code == 400
+
+
+def test_one_grant_ends_alone(team, client):
+    ann = team.person()
+    tokens = [client.exchange(client.code(ann)).json()["refresh_token"] for _ in range(2)]
+    first, second = team.people.open_for(ANN)["grant"]
+    assert team.people.end(ANN, first.key[:12]) == 1
+    assert team.people.open_for(ANN)["grant"] == [second]
+    assert sorted(client.refresh(token).status_code for token in tokens) == [200, 400]
+    assert team.people.end(Caller("bob"), second.key) == 0

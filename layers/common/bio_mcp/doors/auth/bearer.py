@@ -72,7 +72,7 @@ class TokenRequired:
     def _unless_too_many(self, caller: Caller, counted: str) -> Caller | Response:
         if wait_s := self._rate.wait_s(counted):
             log.warning("too many calls", extra={"subject": caller.subject})
-            return _too_many(wait_s)
+            return too_many(wait_s)
         return caller
 
     async def _authenticate(self, headers: list[str]) -> Caller | Response:
@@ -110,7 +110,8 @@ def challenge(access: Access, error: str, description: str, scopes: Sequence[str
     return f"Bearer {joined}".strip()
 
 
-def _too_many(wait_s: float) -> Response:
+def too_many(wait_s: float) -> Response:
+    """A 429 answer."""
     seconds = ceil(wait_s)
     description = f"too many calls; try again in {seconds} s"
     body = {"error": "rate_limited", "error_description": description}

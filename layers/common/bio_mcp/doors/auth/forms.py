@@ -1,4 +1,4 @@
-"""What handlers of forms have in common: small bodies, and failures that are answered as such."""
+"""What handlers of forms have in common: small bodies, so many a minute, and failures that are answered as such."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bio_mcp.doors.auth.bearer import unavailable
+from bio_mcp.doors.auth.bearer import too_many, unavailable
+from bio_mcp.doors.auth.rate import RateLimiter, network_of
 from bio_mcp.errors import Failure
 
 MAX_BODY = 32 << 10  # bytes
@@ -35,9 +36,22 @@ class Answering:
         await response(scope, receive, send)
 
 
-def guarded(handler: Handler) -> ASGIApp:
-    """`handler` behind a limit of its requests' length."""
-    return RequestBodyLimitMiddleware(Answering(handler), MAX_BODY)
+class Limited:
+    """Passes as many requests of each address on to `app` as `rate` allows; answers 429 to more."""
+
+    def __init__(self, app: ASGIApp, rate: RateLimiter) -> None:
+        self._app = app
+        self._rate = rate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        address, _ = scope.get("client") or ("", 0)
+        wait_s = self._rate.wait_s(network_of(address))
+        await (too_many(wait_s) if wait_s else self._app)(scope, receive, send)
+
+
+def guarded(handler: Handler, rate: RateLimiter) -> ASGIApp:
+    """`handler` behind limits of its requests' number and length."""
+    return Limited(RequestBodyLimitMiddleware(Answering(handler), MAX_BODY), rate)
 
 
 async def read_form(request: Request) -> FormData:

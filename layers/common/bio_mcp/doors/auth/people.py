@@ -56,6 +56,15 @@ class People:
         owner = owner_of(person)
         return {kind: self.authorizations().of(kind, owner) for kind in (INVITATION, SESSION, GRANT)}
 
+    def end(self, person: Caller, beginning: str) -> int:
+        """End those of them whose key begins so; returns how many there were."""
+        every = [each for found in self.open_for(person).values() for each in found]
+        ended = [each for each in every if each.key.startswith(beginning)]
+        for each in ended:
+            self.authorizations().take(each.kind, each.key)
+            self.authorizations().revoke(each.key)  # the codes and refresh tokens of a grant
+        return len(ended)
+
     def revoke(self, person: Caller) -> int:
         """End all of them; returns how many there were. Access tokens end with their time, a quarter of an hour."""
         self.authorizations().take(PERSON, owner_of(person))

@@ -13,6 +13,7 @@ from bio_mcp.callers import MEANING, SCOPES
 from bio_mcp.doors.auth.forms import field, guarded, read_form
 from bio_mcp.doors.auth.pages import page
 from bio_mcp.doors.auth.people import People
+from bio_mcp.doors.auth.rate import RateLimiter
 from bio_mcp.doors.auth.sessions import SIGN_IN, Sessions, is_same_origin, safe_next
 
 SIGN_OUT = "/sign-out"
@@ -21,14 +22,14 @@ GONE = "This code was used already, is too old, or is not whole. Ask whoever run
 log = logging.getLogger(__name__)
 
 
-def routes(people: People, sessions: Sessions) -> list[BaseRoute]:
+def routes(people: People, sessions: Sessions, rate: RateLimiter) -> list[BaseRoute]:
     """`/sign-in`, which only shows what a link is for, as programs that preview links open them too, and a form that
     uses it; and `/sign-out`."""
     pages = SignInPages(people, sessions)
     return [
-        Route(SIGN_IN, guarded(pages.show), methods=["GET"]),
-        Route(SIGN_IN, guarded(pages.sign_in), methods=["POST"]),
-        Route(SIGN_OUT, guarded(pages.sign_out), methods=["POST"]),
+        Route(SIGN_IN, guarded(pages.show, rate), methods=["GET"]),
+        Route(SIGN_IN, guarded(pages.sign_in, rate), methods=["POST"]),
+        Route(SIGN_OUT, guarded(pages.sign_out, rate), methods=["POST"]),
     ]
 
 
@@ -55,6 +56,8 @@ class SignInPages:
         if caller is None:
             return await self._page(request, "", back, GONE, 400)
         response = RedirectResponse(back, HTTPStatus.SEE_OTHER, {"cache-control": "no-store"})
+        if before := request.cookies.get(self._sessions.cookie):
+            await run_sync(self._sessions.end, before, response)
         await run_sync(self._sessions.begin, caller, response)
         log.info("signed in", extra={"subject": caller.subject})
         return response

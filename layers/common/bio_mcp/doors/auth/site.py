@@ -7,9 +7,12 @@ from starlette.routing import BaseRoute
 from bio_mcp.doors.auth import signing_in
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.people import People
+from bio_mcp.doors.auth.rate import RateLimiter
 from bio_mcp.doors.auth.server import routes as server
 from bio_mcp.doors.auth.sessions import Sessions
 from bio_mcp.ports.authorizations import Authorizations
+
+REQUESTS_A_MINUTE = 300  # of an address, in each process
 
 
 def routes(
@@ -24,7 +27,8 @@ def routes(
     """
     if access is None:
         return []
-    pages = signing_in.routes(People(authorizations), sessions)
+    rate = RateLimiter(REQUESTS_A_MINUTE)
+    pages = signing_in.routes(People(authorizations), sessions, rate)
     if not access.issues_tokens:
         return pages
-    return [*pages, *server.routes(access, sessions, authorizations, read_document)]
+    return [*pages, *server.routes(access, sessions, authorizations, read_document, rate)]

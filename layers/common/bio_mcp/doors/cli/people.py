@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bio_mcp.doors.auth.people import People
     from bio_mcp.ports.authorizations import Authorization
 
+ID = 12  # characters that name a link, session or grant
 OF_WHOM = "Their tenant.  [default: none]"
 
 
@@ -48,21 +49,23 @@ def invite_command(session: Session, subject: str, scopes: tuple[Scope, ...], te
 @click.command("people")
 @click.option("--subject", help="One person alone, with what is open in their name.")
 @click.option("--tenant", default="", help=OF_WHOM)
-@click.option("--revoke", is_flag=True, help="End the person's links, sessions and grants.")
+@click.option("--end", "ids", multiple=True, help="End one link, session or grant, by its id.")
+@click.option("--revoke", is_flag=True, help="End all of the person's links, sessions and grants.")
 @answering
-def people_command(session: Session, subject: str | None, tenant: str, revoke: bool) -> None:
-    """List who was invited, or what one person has open; end it with --revoke.
+def people_command(session: Session, subject: str | None, tenant: str, ids: tuple[str, ...], revoke: bool) -> None:
+    """List who was invited, or what one person has open; end some of it with --end, or all with --revoke.
 
     Access tokens that programs hold already end by themselves within a quarter of an hour.
     """
     people = _people(session)
     if subject is None:
-        if revoke:
-            raise click.UsageError("--revoke needs --subject.")
+        if revoke or ids:
+            raise click.UsageError("--end and --revoke need --subject.")
         everyone = [_shown(each) for each in people.everyone()]
         session.answer({"people": everyone}, lambda answer: _list(answer["people"]))
-    elif revoke:
-        ended = people.revoke(Caller(subject, tenant=tenant))
+    elif revoke or ids:
+        person = Caller(subject, tenant=tenant)
+        ended = people.revoke(person) if revoke else sum(people.end(person, each) for each in _whole(ids))
         body = {"subject": subject, "tenant": tenant, "ended": ended}
         session.answer(body, lambda _: terminal.say(f"{terminal.counted(ended, 'entry')} of {subject} ended."))
     else:
@@ -93,6 +96,12 @@ def _base(settings: Settings) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def _whole(ids: Sequence[str]) -> Sequence[str]:
+    if short := [each for each in ids if len(each) < ID]:
+        raise click.BadParameter(f"{short[0]!r} is no id; --subject alone lists them", param_hint="--end")
+    return ids
+
+
 def _shown(person: Caller) -> dict[str, Any]:
     scopes = [scope for scope in SCOPES if scope in person.scopes]
     return {"subject": person.subject, "tenant": person.tenant, "scopes": scopes}
@@ -102,7 +111,7 @@ def _open(authorization: "Authorization") -> dict[str, Any]:
     content = authorization.content
     scopes = [scope for scope in SCOPES if scope in content["scopes"]]
     client = {"client": content["client"]} if "client" in content else {}
-    return {**client, "scopes": scopes, "expires": instant(authorization.expires)}
+    return {"id": authorization.key[:ID], **client, "scopes": scopes, "expires": instant(authorization.expires)}
 
 
 def _list(people: Sequence[Mapping[str, Any]]) -> None:
@@ -115,11 +124,11 @@ def _list(people: Sequence[Mapping[str, Any]]) -> None:
 
 def _show(body: Mapping[str, Any]) -> None:
     rows = [
-        (what, each.get("client", "–"), ", ".join(each["scopes"]), each["expires"])
+        (each["id"], what, each.get("client", "–"), ", ".join(each["scopes"]), each["expires"])
         for what in ("invitation", "session", "grant")
         for each in body[f"{what}s"]
     ]
     if rows:
-        terminal.show(terminal.table(("what", "program", "scopes", "ends"), rows))
+        terminal.show(terminal.table(("id", "what", "program", "scopes", "ends"), rows))
     else:
         terminal.say(f"{body['subject']} has nothing open.")

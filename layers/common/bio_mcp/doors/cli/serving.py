@@ -101,14 +101,14 @@ def _command_on_socket(host: str, number: int) -> list[str]:
 
 def _announcing(session: Session, resource: str, *, access: "Access | None") -> Callable[[str], None]:
     papers = corpus_size(session.backends).documents
-    requires_tokens = access is not None and not access.public_read
+    by_token = access is not None and not (access.public_read or access.issues_tokens)
 
     def announce(base: str) -> None:
         command = f"  claude mcp add --transport http bio-mcp {resource or f'{base}/mcp'}"
         terminal.say(
             f"bio-mcp serves {terminal.counted(papers, 'paper')} at {base}/mcp, and a console for people at {base}/",
-            *([f"{command} \\", AUTHORIZATION_LINE] if requires_tokens else [command]),
-            *(["  Or invite people, who sign in: bio-mcp invite --subject NAME"] if access is not None else []),
+            *([f"{command} \\", AUTHORIZATION_LINE] if by_token else [command]),
+            *(["  Invite people, who sign in: bio-mcp invite --subject NAME"] if access is not None else []),
             "  Ctrl-C stops it. Other clients: README.md, Connect a client",
         )
 

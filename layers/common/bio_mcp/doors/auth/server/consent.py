@@ -110,6 +110,7 @@ class ConsentPage:
             name=asked.client.shown,
             address=asked.client.client_id if is_address(asked.client.client_id) else "",
             back=host_of(asked.params.redirect_uri),
+            local=asked.params.redirect_uri.scheme != "https",
             scopes=[(scope, MEANING[scope]) for scope in SCOPES if scope in asked.scopes],
             sealed=asked.sealed,
             token=self._token(request, asked),

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 from bio_mcp.callers import SCOPES
 from bio_mcp.doors.auth.access import Access
 from bio_mcp.doors.auth.forms import Handler, guarded
+from bio_mcp.doors.auth.rate import RateLimiter
 from bio_mcp.doors.auth.server.access_tokens import AccessTokens
 from bio_mcp.doors.auth.server.clients import CONFIDENTIAL, PUBLIC, Client, Registrations, described
 from bio_mcp.doors.auth.server.consent import ConsentPage
@@ -35,6 +36,7 @@ def routes(
     sessions: Sessions,
     authorizations: Callable[[], Authorizations],
     read_document: Callable[[str], bytes],
+    rate: RateLimiter,
 ) -> list[BaseRoute]:
     """The server that `access` names as its issuer. `read_document` fetches a client's description of itself, which is
     done only for people who are signed in."""
@@ -52,7 +54,7 @@ def routes(
     people = [Middleware(partial(CookieRequired, sessions=sessions))]
 
     def route(path: str, handler: Handler, method: str, middleware: Sequence[Middleware] = ()) -> Route:
-        return Route(path, guarded(handler), methods=[method], middleware=middleware)
+        return Route(path, guarded(handler, rate), methods=[method], middleware=middleware)
 
     return [
         *_metadata_routes(access),
