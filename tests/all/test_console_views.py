@@ -5,17 +5,16 @@ import pytest
 from bio_mcp.errors import StoreFailed
 from bio_mcp.syncing.cursor import Cursor
 from tests.all.browsing import THEMES, WIDTHS, looked_at, opened, overflow, violations
-from tests.doors.console.busy import add_everything
+from tests.doors.console.busy import add_everything, quiet_corpus
 from tests.doors.console.pages import browser
 from tests.doors.serving import running
 from tests.sample_corpus import Corpus
 from tests.sample_project import PROJECT
-from tests.touched_ports import small_corpus
 
 
 @pytest.fixture(scope="module")
 def busy():
-    with small_corpus() as made:
+    with quiet_corpus() as made:
         add_everything(made)
         yield made
 
@@ -81,7 +80,7 @@ def moved(backends, query_key, inserted, state="running"):
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_running_sync_is_seen_to_move_and_to_end(chromium, scripts):
-    with small_corpus() as made:
+    with quiet_corpus() as made:
         add_everything(made)
         with (
             running(browser(made).app) as url,
@@ -116,7 +115,7 @@ class Failing:
 
 
 def test_a_page_that_moves_leaves_the_keyboard_where_it_is_and_tells_of_an_outage(chromium):
-    with small_corpus() as made:
+    with quiet_corpus() as made:
         add_everything(made)
         failing = Failing(made)
         with running(browser(failing).app) as url, opened(chromium, url) as (page, complaints):

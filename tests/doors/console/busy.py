@@ -1,5 +1,6 @@
 """A small corpus in which much goes on: syncs that run, ended and failed, a project, evaluations, calls."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
@@ -15,12 +16,21 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import Cursor
+from tests.sample_job import JOB
 from tests.sample_project import NEWBORNS, PROJECT, RETRACTED
-from tests.touched_ports import small_corpus as small_corpus
+from tests.touched_ports import small_corpus
 
 HOSTILE = "<script>alert('term')</script> \x1b[31m‮"
 WARNINGS = ["PMID 99 is listed and was not returned", "the watermark did not move <b>at all</b>"]
 SYNC, EVALUATION = "sync", "evaluation"
+
+
+@contextmanager
+def quiet_corpus():
+    """The small corpus without the job of the sample."""
+    with small_corpus() as made:
+        made.jobs.remove(made.jobs.get(JOB))
+        yield made
 
 
 def job_of(backends, kind, key, state="succeeded", hours=1, *, cursor=None, term=None, error=None):

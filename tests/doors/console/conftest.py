@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.doors.console.busy import add_everything
+from tests.doors.console.busy import add_everything, quiet_corpus
 from tests.doors.console.pages import Page, browser
 from tests.sample_corpus import Corpus, corpus
-from tests.touched_ports import small_corpus
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +21,7 @@ def get(client):
 @pytest.fixture(scope="session")
 def busy():
     """A corpus in which much goes on; nothing may be written to it."""
-    with small_corpus() as made:
+    with quiet_corpus() as made:
         add_everything(made)
         yield made
 

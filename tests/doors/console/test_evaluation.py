@@ -6,10 +6,9 @@ from bio_mcp.doors.console.evaluation import POLICY
 from bio_mcp.errors import StoreFailed
 from bio_mcp.evaluating.cursor import Cursor as Evaluation
 from bio_mcp.evaluating.outcomes import Outcome, RankingOutcome
-from tests.doors.console.busy import EVALUATION, add_evaluations, job_of
+from tests.doors.console.busy import EVALUATION, add_evaluations, job_of, quiet_corpus
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.test_corpora import Broken
-from tests.touched_ports import small_corpus
 
 PATH = "/evaluation"
 
@@ -71,7 +70,7 @@ def test_a_log_that_fails_leaves_the_figures(busy):
 
 
 def test_a_running_evaluation_shows_how_far_it_is_beside_the_figures_of_the_last():
-    with small_corpus() as made:
+    with quiet_corpus() as made:
         add_evaluations(made)
         running = job_of(made, EVALUATION, "smoke", "running", hours=0.1)
         last = Evaluation.from_json(made.jobs.latest(EVALUATION, "smoke").cursor)

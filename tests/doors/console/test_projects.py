@@ -6,10 +6,9 @@ import pytest
 
 from bio_mcp.ingesting.cursor import Cursor as Ingest
 from bio_mcp.ingesting.projects import Options, create_project
-from tests.doors.console.busy import job_of
+from tests.doors.console.busy import job_of, quiet_corpus
 from tests.doors.console.pages import Page, browser
 from tests.sample_project import NEWBORNS, PROJECT, RETRACTED
-from tests.touched_ports import small_corpus
 
 
 def test_each_project_has_its_size_and_a_page(look):
@@ -39,7 +38,7 @@ def test_a_project_tells_how_its_documents_came_in_and_nothing_of_another(look):
 
 
 def test_a_running_ingest_shows_how_far_it_is():
-    with small_corpus() as backends:
+    with quiet_corpus() as backends:
         cursor = Ingest(expected=30, written=8, unchanged=2)
         backends.jobs.put(job_of(backends, "ingest", f"{PROJECT} 0123", "running", 0.1, cursor=cursor.to_json()))
         page = Page(browser(backends).get(f"/projects/{PROJECT}"))
@@ -53,7 +52,7 @@ def test_no_project_says_how_to_make_one(nothing):
 
 
 def test_a_project_is_reached_by_its_name_whatever_that_holds():
-    with small_corpus() as backends:
+    with quiet_corpus() as backends:
         create_project("lab/heart-failure", Options(), backends)
         backends.projects.put(replace(backends.projects.get(PROJECT), project_id="a b/c?d#e"))
         client = browser(backends)

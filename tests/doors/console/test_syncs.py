@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.doors.console.busy import WARNINGS
+from tests.doors.console.busy import WARNINGS, quiet_corpus
 from tests.doors.console.pages import Page, browser
-from tests.touched_ports import small_corpus
 
 
 def card(page, name):
@@ -50,7 +49,7 @@ def test_what_went_wrong_is_told_on_the_page_of_the_sync(look, syncs):
 def test_a_sync_that_is_silent_for_as_long_as_its_lease_was_interrupted(busy, look, syncs):
     stopped = busy.jobs.get(syncs["newborns"].job_id)
     stopped.updated = stopped.updated.replace(year=stopped.updated.year - 1)
-    with small_corpus() as other:
+    with quiet_corpus() as other:
         other.jobs.put(stopped)
         page = Page(browser(other).get("/syncs"))
         assert card(page, "newborns interrupted")
