@@ -94,6 +94,7 @@ def tools_page(tools: Iterable[Tool], resources: Iterable[Resource]) -> str:
 
 def _tool_section(each: Tool) -> str:
     facts = [
+        f"needs the scope `{each.scope}`",
         "reads" if each.read_only else "writes",
         *(["safe to repeat"] if each.idempotent else []),
         f"at most {each.timeout:g} s",

@@ -31,7 +31,8 @@ FAILURES = {
 @tool("work", family=PLAIN, scope="read", timeout=5, read_only=False)
 def work(request: Work, backends: Backends, context: Context) -> Worked:
     """Do it."""
-    noted = {"time": context.deadline.remaining, "id": context.correlation_id}
+    noted: dict[str, Any] = {"time": context.deadline.remaining, "id": context.correlation_id}
+    noted["caller"] = context.caller and (context.caller.subject, context.caller.tenant)
     MADE.append(noted.get(request.what, request.what))
     if request.what in FAILURES:
         raise FAILURES[request.what]

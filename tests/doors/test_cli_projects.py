@@ -29,6 +29,17 @@ def test_a_project_is_made_listed_and_deleted(cli):
     assert cli("projects", "list", "--json").json == {"projects": [], "count": 0}
 
 
+def test_projects_of_a_tenant_are_its_own(cli, tmp_path):
+    assert cli("projects", "--tenant", "north", "create", "lab").code == 0
+    (tmp_path / "notes.txt").write_text("Quokkas rest in the shade of small trees at noon.")
+    assert cli("ingest", "--tenant", "north", "lab", str(tmp_path / "notes.txt")).code == 0
+    assert cli("projects", "list", "--json").json["count"] == 0
+    assert cli("projects", "search", "lab", "quokkas").code == 1
+    assert "Quokkas rest in the shade" in words(cli("projects", "--tenant", "north", "search", "lab", "quokkas"))
+    assert cli("projects", "delete", "lab", "--yes").code == 1
+    assert cli("projects", "--tenant", "north", "delete", "lab", "--yes").code == 0
+
+
 def test_the_options_of_a_project_are_stored(cli):
     ran = cli("projects", "create", "lab", "--no-hybrid", "--top-k", "5", "--max-characters", "900", "--json")
     assert ran.json == {

@@ -1,3 +1,4 @@
+import logging
 import threading
 import time
 from contextlib import closing
@@ -43,6 +44,13 @@ def test_a_queued_call_is_made_once(corpus):
     assert work_once(corpus.continuations, TOOLS, corpus)
     assert corpus.documents.count() > 0
     assert not work_once(corpus.continuations, TOOLS, corpus)
+
+
+def test_a_queued_call_is_made_for_whoever_queued_it(corpus, caplog):
+    view(corpus, Caller("ann", tenant="north")).continuations.send({"tool": "list_projects", "arguments": {}})
+    with caplog.at_level(logging.INFO, "bio_mcp.call"):
+        assert work_once(corpus.continuations, TOOLS, corpus)
+    assert [(each.subject, each.tenant) for each in caplog.records] == [("ann", "north")]
 
 
 def test_a_call_that_keeps_failing_is_parked_and_the_queue_moves_on(corpus, ncbi):

@@ -95,6 +95,14 @@ def test_a_call_that_worked_is_done_with(deliver, queue, made):
     assert (queue.sent, queue.failed) == ([], [])
 
 
+def test_a_call_is_made_for_whoever_queued_it_and_so_is_its_next_try(deliver, queue, made):
+    caller = {"subject": "ann", "scopes": ["read"], "tenant": "north", "client": ""}
+    assert deliver(record("m1", {**calling("work", what="caller"), "caller": caller})) == []
+    assert made == [("ann", "north")]
+    deliver(record("m2", {**calling("work", what="busy"), "caller": caller}))
+    assert queue.sent == [({**calling("work", what="busy"), "caller": caller}, 60.0)]
+
+
 def test_a_record_stays_hidden_as_long_as_its_function_can_live_and_a_little_more(deliver, queue):
     deliver(record("m1", calling("work", what="ok"), receives=2), remaining_ms=300_000)
     assert queue.held == [("2 handle-of-m1", 300 - 1.5 + 30)]

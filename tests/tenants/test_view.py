@@ -3,13 +3,14 @@
 import inspect
 from contextlib import closing
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from bio_mcp.call import call, read
 from bio_mcp.callers import ANONYMOUS, SCOPES
 from bio_mcp.catalog import TOOLS
-from bio_mcp.errors import Forbidden, NotFound
+from bio_mcp.errors import BudgetSpent, Forbidden, NotFound
 from bio_mcp.graph.nodes import EdgeType, Step
 from bio_mcp.ingesting.projects import Options, create_project, delete_project
 from bio_mcp.ports import Backends
@@ -70,6 +71,7 @@ def test_no_attempt_of_a_stranger_shows_or_changes_what_a_tenant_has(corpus, ten
     for place, (what, arguments) in list(enumerate(tried))[::FEW]:
         outcome = made(what, arguments, corpus, STRANGERS[tenant][place % len(STRANGERS[tenant])])
         assert secret not in outcome.text, (what.name, arguments)
+        assert not isinstance(outcome.failure, BudgetSpent)  # it was tried
     assert state_of(corpus, OWNERS[tenant]) == before
 
 
@@ -156,6 +158,15 @@ def test_what_is_queued_is_called_on_behalf_of_whoever_queued_it(corpus):
     assert event["caller"] == {"subject": "ann", "scopes": sorted(SCOPES), "tenant": "north", "client": ""}
     view(corpus, None).continuations.send({"tool": "list_projects", "arguments": {}})
     assert "caller" not in corpus.continuations.receive(5)[1]
+
+
+def test_the_log_of_changes_says_who_asked():
+    noted = []
+    backends = SimpleNamespace(audit=SimpleNamespace(record=lambda *_, caller: noted.append(caller)))
+    view(backends, NORTH).audit.record("stop", "k", 1, 2)
+    view(backends, None).audit.record("stop", "k", 1, 2)
+    view(backends, NORTH).audit.record("stop", "k", 1, 2, caller="eve")
+    assert noted == ["ann", None, "eve"]
 
 
 def test_upkeep_reaches_the_projects_of_all(corpus):

@@ -32,7 +32,9 @@ JOB = {"north": "ingest_20261101_abcdef", "": "ingest_20261101_012345"}
 
 
 class Words(Corpus):
-    """The sample corpus, without a model."""
+    """The sample corpus, without a model and without limits, which would refuse most attempts."""
+
+    limits = None
 
     @property
     def embeddings(self) -> Any:

@@ -12,17 +12,17 @@ from bio_mcp.ports.graph import Graph
 from bio_mcp.ports.messages import WorkQueue
 from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
 from bio_mcp.ports.sources import Sources
-from bio_mcp.ports.state import Jobs, Leases
+from bio_mcp.ports.state import Audit, Jobs, Leases
 from bio_mcp.ports.stores import Blobs
 from bio_mcp.ports.zotero import ZoteroLibrary
 from bio_mcp.tenants.commons import NO_FILES, GraphForTenants, SourcesForTenants
 from bio_mcp.tenants.names import Names
 from bio_mcp.tenants.projects import JOINT, FirstNamed, TenantProjects
 from bio_mcp.tenants.records import TenantAnswers, TenantBlobs, TenantCalls
-from bio_mcp.tenants.work import CallersQueue, TenantJobs, stored_work
+from bio_mcp.tenants.work import CallersAudit, CallersQueue, TenantJobs, stored_work
 
 SHARED = frozenset(
-    "documents passages multilingual embeddings entrez pubmed lookup checkpoints audit announcements parser "
+    "documents passages multilingual embeddings entrez pubmed lookup checkpoints announcements parser "
     "language_model answer_tau sync_max_records chunk_namespace scratch checks today now".split()
 )
 """What of `Backends` is the same for every tenant."""
@@ -77,6 +77,10 @@ class _View:
     @property
     def jobs(self) -> Jobs:
         return TenantJobs(self._backends.jobs, self.names)
+
+    @property
+    def audit(self) -> Audit:
+        return CallersAudit(self._backends.audit, self._caller)
 
     @property
     def continuations(self) -> WorkQueue:

@@ -1,4 +1,4 @@
-"""Jobs, leases and queued calls, of one tenant or of all."""
+"""Jobs, leases, queued calls and the log of changes, of one tenant or of all."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from bio_mcp.callers import Caller, as_json
 from bio_mcp.errors import NotFound
 from bio_mcp.ports.messages import WorkQueue
-from bio_mcp.ports.state import Job, Jobs
+from bio_mcp.ports.state import Audit, Job, Jobs
 from bio_mcp.tenants.names import Names
 
 SHARED_KINDS = frozenset({"sync", "withdrawals"})  # of jobs that are of the corpus, which is everybody's
@@ -52,6 +52,17 @@ class TenantJobs:
             return job
         kind = self._names.own(job.kind)
         return None if kind is None else replace(job, kind=kind)
+
+
+class CallersAudit:
+    """The port `Audit`; who asked for a change is `caller`, whoever forgets to say so."""
+
+    def __init__(self, audit: Audit, caller: Caller | None) -> None:
+        self._audit, self._caller = audit, caller
+
+    def record(self, action: str, subject: str, before: Any, after: Any, caller: str | None = None) -> None:
+        asked = caller or (self._caller.subject if self._caller else None)
+        self._audit.record(action, subject, before, after, caller=asked)
 
 
 class CallersQueue:
