@@ -91,6 +91,7 @@ def test_an_answer_comes_beside_the_hits_without_leaving_them(page):
     page.get_by_role("button", name="Answer from the corpus").click()
     page.locator("#answer").get_by_text("answers are given from").wait_for()
     assert page.locator(".hit").count() == 10
+    assert page.evaluate("document.activeElement.id") == "answer-title"  # where a reader of the screen reads on
     assert page.url.endswith(LOOKED_AT["hits"])
 
 

@@ -65,3 +65,4 @@ def test_a_paper_that_is_not_there_is_told_as_a_page(get, pmid, status, words):
     page = get(f"/papers/{pmid}")
     assert page.status == status
     assert words in page.text("div", cls="problem")
+    assert ("https://pubmed.ncbi.nlm.nih.gov/999/" in page.links) == (pmid == "999")

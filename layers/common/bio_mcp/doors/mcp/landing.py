@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 PAGE = """\
 bio-mcp: biomedical literature for AI agents, over MCP (Model Context Protocol).
 
-There is nothing to see here for a browser. Connect an MCP client to
+This address is for programs. Connect an MCP client to
 
     {endpoint}
 
