@@ -28,7 +28,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed multilingual run test test-all check check-template eval bench docs build ingest-image deploy deploy-local sam-local docker tesseract chromium python313 demo-ncbi opensearch prove-hf lock clean
+.PHONY: help setup installed multilingual run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local sam-local docker tesseract chromium python313 demo-ncbi opensearch prove-hf lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -62,6 +62,9 @@ check: setup $(VENV)/.dev check-template ## lint, format, types, code that nothi
 	$(BIN)/python -m scripts.unreachable
 	$(BIN)/python -m scripts.docs --check
 	$(BIN)/python -m scripts.template --check
+
+audit: setup .cache/audit/.installed ## look for secrets in the repository, for what is not locked, and for advisories about what is
+	$(BIN)/python -m scripts.audit
 
 check-template: $(LINTERS)  # WS1004 does not know LoggingConfig; tests/test_template.py looks at the logs instead
 	$(NO_ACCOUNT) $(SAM)/bin/sam validate --lint
@@ -199,6 +202,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(subst 3.11,3.13,$(LOCK)) $(UPGRADE) requirements/lambda.in -o requirements/lambda.txt
 	$(LOCK) $(UPGRADE) requirements/cfn-lint.in -o requirements/cfn-lint.txt
 	$(LOCK) $(UPGRADE) requirements/checkov.in -o requirements/checkov.txt
+	$(LOCK) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
 	$(LOCK_LAYER) pyproject.toml --extra aws --excludes layers/common/excluded.in \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt
