@@ -105,7 +105,8 @@ def test_the_cookie_is_no_scripts_and_no_other_sites(store, https, name):
 def test_who_has_signed_out_is_out_also_with_the_old_cookie(sessions):
     made, secret = signed_in(sessions)
     response = JSONResponse(None)
-    sessions.end(secret, response)
+    sessions.end(secret)
+    sessions.forget(response)
     assert made.get("/").status_code == 303
     assert f'{sessions.cookie}=""; ' in response.headers["set-cookie"]
 

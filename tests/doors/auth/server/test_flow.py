@@ -187,6 +187,31 @@ def test_nothing_is_fetched_for_whoever_is_not_signed_in(team):
     assert team.fetched == []
 
 
+PUBLISHED = {
+    "claude": (["https://claude.ai/api/mcp/auth_callback", "https://claude.com/api/mcp/auth_callback"], {}),
+    "claude-code": (["http://localhost/callback", "http://127.0.0.1/callback"], {"token_endpoint_auth_method": "none"}),
+    "chatgpt": (
+        ["https://chatgpt.com/connector_platform_oauth_redirect"],
+        {
+            "token_endpoint_auth_method": "private_key_jwt",
+            "token_endpoint_auth_methods_supported": ["none", "private_key_jwt"],
+            "jwks_uri": "https://chatgpt.com/oauth/jwks.json",
+        },
+    ),
+    "vscode": (["http://127.0.0.1:33418/", "https://vscode.dev/redirect"], {"token_endpoint_auth_method": "none"}),
+}
+"""Where known clients have people sent back to, and what they say of authentication."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_known_clients_are_connected_by_what_they_publish(team, ann, name):
+    redirects, more = PUBLISHED[name]
+    client = described(team, redirect_uris=redirects, **more)
+    for uri in redirects:
+        tokens = client.exchange(client.code(ann, redirect_uri=uri), redirect_uri=uri)
+        assert (tokens.status_code, tokens.json()["scope"]) == (200, "read live")
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -198,6 +223,7 @@ def test_nothing_is_fetched_for_whoever_is_not_signed_in(team):
         {"client_secret": "x"},
         {"token_endpoint_auth_method": "client_secret_post"},
         {"token_endpoint_auth_method": "private_key_jwt"},
+        {"token_endpoint_auth_method": "private_key_jwt", "token_endpoint_auth_methods_supported": "none"},
     ],
     ids=str,
 )

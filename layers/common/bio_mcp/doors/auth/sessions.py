@@ -57,9 +57,12 @@ class Sessions:
         found = self._authorizations().get(SESSION, hashed(secret))
         return caller_in(found) if found else None
 
-    def end(self, secret: str, response: Response) -> None:
-        """Sign out."""
+    def end(self, secret: str) -> None:
+        """End the session of a cookie, if there is one."""
         self._authorizations().take(SESSION, hashed(secret))
+
+    def forget(self, response: Response) -> None:
+        """Have the browser forget the cookie."""
         response.delete_cookie(self.cookie, secure=self._https, httponly=True, samesite="lax")
 
 

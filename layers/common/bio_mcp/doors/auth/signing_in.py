@@ -57,7 +57,7 @@ class SignInPages:
             return await self._page(request, "", back, GONE, 400)
         response = RedirectResponse(back, HTTPStatus.SEE_OTHER, {"cache-control": "no-store"})
         if before := request.cookies.get(self._sessions.cookie):
-            await run_sync(self._sessions.end, before, response)
+            await run_sync(self._sessions.end, before)
         await run_sync(self._sessions.begin, caller, response)
         log.info("signed in", extra={"subject": caller.subject})
         return response
@@ -67,7 +67,8 @@ class SignInPages:
         response = RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER, {"cache-control": "no-store"})
         secret = request.cookies.get(self._sessions.cookie, "")
         if secret and is_same_origin(request.headers):
-            await run_sync(self._sessions.end, secret, response)
+            await run_sync(self._sessions.end, secret)
+            self._sessions.forget(response)
         return response
 
     async def _page(self, request: Request, code: str, back: str, problem: str, status: int = 200) -> Response:

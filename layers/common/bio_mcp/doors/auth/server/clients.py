@@ -141,11 +141,17 @@ def described(address: str, body: bytes) -> Client:
         raise InvalidInput(NOT_A_CLIENT) from None
     if not isinstance(read, dict) or read.get("client_id") != address:
         raise InvalidInput(NOT_A_CLIENT)
-    if "client_secret" in read or read.get("token_endpoint_auth_method", PUBLIC) != PUBLIC:
+    if "client_secret" in read or PUBLIC not in _methods(read):
         raise InvalidInput("its description asks for a way to authenticate that is not offered; take none")
     if not (redirects := _redirects(read)):
         raise InvalidInput("its description has no redirect URI that is https, or http on loopback")
     return client(address, redirects, plain_name(read.get("client_name")))
+
+
+def _methods(read: Mapping[str, Any]) -> list[object]:
+    """How the client can authenticate: one description serves servers that offer different ways."""
+    others = read.get("token_endpoint_auth_methods_supported")
+    return [read.get("token_endpoint_auth_method", PUBLIC), *(others if isinstance(others, list) else [])]
 
 
 def _redirects(read: Mapping[str, Any]) -> list[str]:
