@@ -75,16 +75,16 @@ def add_syncs(backends):
     return {each.request["query_key"]: each for each in jobs}
 
 
-def add_documents(backends):
-    """The documents of the sample project, as an ingest records them, and that ingest."""
+def add_documents(backends, project=PROJECT):
+    """The documents of a project, as an ingest records them, and that ingest."""
     documents = [
         ProjectDocument(NEWBORNS, frozenset({NEWBORNS.doc_id}), chunks=2, pages=7),
         ProjectDocument(RETRACTED, frozenset({RETRACTED.doc_id}), chunks=1, ocr=True),
     ]
     for each in documents:
-        backends.project_documents.put(PROJECT, each)
+        backends.project_documents.put(project, each)
     cursor = Ingest(expected=3, written=2, failed=1, warnings=["'scan.pdf': it has no text <i>at all</i>"])
-    key = f"{PROJECT} 0123456789abcdef"
+    key = f"{project} 0123456789abcdef"
     backends.jobs.put(job_of(backends, "ingest", key, cursor=cursor.to_json()))
     backends.jobs.put(job_of(backends, "ingest", "other 0123456789abcdef", cursor=Ingest(written=5).to_json()))
 
@@ -115,9 +115,9 @@ def add_days(backends):
         connection.executemany("INSERT INTO paper_days VALUES (?, ?, ?)", rows)
 
 
-def add_calls(backends, count=3):
+def add_calls(backends, count=3, caller=None):
     for number in range(count):
-        call(TOOLS["rag.search"], {"query": f"heart {number}"}, backends)
+        call(TOOLS["rag.search"], {"query": f"heart {number}"}, backends, caller=caller)
     backends.recorder.close()
 
 
