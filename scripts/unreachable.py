@@ -57,7 +57,6 @@ ALLOWED = {
     "handle_data": "called by html.parser",
     "color": "a field of Zotero's annotations, of which an item's state is made",
     "item_type": "a field of Zotero's items, of which their state is made",
-    "given_for": "called by tests/touched_ports.py, for scripts/template",
 }
 
 

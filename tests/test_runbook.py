@@ -4,9 +4,12 @@ import fnmatch
 import re
 from pathlib import Path
 
-from tests.aws_template import TEMPLATE
+from tests.aws_tables import read
+from tests.aws_template import TEMPLATE, of
 
-RUNBOOK = (Path(__file__).parents[1] / "docs/runbook.md").read_text()
+ROOT = Path(__file__).parents[1]
+RUNBOOK = (ROOT / "docs/runbook.md").read_text()
+METRICS = {each.get("MetricName") for each in of("AWS::CloudWatch::Alarm").values()} | {"HeartbeatLatency"}
 
 
 def test_every_alarm_is_explained_and_no_other():
@@ -19,6 +22,7 @@ def test_every_alarm_is_explained_and_no_other():
 
 def test_parameters_and_outputs_are_called_by_their_names():
     known = TEMPLATE["Parameters"].keys() | TEMPLATE["Outputs"].keys() | TEMPLATE["Resources"].keys()
+    known |= read((ROOT / "edge.yaml").read_text())["Parameters"].keys() | METRICS
     named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-zA-Z0-9]*)+)(?:=[\w/.-]+)?`", RUNBOOK))
     assert len(named) > 12
     assert named <= known
