@@ -1,14 +1,19 @@
 """The console's shell: its menu, its headers, its files, and who may see it."""
 
 import re
+from functools import partial
 
 import pytest
 from starlette.responses import PlainTextResponse
 
 from bio_mcp.callers import ANONYMOUS, Caller
+from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.auth.permissions import KEY
+from bio_mcp.doors.auth.sessions import Sessions, SignedIn
 from bio_mcp.doors.console.headers import POLICY
 from bio_mcp.doors.console.routes import PAGES
+from bio_mcp.settings import Settings
+from tests.doors.auth.minting import SECRET
 from tests.doors.console.pages import Page, browser
 from tests.sample_corpus import corpus
 
@@ -127,3 +132,13 @@ def test_a_caller_is_named_and_can_sign_out(get):
     page = Page(browser(corpus(), As(Caller("ann", frozenset({"read"})))).get("/"))
     assert "ann" in page.text("form", cls="sign-out")
     assert get("/").all("form", cls="sign-out") == []
+
+
+def test_where_everybody_may_read_everybody_may_see_the_console():
+    settings = Settings.from_env({"BIO_MCP_PUBLIC_READ": "on", "MCP_AUTH_SECRET_KEY": SECRET})
+    guard = partial(SignedIn, access=access(settings), sessions=Sessions(lambda: corpus().authorizations, https=False))
+    visitor = browser(corpus(), guard)
+    page = Page(visitor.get("/?q=pain"))
+    assert (page.status, "/sign-in?next=/" in page.links) == (200, True)
+    assert len(page.all("li", cls="hit")) == 10
+    assert visitor.get("/connect").status_code == 200
