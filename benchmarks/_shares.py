@@ -7,7 +7,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import TypeAlias
 
 from bio_mcp.adapters.aws import clients
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
@@ -19,8 +22,9 @@ from bio_mcp.ports.ncbi import RateLimiter
 
 GREEDY, SECONDS = 7, 20.0
 THREADS = 5  # of each process of the greedy caller
-CONTEXT = multiprocessing.get_context("fork")
+CONTEXT = multiprocessing.get_context("spawn")
 Make = Callable[[], RateLimiter]
+Found: TypeAlias = "multiprocessing.Queue[tuple[int, list[float]]]"
 
 
 def sqlite_pacer(home: Path) -> RateLimiter:
@@ -33,9 +37,9 @@ def dynamo_pacer(endpoint: str, table: str, budget: str) -> RateLimiter:
     return DynamoRateLimiter(clients.client("dynamodb", endpoint), table, budget, fleet_gap_s(True))
 
 
-def _ask(pacer: RateLimiter, share: str, waits: list[float]) -> None:
+def _ask(pacer: RateLimiter, share: str, seconds: float, waits: list[float]) -> None:
     """Ask for one turn after the other until the time is over; notes how long each took."""
-    deadline = Deadline(SECONDS)
+    deadline = Deadline(seconds)
     while deadline.remaining:
         began = time.monotonic()
         with suppress(DeadlineExceeded):
@@ -43,9 +47,10 @@ def _ask(pacer: RateLimiter, share: str, waits: list[float]) -> None:
             waits.append(time.monotonic() - began)
 
 
-def _process(make: Make, share: str, threads: int, found: "multiprocessing.Queue[tuple[int, list[float]]]") -> None:
+def _process(make: Make, share: str, threads: int, seconds: float, start: Barrier, found: Found) -> None:
     pacer, waits = make(), list[float]()
-    asking = [threading.Thread(target=_ask, args=(pacer, share, waits)) for _ in range(threads)]
+    start.wait()
+    asking = [threading.Thread(target=_ask, args=(pacer, share, seconds, waits)) for _ in range(threads)]
     for each in asking:
         each.start()
     for each in asking:
@@ -53,20 +58,26 @@ def _process(make: Make, share: str, threads: int, found: "multiprocessing.Queue
     found.put((threads, waits))
 
 
-def measured(name: str, make: Make, greedy: str, modest: str) -> str:
-    """A row of the table: the turns of both callers, and how long the modest one waited for each of its own."""
-    found: multiprocessing.Queue[tuple[int, list[float]]] = CONTEXT.Queue()
+def race(make: Make, greedy: str, modest: str, seconds: float = SECONDS) -> tuple[int, list[float]]:
+    """How many turns there were, and how long the modest caller waited for each of its own."""
+    found: Found = CONTEXT.Queue()
+    start = CONTEXT.Barrier(GREEDY + 1)
     asked = [(greedy, THREADS)] * GREEDY + [(modest, 1)]
-    processes = [CONTEXT.Process(target=_process, args=(make, *each, found)) for each in asked]
+    processes = [CONTEXT.Process(target=_process, args=(make, *each, seconds, start, found)) for each in asked]
     for each in processes:
         each.start()
-    answers = [found.get(timeout=4 * SECONDS) for _ in processes]
+    answers = [found.get(timeout=seconds + 60) for _ in processes]
     for each in processes:
         each.join()
     [of_modest] = [waits for threads, waits in answers if threads == 1]
-    turns = sum(len(waits) for _, waits in answers)
-    p95 = statistics.quantiles(of_modest, n=20)[-1] if len(of_modest) > 1 else SECONDS
-    return f"| {name} | {turns} | {len(of_modest) / turns:.0%} | {p95:.2f} s |"
+    return sum(len(waits) for _, waits in answers), of_modest
+
+
+def measured(name: str, make: Make, greedy: str, modest: str) -> str:
+    """A row of the table."""
+    turns, waits = race(make, greedy, modest)
+    p95 = statistics.quantiles(waits, n=20)[-1] if len(waits) > 1 else SECONDS
+    return f"| {name} | {turns} | {len(waits) / turns:.0%} | {p95:.2f} s |"
 
 
 def table(endpoint: str, pace_table: str) -> list[str]:
@@ -80,8 +91,6 @@ def table(endpoint: str, pace_table: str) -> list[str]:
     ]
     for kind, (greedy, modest) in {"one share": ("", ""), "a share each": ("ada", "bob")}.items():
         with tempfile.TemporaryDirectory(prefix="bio-mcp-shares-") as home:
-            rows.append(measured(f"laptop, {kind}", lambda home=home: sqlite_pacer(Path(home)), greedy, modest))
-        rows.append(
-            measured(f"DynamoDB, {kind}", lambda kind=kind: dynamo_pacer(endpoint, pace_table, kind), greedy, modest)
-        )
+            rows.append(measured(f"laptop, {kind}", partial(sqlite_pacer, Path(home)), greedy, modest))
+        rows.append(measured(f"DynamoDB, {kind}", partial(dynamo_pacer, endpoint, pace_table, kind), greedy, modest))
     return rows
