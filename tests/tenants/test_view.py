@@ -13,7 +13,9 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import BudgetSpent, Forbidden, NotFound
 from bio_mcp.graph.nodes import EdgeType, Step
 from bio_mcp.ingesting.projects import Options, create_project, delete_project
+from bio_mcp.metering import Limits
 from bio_mcp.ports import Backends
+from bio_mcp.ports.budgets import Allowance
 from bio_mcp.ports.projects import Collections, ProjectDocuments
 from bio_mcp.ports.state import Leases
 from bio_mcp.syncing import planning, withdrawals
@@ -228,3 +230,23 @@ def test_names_of_two_tenants_are_never_one():
     with pytest.raises(NotFound):
         Names("").stored(north.stored("x"))
     assert Names("south").stored(north.stored("x")) != north.stored("x")
+
+
+def test_the_user_of_this_machine_who_works_for_a_tenant_uses_up_none_of_its_budgets(corpus):
+    arguments = {"project": "lab"}
+    assert call(TOOLS["inspect_collection"], arguments, Limited(corpus), caller=NORTH, local=True).budgets == {}
+    assert call(TOOLS["inspect_collection"], arguments, Limited(corpus), caller=NORTH).budgets["calls"]["left"] == 4
+
+
+class Limited:
+    """`Backends` over others, with a limit of five calls a second."""
+
+    def __init__(self, backends):
+        self._backends = backends
+        self.limits = Limits(self, {"calls": 5}, {}, {})
+
+    def __getattr__(self, name):
+        return getattr(self._backends, name)
+
+    def spend(self, charges):
+        return [Allowance(each, True, each.most - each.amount, 1.0) for each in charges]

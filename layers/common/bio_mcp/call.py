@@ -92,7 +92,7 @@ def call(
         request = _parse(tool, arguments)
         return tool.run(request, read_from, context) if tool.wants_context else tool.run(request, read_from)
 
-    outcome = _account(tool, run, dict(arguments), context, meter=_meter(backends, caller))
+    outcome = _account(tool, run, dict(arguments), context, meter=_meter(backends, None if local else caller))
     if watch:
         watch.record(tool.name, arguments, outcome.audit)
     return outcome

@@ -8,6 +8,9 @@ import pytest
 from bio_mcp.errors import Conflict, EmbeddingFailed, ModelMismatch, NotFound
 from bio_mcp.literature.parsed import SectionKind
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkQuery, ProjectChunk, Work
+from bio_mcp.retrieval.project_names import MAX_ID, collection_name
+from bio_mcp.tenants.names import Names
+from bio_mcp.tenants.projects import JOINT
 from tests.adapters.chunks import chunk, document, store, vectors
 from tests.adapters.entries import DIM, unit
 from tests.reference_collections import ReferenceCollections
@@ -51,6 +54,16 @@ def test_a_chunk_comes_back_equal_however_it_is_asked_for(collections):
     assert match.sim == pytest.approx(1, abs=1e-6)
     assert match.bm25 == pytest.approx(math.log(1 + 0.5 / 1.5) / 2.2, abs=1e-6)
     assert collections.hashes(ONE, "d7") == {"c-7": FULL.embedded_sha256}
+
+
+def test_the_longest_name_that_a_tenants_collection_has_is_one(ports):
+    project = "a-" + "b" * (MAX_ID - 2)
+    for tenant in ("north", "south"):
+        name = Names(tenant).stored(collection_name(project), JOINT)
+        ports.collections.create(name, "model-a", DIM)
+        ports.collections.upsert(name, document("d1", tenant), vectors(document("d1", tenant)))
+        assert [each.text for each in ports.collections.document(name, "d1")] == [tenant]
+        assert ports.collections.count(name) == 1
 
 
 def test_a_collection_that_does_not_exist_is_empty_to_read_and_not_found_to_write(ports):
