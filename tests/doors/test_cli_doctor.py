@@ -179,6 +179,25 @@ def test_an_unreachable_ncbi_fails_and_the_rest_is_reported(cli):
     assert found(ran)["versions"][0] == OK
 
 
+def test_the_services_outside_are_asked_only_when_told_to(cli, ncbi):
+    cli.ncbi = ncbi.base_url
+    assert "NCBI's ID converter" not in found(cli("doctor", "--json"))
+    assert ncbi.control.requests() == []
+    asked = found(cli("doctor", "--upstreams", "--json"))
+    assert asked["ncbi"][0] == OK
+    assert asked["NCBI's ID converter"][0] == OK
+    assert {"language model", "issuer's keys", "OpenTelemetry collector"} & asked.keys() == set()
+
+
+def test_they_are_asked_past_the_cache(cli, ncbi):
+    cli.ncbi = ncbi.base_url
+    counts = []
+    for _ in range(2):
+        cli("doctor", "--upstreams", "--json")
+        counts.append(len(ncbi.control.requests()))
+    assert counts[1] == 2 * counts[0] > 0
+
+
 def test_a_failure_of_a_port_is_a_finding():
     def fails():
         raise StoreFailed("the disk is gone; bring it back")

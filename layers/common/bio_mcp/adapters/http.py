@@ -18,3 +18,12 @@ def http_client(**options: Any) -> httpx.Client:
         raise Misconfigured("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read") from None
     except (ValueError, httpx.InvalidURL):
         raise Misconfigured("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY is not the address of a proxy") from None
+
+
+def answers(url: str, timeout_s: float) -> bool:
+    """Whether anything at the address speaks HTTP, whatever it says."""
+    try:
+        with http_client(timeout=timeout_s) as client, client.stream("GET", url):
+            return True
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return False

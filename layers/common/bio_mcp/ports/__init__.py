@@ -177,6 +177,10 @@ class Backends(Protocol):
         """Check the stores of this mode; one finding for each part, and none of them raises."""
         ...
 
+    def upstreams(self) -> Sequence[Finding]:
+        """Ask each configured service outside but NCBI's E-utilities; one finding each, and none of them raises."""
+        ...
+
     def today(self) -> date:
         """Return the day it is at NCBI (US Eastern)."""
         ...

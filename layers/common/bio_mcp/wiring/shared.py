@@ -17,6 +17,7 @@ from bio_mcp.wiring.language_models import LANGUAGE_MODELS
 from bio_mcp.wiring.ncbi import eutils, lookup
 from bio_mcp.wiring.secrets import secret_of
 from bio_mcp.wiring.sources import sources
+from bio_mcp.wiring.upstreams import upstreams
 from bio_mcp.wiring.zotero import check, is_configured, zotero
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ class Shared:
     def zotero_checks(self) -> list[Finding]:
         """Check the library of Zotero, where one is named."""
         return [examine("Zotero", lambda: check(self.zotero))] if is_configured(self.settings) else []
+
+    def upstreams(self) -> list[Finding]:
+        return upstreams(
+            self.settings, lambda: lookup(self.settings, self.entrez, self._opened), lambda: self.language_model
+        )
 
     @lazily
     def language_model(self) -> "LanguageModel | None":

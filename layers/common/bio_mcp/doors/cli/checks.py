@@ -22,9 +22,10 @@ FLAGGED_SHOWN = 5  # answers, at most
 
 
 class DoctorRequest(Request):
-    """`ncbi` asks NCBI, too."""
+    """`ncbi` asks NCBI, too; `upstreams` asks NCBI and every other service that is configured."""
 
     ncbi: bool = False
+    upstreams: bool = False
 
 
 class CheckResult(Response):
@@ -52,8 +53,10 @@ def diagnosis(settings: Settings) -> Tool:
     @tool("corpus.doctor", family=BIO_MCP, scope="admin", timeout=600)
     def doctor(request: DoctorRequest, backends: Backends) -> Diagnosis:
         """Check the installation and its corpus."""
-        corpus = {**CORPUS, "ncbi": ncbi if request.ncbi else ncbi_skipped}
-        found = [*_examined(HERE, settings, backends), *backends.checks(), *_examined(corpus, settings, backends)]
+        corpus = {**CORPUS, "ncbi": ncbi if request.ncbi or request.upstreams else ncbi_skipped}
+        outside = backends.upstreams() if request.upstreams else ()
+        here = [*_examined(HERE, settings, backends), *backends.checks()]
+        found = [*here, *_examined(corpus, settings, backends), *outside]
         return Diagnosis(
             ok=all(each.state != FAIL for each in found), checks=[CheckResult(**asdict(each)) for each in found]
         )

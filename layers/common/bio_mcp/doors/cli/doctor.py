@@ -20,10 +20,15 @@ VERDICTS = {
 
 @click.command("doctor")
 @click.option("--ncbi", is_flag=True, help="Ask NCBI too, within 10 seconds.")
+@click.option("--upstreams", is_flag=True, help="Ask every service that is configured, each within 10 seconds.")
 @answering
-def doctor_command(session: Session, ncbi: bool) -> None:
-    """Check this installation and its corpus, with advice on every problem."""
-    body = session.ask(diagnosis(session.settings), {"ncbi": ncbi})
+def doctor_command(session: Session, ncbi: bool, upstreams: bool) -> None:
+    """Check this installation and its corpus, with advice on every problem.
+
+    --upstreams asks NCBI's E-utilities and its ID converter, and where they are configured the language model (for a
+    few tokens), the issuer of access tokens and the OpenTelemetry collector.
+    """
+    body = session.ask(diagnosis(session.settings), {"ncbi": ncbi, "upstreams": upstreams})
     session.answer(body, render)
     session.code = 0 if body["ok"] else 1
 
