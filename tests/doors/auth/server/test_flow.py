@@ -220,6 +220,7 @@ def test_known_clients_are_connected_by_what_they_publish(team, ann, name):
         {"redirect_uris": []},
         {"redirect_uris": "https://client.example/back"},
         {"redirect_uris": ["http://client.example/back", "javascript:alert(1)"]},
+        {"redirect_uris": ["https://client|example/", 7, None, "https://[::1/"]},
         {"client_secret": "x"},
         {"token_endpoint_auth_method": "client_secret_post"},
         {"token_endpoint_auth_method": "private_key_jwt"},

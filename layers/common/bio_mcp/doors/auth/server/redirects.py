@@ -17,7 +17,7 @@ def is_allowed(uri: str) -> bool:
     try:
         parts = urlsplit(uri)
         host = parts.hostname or ""
-        _ = parts.port
+        AnyUrl(uri)
     except ValueError:
         return False
     if len(uri) > MAX_URI or not uri.isascii() or not uri.isprintable() or " " in uri or "\\" in uri:
