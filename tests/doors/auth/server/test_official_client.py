@@ -9,6 +9,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
+from bio_mcp.callers import Caller
 from tests.doors.auth.minting import RESOURCE
 from tests.doors.auth.server.team import BACK, DOCUMENT, ORIGIN, hidden, parameters
 
@@ -34,15 +35,15 @@ class Memory:
         self.client = client_info
 
 
-def connecting(team, person, memory, document=None, scope=None):
-    """The client's OAuth flow, with a person who allows all that it asks."""
-    answers = []
+def connecting(team, person, memory, document=None, scope=None, allows=(("read", "live"),)):
+    """The client's OAuth flow, with a person who allows all that it asks, or of each time these scopes."""
+    answers, allowed = [], list(allows)
 
     async def redirected(url):
         parts = urlsplit(url)
         assert f"{parts.scheme}://{parts.netloc}" == ORIGIN
         page = person.get(person.get(f"{parts.path}?{parts.query}").headers["location"])
-        form = {**hidden(page), "decision": "allow", "scope": ["read", "live"]}
+        form = {**hidden(page), "decision": "allow", "scope": allowed.pop(0) if len(allowed) > 1 else allowed[0]}
         answers.append(parameters(person.post("/consent", data=form)))
 
     async def returned():
@@ -68,6 +69,21 @@ async def test_it_connects_and_calls(team, ann, era, document):
         memory.tokens = None
     assert echoed.structured_content["texts"] == ["x"]
     assert memory.client.client_id.startswith(document or "registered.")
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", "legacy"])
+async def test_it_asks_for_another_scope_when_a_call_needs_it(team, era):
+    bob, memory = team.person(Caller("bob", frozenset({"read", "sync"}))), Memory()
+    async with (
+        connecting(team, bob, memory, allows=[["read"], ["read", "sync"]]) as http,
+        Client(streamable_http_client(RESOURCE, http_client=http), mode=era) as client,
+    ):
+        listed = {each.name for each in (await client.list_tools()).tools}
+        first = memory.tokens.scope
+        called = await client.call_tool("sample_fail", {})
+    assert (first, "sample_fail" in listed) == ("read", False)
+    assert called.structured_content["error"]["code"] == "STORE"  # it got as far as failing
+    assert set(memory.tokens.scope.split()) == {"read", "sync"}
 
 
 async def test_it_goes_on_with_a_refresh_token(team, ann):
