@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import anyio
 import anyio.to_thread
@@ -207,9 +208,12 @@ def test_the_lambda_handler_reads_the_events_of_other_front_ends(made):
         assert json.loads(answer["body"])["result"]["tools"][0]["name"] == "sample.echo"
 
 
-async def test_calls_that_wait_for_others_leave_the_tools_of_the_corpus_their_threads():
+@pytest.mark.parametrize("open_world", [True, False])
+async def test_a_slow_call_never_holds_up_a_quick_one_whether_it_waits_for_others_or_works(open_world):
     Stalled.over.clear()
-    async with Client(sample_server()) as client, anyio.create_task_group() as calls:
+    tools = [sample.echo, replace(sample.stall, open_world=open_world)]
+    served = mcp_server.server(tools, [], mcp_server.in_process(NO_BACKENDS))
+    async with Client(served) as client, anyio.create_task_group() as calls:
         for _ in range(THREADS + 5):
             calls.start_soon(client.call_tool, "sample_stall", {})
         for _ in range(THREADS):

@@ -48,6 +48,7 @@ INSTRUCTIONS = (
 )
 CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
 PROGRESS_TIMEOUT_S = 1.0  # for a client that asked for progress and does not read it
+QUICK_S = 10  # a tool with a longer time-out may take long
 LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
 
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
@@ -114,12 +115,12 @@ def server(
 
 
 class Running:
-    """Runs tools in worker threads. Those that wait for outside services have threads of their own, which those of the
-    corpus must not wait for."""
+    """Runs tools in worker threads. Each kind of tool has its own: those that wait for outside services, those that may
+    take long, and quick ones, which a slow call never holds up."""
 
     def __init__(self, invoke: Invoke) -> None:
         self._invoke = invoke
-        self._threads = {open_world: Threads() for open_world in (False, True)}
+        self._outside, self._long, self._quick = Threads(), Threads(), Threads()
 
     async def run(
         self, what: Tool | Resource, arguments: Mapping[str, Any], request: RequestContext, seconds: float = inf
@@ -142,10 +143,16 @@ class Running:
             return failed_outcome(what, arguments, problem, correlation_id=call_id, caller=caller)
         invoke = partial(self._invoke, what, arguments, context)
         try:
-            return await self._threads[what.open_world].run(caller, invoke)
+            return await self._threads_of(what).run(caller, invoke)
         except anyio.get_cancelled_exc_class():
             deadline.expire()
             raise
+
+    def _threads_of(self, what: Tool | Resource) -> Threads:
+        """The threads for what is called."""
+        if what.open_world:
+            return self._outside
+        return self._long if what.timeout > QUICK_S else self._quick
 
 
 @dataclass(frozen=True)
