@@ -3,7 +3,7 @@
 import pytest
 
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import DeadlineExceeded, Forbidden, InvalidInput, StoreFailed
+from bio_mcp.errors import BudgetSpent, DeadlineExceeded, Forbidden, InvalidInput, StoreFailed
 from bio_mcp.ingesting.run import KIND, LEASE_S, TOO_LONG
 from tests.corpus import Over
 from tests.ingesting.library import PROJECT, PlainParser
@@ -36,6 +36,19 @@ class EndlessParser(PlainParser):
     def parse(self, content, name, languages=()):
         if name == "z.md":
             raise DeadlineExceeded("out of time")
+        return super().parse(content, name, languages)
+
+
+class SpentParser(PlainParser):
+    """The second document takes more than the caller has left of a budget."""
+
+    def __init__(self):
+        super().__init__()
+        self.spent = [BudgetSpent("your budget of 9 embeddings a day is used up", retry_after_s=7_200)]
+
+    def parse(self, content, name, languages=()):
+        if name == "b.md" and self.spent:
+            raise self.spent.pop()
         return super().parse(content, name, languages)
 
 
@@ -73,6 +86,18 @@ def test_what_one_call_has_no_time_for_is_queued_and_goes_on_where_it_stopped(sl
     after = slow.ingest(deadline=Deadline(300, clock), unattended=True, local=False, job=report.job_id)
     assert (after.state, after.cursor.written, after.job_id) == ("complete", 6, report.job_id)
     assert slow.plain.read.count("0.md") == slow.plain.read.count("5.md") == 1
+
+
+def test_an_ingest_whose_caller_has_spent_a_budget_goes_on_when_there_is_a_new_one(library):
+    library.plain = SpentParser()
+    for name in "abc":
+        library.write(f"{name}.md", f"Text {name}.")
+    report = library.ingest(deadline=Deadline(300))
+    assert (report.state, report.cursor.written) == ("continues", 1)
+    assert report.warnings[-2] == "your budget of 9 embeddings a day is used up; the job goes on then"
+    assert library.continuations.receive(60) is None, "not before there is a new one"
+    after = library.ingest(deadline=Deadline(300), unattended=True, job=report.job_id)
+    assert (after.state, after.cursor.written) == ("complete", 3)
 
 
 def test_the_same_call_again_goes_on_and_then_reports_the_result_once(slow, clock):

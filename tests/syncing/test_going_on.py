@@ -250,7 +250,7 @@ def test_a_sync_whose_caller_has_spent_the_days_budget_goes_on_when_there_is_a_n
     limited = Over(corpus, entrez=spent, continuations=queue)
     body = ask(limited)
     assert body["state"] == "continues"
-    assert body["warnings"][0] == "your budget of 9 requests to NCBI a day is used up; the sync goes on then"
+    assert body["warnings"][0] == "your budget of 9 requests to NCBI a day is used up; the job goes on then"
     assert "used up" in corpus.jobs.get(body["job_id"]).progress["error"]
     assert not work_once(queue, TOOLS, limited)
     clock.now += 7_300

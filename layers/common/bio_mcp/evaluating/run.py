@@ -10,7 +10,6 @@ from typing import Any
 from uuid import uuid4
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, Failure
 from bio_mcp.evaluating.asking import Asking
 from bio_mcp.evaluating.corpora import fill
 from bio_mcp.evaluating.cursor import Cursor, Run
@@ -23,8 +22,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.progress import Progress
-from bio_mcp.syncing.jobs import Cancelled, ended_job, stop_if_cancelled
-from bio_mcp.syncing.time_budget import TimeBudget
+from bio_mcp.syncing.jobs import JobRun, Share, ended_job
 
 TOOL = "eval.run"
 KIND = "evaluation"
@@ -86,16 +84,16 @@ def evaluate(
     """
     if ended := ended_job(job_id, backends, unattended=unattended):
         return result_of(ended)
-    holder, lease = uuid4().hex, f"{KIND}:{request.query_key}"
-    if not backends.leases.acquire(lease, holder, LEASE_S):
+    share, lease = Share(backends, deadline, progress, unattended), f"{KIND}:{request.query_key}"
+    if not backends.leases.acquire(lease, share.holder, LEASE_S):
         return already_running(backends.jobs.latest(KIND, request.query_key))
     try:
         job = _job_of(request, backends, job_id, unattended)
         if isinstance(job, EvaluationReport):
             return job
-        return _Evaluation(job, request, holder, backends, deadline, progress, unattended).run()
+        return _Evaluation(job, request, share).run()
     finally:
-        backends.leases.release(lease, holder)
+        backends.leases.release(lease, share.holder)
 
 
 def _job_of(request: Request, backends: Backends, job_id: str | None, unattended: bool) -> Job | EvaluationReport:
@@ -120,38 +118,39 @@ def _new_job(request: Request, last: Job | None, backends: Backends) -> Job:
     return Job(job_id, KIND, "running", now, now, request.to_json(), Cursor(history=history).to_json())
 
 
-class _Evaluation:
-    """One call's share of a job."""
+class _Evaluation(JobRun[EvaluationReport]):
+    """One call's share of an evaluation."""
 
-    def __init__(
-        self,
-        job: Job,
-        request: Request,
-        holder: str,
-        backends: Backends,
-        deadline: Deadline,
-        progress: Progress,
-        unattended: bool,
-    ) -> None:
-        self.job, self.request, self.holder, self.backends = job, request, holder, backends
-        self.deadline, self.progress, self.unattended = deadline, progress, unattended
-        self.cursor, self.budget = Cursor.from_json(job.cursor), TimeBudget()
+    what = "evaluation of this set"
+    lease_s = LEASE_S
+    cursor: Cursor
 
-    def run(self) -> EvaluationReport:
-        """Ask until all is asked, the time is over or a port fails; the job is saved each time."""
-        self.cursor.expected = len(self.request.questions.questions)
-        self._save("running")
-        try:
-            with self._corpus() as corpus:
-                return self._ended(corpus) if self._asked_all(corpus) else self._continue_later()
-        except DeadlineExceeded:
-            return self._continue_later()
-        except Cancelled as cancelled:
-            return report_of(self.job, self.cursor, "cancelled", str(cancelled))
-        except Failure as failure:
-            self._save("waiting" if failure.retryable else "failed", str(failure))
-            failure.details.setdefault("job_id", self.job.job_id)
-            raise
+    def __init__(self, job: Job, request: Request, share: Share) -> None:
+        super().__init__(share)
+        self.job, self.request, self.cursor = job, request, Cursor.from_json(job.cursor)
+        self.cursor.expected = len(request.questions.questions)
+
+    def work(self) -> EvaluationReport:
+        """Ask until all is asked, and write the report."""
+        with self._corpus() as corpus:
+            return self._ended(corpus) if self._asked_all(corpus) else self.continue_later()
+
+    def report(self, state: str, *notes: str) -> EvaluationReport:
+        """Report how far the evaluation is."""
+        return report_of(self.job, self.cursor, state, *notes)
+
+    def counts(self) -> dict[str, int]:
+        """Questions."""
+        return {"processed": self.cursor.done, "expected": self.cursor.expected}
+
+    def continuation(self) -> dict[str, Any]:
+        """The same evaluation, by the job's id."""
+        return continuation(self.job)
+
+    def save(self, state: str, problem: str | None = None) -> None:
+        """Renew the lease and save the job."""
+        self.renew()
+        super().save(state, problem)
 
     def _corpus(self) -> AbstractContextManager[Backends]:
         """The corpus that is asked: the set's own, or the running one."""
@@ -167,13 +166,13 @@ class _Evaluation:
             return False
         asking = Asking(corpus, self.deadline, answers=any(each.of_answers for each in self.request.metrics))
         for number, question in enumerate(self.request.questions.questions[self.cursor.done :], 1):
-            stop_if_cancelled(self.job, self.backends)
+            self.stop_if_cancelled()
             if not self.budget.allows(self.deadline):
                 return False
             self.cursor.outcomes.append(asking.ask(question))
             self.progress(self.cursor.done, self.cursor.expected, "questions")
             if number % SAVED_EVERY == 0:
-                self._save("running")
+                self.save("running")
         return True
 
     def _ended(self, corpus: Backends) -> EvaluationReport:
@@ -183,8 +182,8 @@ class _Evaluation:
         run = Run(instant(self.backends.now()), self.request.questions.version, self.request.model, results)
         report = page(self.request.questions, self.request.metrics, run, self.cursor.history, self.cursor.outcomes)
         self.cursor.ended(run, self.backends.blobs.put(FOLDER, report.encode(), ".html"))
-        self._save("succeeded")
-        return report_of(self.job, self.cursor, "complete")
+        self.save("succeeded")
+        return self.report("complete")
 
     def _warnings(self, corpus: Backends) -> list[str]:
         """A sentence where papers that should be found are not in the corpus."""
@@ -193,21 +192,3 @@ class _Evaluation:
         if not missing:
             return []
         return [f"{missing:,} of the {len(right):,} right papers are not in the corpus, and count as not found"]
-
-    def _continue_later(self) -> EvaluationReport:
-        """Save the job, queue its continuation, and report how far it is."""
-        self._save("waiting")
-        self.backends.continuations.send(continuation(self.job))
-        return report_of(
-            self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
-        )
-
-    def _save(self, state: str, error: str | None = None) -> None:
-        """Renew the lease and save the job. Raises `Conflict` when the lease was lost: another run is at work."""
-        if not self.backends.leases.acquire(self.job.lease, self.holder, LEASE_S):
-            raise Conflict("another run took over the evaluation of this set", job_id=self.job.job_id)
-        job, cursor = self.job, self.cursor
-        job.state, job.updated, job.cursor = state, self.backends.now(), cursor.to_json()
-        job.progress = {"processed": cursor.done, "expected": cursor.expected}
-        job.progress |= {"error": error, "reported": not self.unattended}
-        self.backends.jobs.put(job)

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import Conflict, DeadlineExceeded, Failure, InvalidInput, NotFound, UpstreamFailed
+from bio_mcp.errors import DeadlineExceeded, InvalidInput, NotFound, UpstreamFailed
 from bio_mcp.ingesting.cursor import Cursor
 from bio_mcp.ingesting.feeds import Entry, Feed
 from bio_mcp.ingesting.reports import IngestReport, already_running, report_of, result_of, unread_result
@@ -22,8 +22,7 @@ from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.progress import Progress
-from bio_mcp.syncing.jobs import Cancelled, ended_job, stop_if_cancelled
-from bio_mcp.syncing.time_budget import TimeBudget
+from bio_mcp.syncing.jobs import JobRun, Share, ended_job
 
 TOOL = "ingest_from_source"
 BATCH_TOOL = "ingest.run"  # which also reads what documents state
@@ -89,8 +88,8 @@ def ingest(
     """
     if ended := ended_job(job_id, backends, unattended=unattended):
         return result_of(ended)
-    lease, holder = _new_job(request, backends).lease, uuid4().hex
-    if not backends.leases.acquire(lease, holder, LEASE_S):
+    lease, share = _new_job(request, backends).lease, Share(backends, deadline, progress, unattended)
+    if not backends.leases.acquire(lease, share.holder, LEASE_S):
         return already_running(backends.jobs.latest(request.kind, request.query_key))
     try:
         last = backends.jobs.latest(request.kind, request.query_key)
@@ -99,9 +98,9 @@ def ingest(
         if not unattended and (result := unread_result(last, request.to_json(), backends)):
             return result
         job = _resumed(last, request, backends, deadline) or _new_job(request, backends, _planned(last, request))
-        return _Run(request.tool, job, holder, backends, deadline, progress, unattended).run(feed, settling)
+        return _Run(request.tool, job, feed, settling, share).run()
     finally:
-        backends.leases.release(lease, holder)
+        backends.leases.release(lease, share.holder)
 
 
 def _resumed(last: Job | None, request: Request, backends: Backends, deadline: Deadline) -> Job | None:
@@ -130,48 +129,44 @@ def _new_job(request: Request, backends: Backends, planned: dict[str, str] | Non
     return Job(job_id, request.kind, "running", now, now, request.to_json(), Cursor(planned=planned or {}).to_json())
 
 
-class _Run:
-    """One call's share of a job."""
+class _Run(JobRun[IngestReport]):
+    """One call's share of an ingest."""
+
+    what = "ingest of this source"
+    lease_s = LEASE_S
+    cursor: Cursor
 
     def __init__(
-        self,
-        tool: str,
-        job: Job,
-        holder: str,
-        backends: Backends,
-        deadline: Deadline,
-        progress: Progress,
-        unattended: bool,
+        self, tool: str, job: Job, feed: Feed, settling: Callable[[Job, Cursor], Settles], share: Share
     ) -> None:
-        self.tool, self.job, self.holder, self.backends, self.unattended = tool, job, holder, backends, unattended
-        self.deadline, self.progress, self.budget = deadline, progress, TimeBudget()
+        super().__init__(share)
+        self.tool, self.job, self.feed, self.settling = tool, job, feed, settling
         self.cursor, self._since = Cursor.from_json(job.cursor), monotonic()
 
-    def run(self, feed: Feed, settling: Callable[[Job, Cursor], Settles]) -> IngestReport:
-        """Go through the documents until all are done, the time is over or a port fails; the job is saved each time."""
-        self._save("running")
-        try:
-            return self._all(feed, settling(self.job, self.cursor))
-        except DeadlineExceeded:
-            return self._continue_later()
-        except Cancelled as cancelled:
-            return report_of(self.job, self.cursor, "cancelled", str(cancelled))
-        except Failure as failure:
-            self._save("waiting" if failure.retryable else "failed", str(failure))
-            failure.details.setdefault("job_id", self.job.job_id)
-            raise
-
-    def _all(self, feed: Feed, settling: Settles) -> IngestReport:
-        waiting = self.cursor.rest(feed.entries())
-        for place, entry in enumerate(waiting):
+    def work(self) -> IngestReport:
+        """Go through the documents, one by one."""
+        settling = self.settling(self.job, self.cursor)
+        for place, entry in enumerate(self.cursor.rest(self.feed.entries())):
             if not self._may_go_on(entry):
-                return self._continue_later()
+                return self.continue_later()
             self._one(entry, settling, whole_call=self.unattended and not place)
-            self._save("running")
-        self.cursor.warn(*feed.finish())
+            self.save("running")
+        self.cursor.warn(*self.feed.finish())
         self.progress(self.cursor.done, self.cursor.expected, "")
-        self._save("succeeded")
-        return report_of(self.job, self.cursor, "complete")
+        self.save("succeeded")
+        return self.report("complete")
+
+    def report(self, state: str, *notes: str) -> IngestReport:
+        """Report how far the ingest is."""
+        return report_of(self.job, self.cursor, state, *notes)
+
+    def counts(self) -> dict[str, int]:
+        """Documents."""
+        return {"processed": self.cursor.done, "expected": self.cursor.expected}
+
+    def continuation(self) -> dict[str, Any]:
+        """The same ingest, by the job's id."""
+        return continuation(self.tool, self.job)
 
     def _one(self, entry: Entry, settling: Settles, *, whole_call: bool) -> None:
         """Bring in one document. One that cannot be read is a warning, and so is one that takes too long twice."""
@@ -191,25 +186,13 @@ class _Run:
 
         Raises `Conflict` when the lease was lost: another run is at work, and nothing more may be written.
         """
-        if not self.backends.leases.acquire(self.job.lease, self.holder, LEASE_S):
-            raise Conflict("another run took over the ingest of this source", job_id=self.job.job_id)
-        stop_if_cancelled(self.job, self.backends)
+        self.renew()
+        self.stop_if_cancelled()
         self.progress(self.cursor.done, self.cursor.expected, entry.name)
         return self.budget.allows(self.deadline)
 
-    def _save(self, state: str, error: str | None = None) -> None:
-        """Save the job with its cursor. Whoever asks about the job reads its progress here."""
-        job, cursor, now = self.job, self.cursor, monotonic()
-        cursor.seconds, self._since = cursor.seconds + now - self._since, now
-        job.state, job.updated, job.cursor = state, self.backends.now(), cursor.to_json()
-        job.progress = {"processed": cursor.done, "expected": cursor.expected}
-        job.progress |= {"error": error, "reported": not self.unattended}
-        self.backends.jobs.put(job)
-
-    def _continue_later(self) -> IngestReport:
-        """Save the job, queue its continuation, and report how far it is."""
-        self._save("waiting")
-        self.backends.continuations.send(continuation(self.tool, self.job))
-        return report_of(
-            self.job, self.cursor, "continues", f"{self.job.job_id} continues by itself; ask again for its result"
-        )
+    def save(self, state: str, problem: str | None = None) -> None:
+        """Save the job, and the time that it took."""
+        now = monotonic()
+        self.cursor.seconds, self._since = self.cursor.seconds + now - self._since, now
+        super().save(state, problem)

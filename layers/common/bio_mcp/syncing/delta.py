@@ -11,10 +11,8 @@ from datetime import date, timedelta
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
-from uuid import uuid4
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import BudgetSpent, Conflict, DeadlineExceeded, Failure
 from bio_mcp.literature.clock import utc
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
@@ -22,9 +20,9 @@ from bio_mcp.ports.state import Job
 from bio_mcp.progress import Progress
 from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.syncing import retractions
-from bio_mcp.syncing.cursor import MISSING_DAYS, first_few
+from bio_mcp.syncing.cursor import MISSING_DAYS, Cursor, first_few
 from bio_mcp.syncing.fetching import Fetching
-from bio_mcp.syncing.jobs import Cancelled, ended_job, stop_if_cancelled
+from bio_mcp.syncing.jobs import JobRun, Share, ended_job
 from bio_mcp.syncing.planning import KIND, plan, resume_or_start
 from bio_mcp.syncing.reports import (
     SyncReport,
@@ -36,7 +34,6 @@ from bio_mcp.syncing.reports import (
     unread_result,
 )
 from bio_mcp.syncing.settling import settle
-from bio_mcp.syncing.time_budget import TimeBudget
 from bio_mcp.syncing.watermarks import draw_back
 from bio_mcp.syncing.windows import FIELDS, check_term
 
@@ -88,8 +85,8 @@ def sync_delta(
         request["known_only"] = True
     if ended := ended_job(job_id, backends, unattended=unattended):
         return result_of(ended)
-    holder = uuid4().hex
-    if not backends.leases.acquire(lease_name(query_key), holder, LEASE_S):
+    share = Share(backends, deadline, progress, unattended)
+    if not backends.leases.acquire(lease_name(query_key), share.holder, LEASE_S):
         return already_running(backends.jobs.latest(KIND, query_key, request["term"]), query_key)
     try:
         last = backends.jobs.latest(KIND, query_key, request["term"])
@@ -97,49 +94,43 @@ def sync_delta(
             return result_by_id(job_id, backends, unattended)
         if not unattended and (result := unread_result(last, request, backends)):
             return result
-        run = _Run(request, holder, backends, deadline, progress, unattended, max_records)
+        run = _Run(request, share, max_records)
         run.cursor.warn(*([] if unattended else history(last)))
         return run.run()
     finally:
-        backends.leases.release(lease_name(query_key), holder)
+        backends.leases.release(lease_name(query_key), share.holder)
 
 
-class _Run:
-    """One call's share of a job: steps until the work or the time ends."""
+class _Run(JobRun[SyncReport]):
+    """One call's share of a sync."""
 
-    def __init__(
-        self,
-        request: dict[str, Any],
-        holder: str,
-        backends: Backends,
-        deadline: Deadline,
-        progress: Progress,
-        unattended: bool,
-        max_records: int,
-    ) -> None:
-        self.request, self.holder, self.backends, self.unattended = request, holder, backends, unattended
-        self.deadline, self.progress, self.budget = deadline, progress, TimeBudget()
-        self.job, self.cursor = resume_or_start(request, backends, deadline, max_records)
+    lease_s = LEASE_S
+    cursor: Cursor
 
-    def run(self) -> SyncReport:
-        """Step until the job is done, the time is over or a port fails; the job is saved in each case."""
-        self._save("running")
-        try:
-            while self._has_work():
-                if not self._may_go_on() or not self._step():
-                    return self._continue_later()
-                self._save("running")
-        except DeadlineExceeded:
-            return self._continue_later()
-        except Cancelled as cancelled:
-            return report_of(self.job, self.cursor, "cancelled", str(cancelled))
-        except Failure as failure:
-            if isinstance(failure, BudgetSpent) and failure.retry_after_s is not None:
-                return self._continue_later(f"{failure}; the sync goes on then", failure.retry_after_s)
-            self._save("waiting" if failure.retryable else "failed", str(failure))
-            failure.details.setdefault("job_id", self.job.job_id)
-            raise
+    def __init__(self, request: dict[str, Any], share: Share, max_records: int) -> None:
+        super().__init__(share)
+        self.request, self.what = request, f"sync of {request['query_key']!r}"
+        self.job, self.cursor = resume_or_start(request, self.backends, self.deadline, max_records)
+
+    def work(self) -> SyncReport:
+        """Step until all is settled, and move the watermarks."""
+        while self._has_work():
+            if not self._may_go_on() or not self._step():
+                return self.continue_later()
+            self.save("running")
         return self._finish()
+
+    def report(self, state: str, *notes: str) -> SyncReport:
+        """Report how far the sync is."""
+        return report_of(self.job, self.cursor, state, *notes)
+
+    def counts(self) -> dict[str, int]:
+        """Records, with those of a batch that is durable in part."""
+        return {"processed": self.cursor.processed + len(self.cursor.partial), "expected": self.cursor.total}
+
+    def continuation(self) -> dict[str, Any]:
+        """The same sync, by the job's id."""
+        return continuation(self.job)
 
     def _has_work(self) -> bool:
         cursor = self.cursor
@@ -215,31 +206,15 @@ class _Run:
 
         Raises `Conflict` when the lease was lost: another run is at work, and nothing more may be written.
         """
-        if not self.backends.leases.acquire(lease_name(self.request["query_key"]), self.holder, LEASE_S):
-            raise Conflict(f"another run took over the sync of {self.request['query_key']!r}", job_id=self.job.job_id)
-        stop_if_cancelled(self.job, self.backends)
+        self.renew()
+        self.stop_if_cancelled()
         cursor = self.cursor
         done, total = cursor.processed + len(in_batch), cursor.total
         if in_batch and (self.backends.now() - self.job.updated).total_seconds() >= SAVE_S:
             cursor.partial = {**in_batch, **cursor.partial}
-            self._save("running")
+            self.save("running")
         self.progress(done, total, f"{done:,} of {total:,} records")
         return self.budget.allows(self.deadline)
-
-    def _save(self, state: str, error: str | None = None) -> None:
-        """Save the job with its cursor. Whoever asks about the job reads its progress here."""
-        job, cursor = self.job, self.cursor
-        job.state, job.updated, job.cursor = state, self.backends.now(), cursor.to_json()
-        job.progress = {"processed": cursor.processed + len(cursor.partial), "expected": cursor.total}
-        job.progress |= {"error": error, "reported": not self.unattended}
-        self.backends.jobs.put(job)
-
-    def _continue_later(self, reason: str | None = None, wait_s: float = 0) -> SyncReport:
-        """Save the job, queue its continuation, due in `wait_s`, and report how far it is."""
-        self._save("waiting", reason)
-        self.backends.continuations.send(continuation(self.job), wait_s)
-        later = f"{self.job.job_id} continues by itself; ask again for its result"
-        return report_of(self.job, self.cursor, "continues", *filter(None, [reason]), later)
 
     def _finish(self) -> SyncReport:
         """Move the watermarks if every record is settled, and report.
@@ -261,5 +236,5 @@ class _Run:
             newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None
             days = dict.fromkeys(FIELDS, settled_day)
             self.backends.checkpoints.advance(key, self.request["term"], utc(newest) if newest else None, days)
-        self._save("failed" if shortfalls else "succeeded")
-        return report_of(self.job, cursor, "incomplete" if shortfalls else "complete")
+        self.save("failed" if shortfalls else "succeeded")
+        return self.report("incomplete" if shortfalls else "complete")
