@@ -6,12 +6,15 @@ import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.deadline import Deadline
+from bio_mcp.doors.auth.access import access
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.doors.mcp.tasks import EXTENSION, WAIT_S
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.settings import Settings
 from bio_mcp.syncing.stopping import stall
 from tests.corpus import Corpus
+from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.serving import running
 from tests.doors.wire import post
 
@@ -137,6 +140,20 @@ def test_an_update_of_a_task_is_acknowledged_and_changes_nothing(served):
     made = begun(served)
     assert asked(served, "tasks/update", taskId=made["taskId"], inputResponses={})["result"]["resultType"] == "complete"
     assert task(served, made["taskId"])["status"] == "working"
+
+
+def test_to_end_a_task_takes_the_scope_that_ending_a_job_takes(corpus):
+    settings = Settings(auth_secret=SECRET)
+    app = mcp_http.application(settings, mcp_server.in_process(corpus), access(settings), public=True)
+    with running(app) as base:
+
+        def cancelled_by(scope):
+            token = f"Bearer {hs256(scope=scope)}"
+            return post(f"{base}/mcp", "tasks/cancel", {**DECLARED, "taskId": "sync_nothing"}, authorization=token)
+
+        assert cancelled_by("read sync").status_code == 403
+        assert 'scope="admin"' in cancelled_by("read sync").headers["www-authenticate"]
+        assert cancelled_by("read admin").json()["error"]["code"] == -32602, "there is no such task"
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
