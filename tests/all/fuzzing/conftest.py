@@ -22,7 +22,7 @@ def corpus(tmp_path_factory):
         (documents / each).parent.mkdir(parents=True)
         shutil.copy(ROOT / each, documents / each)
     made = Corpus(home, articles())
-    made.settings = Settings(home=home, ingest_roots=(str(documents),), ncbi_api_key=KEY)
+    made.settings = Settings(home=home, ingest_roots=(str(documents),), ncbi_api_key=KEY, caller_budgets=("none",))
     import_records(made.articles, made)
     add_project(made)
     add_graph(made)

@@ -6,19 +6,26 @@ import random
 import socket
 import threading
 from contextlib import contextmanager
+from functools import partial
+from urllib.parse import urlencode
 
 import httpx
 import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.auth import site
 from bio_mcp.doors.auth.access import access
+from bio_mcp.doors.auth.sessions import Sessions, SignedIn
+from bio_mcp.doors.console.routes import routes
 from bio_mcp.doors.local import Server
 from bio_mcp.doors.mcp.http import application
 from bio_mcp.doors.mcp.server import in_process
+from bio_mcp.doors.readiness import parts_of
+from bio_mcp.errors import InvalidInput
 from bio_mcp.settings import Settings
 from tests.all.fuzzing.conftest import told
 from tests.all.fuzzing.values import STRINGS, arguments, hostile, spoiled
-from tests.doors.auth.minting import SECRET, hs256
+from tests.doors.auth.minting import RESOURCE, SECRET, hs256
 from tests.doors.wire import ACCEPT, HANDSHAKES, MODERN
 from tests.examples import EXAMPLES
 
@@ -30,7 +37,23 @@ METHODS = (
     "completion/complete", "prompts/get", "sampling/createMessage", "tasks/get", "subscriptions/listen",
     "tools/", "__init__", "",
 )  # fmt: skip
-PATHS = ("/mcp", "/mcp/", "/", "/health", "/ready", "/.well-known/oauth-protected-resource", "/sign-in", "/papers/1")
+LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_RESOURCE_URL": RESOURCE, "MCP_CALLS_PER_MINUTE": "0"}
+PATHS = (
+    "/mcp", "/mcp/", "/", "/?q=", "/health", "/ready", "/.well-known/oauth-protected-resource", "/sign-in", "/papers/1",
+    "/.well-known/oauth-authorization-server", "/.well-known/mcp/server-card.json", "/papers/", "/static/", "/connect",
+    "/corpora", "/syncs", "/projects", "/projects/", "/evaluation", "/authorize?client_id=", "/authorize?redirect_uri=",
+    "/sign-in?code=", "/sign-in?next=", "/static/../../../../etc/passwd", "/static/%2e%2e%2fpages.py",
+)  # fmt: skip
+FORMS = {
+    "/answer": {"q": "lung cancer"},
+    "/sign-in": {"code": "x", "next": "/"},
+    "/sign-out": {"csrf": "x"},
+    "/authorize": {"client_id": "x", "redirect_uri": "http://127.0.0.1:1/", "response_type": "code", "state": "x"},
+    "/consent": {"csrf": "x", "decision": "allow"},
+    "/token": {"grant_type": "authorization_code", "code": "x", "code_verifier": "y" * 43, "client_id": "x"},
+    "/register": {"redirect_uris": "http://127.0.0.1:1/", "client_name": "x"},
+    "/revoke": {"token": "x", "client_id": "x"},
+}
 
 
 @contextmanager
@@ -49,12 +72,22 @@ def serving(app):
 
 @pytest.fixture(scope="module", params=["open", "locked"])
 def port(request, corpus):
-    """A server that serves this machine without tokens, or everybody with them."""
+    """A server as `bio-mcp serve` makes it: for this machine without tokens, or for everybody, who may sign in."""
     locked = request.param == "locked"
-    settings = Settings.from_env({"MCP_AUTH_SECRET_KEY": SECRET}) if locked else Settings()
-    app = application(settings, in_process(corpus), access(settings), public=locked)
-    with serving(app) as port:
+    settings = Settings.from_env(LOCKED if locked else {})
+    allowed, invoke = access(settings), in_process(corpus)
+    sessions = Sessions(lambda: corpus.authorizations, https=locked)
+    pages = [
+        *site.routes(allowed, sessions, lambda: corpus.authorizations, nothing_published),
+        *routes(invoke, partial(SignedIn, access=allowed, sessions=sessions), resource=settings.resource_url),
+    ]
+    with serving(application(settings, invoke, allowed, public=locked, pages=pages, parts=parts_of(corpus))) as port:
         yield port
+
+
+def nothing_published(_address):
+    """Stands in for the network, to which no test goes."""
+    raise InvalidInput("there is no document")
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +100,7 @@ def no_errors_logged(caplog):
 
 @pytest.fixture(scope="module")
 def token():
-    return hs256(sub="mallory")
+    return hs256(sub="mallory", audience=RESOURCE)
 
 
 def headers(rng, token, message):
@@ -160,6 +193,25 @@ def test_no_request_line_breaks_a_page(corpus, port, token):
         given = {"host": b"localhost", **headers(rng, token, None), "connection": b"close"}
         lines = [line.replace(b"\n", b"?") + b" HTTP/1.1", *(b"%s: %s" % (k.encode(), v) for k, v in given.items())]
         check_bytes(corpus, exchanged(port, b"\r\n".join(lines) + b"\r\n\r\n"), lines)
+    assert works(port, token)
+
+
+def test_no_form_breaks_a_page(corpus, port, token):
+    rng = random.Random("forms")  # noqa: S311
+    with httpx.Client(timeout=30, follow_redirects=False) as client:
+        for _ in range(EACH):
+            path, fields = rng.choice(list(FORMS.items()))
+            given, sent = headers(rng, token, None), dict(fields)
+            for _ in range(rng.choice((0, 1, 2))):
+                sent[rng.choice([*sent, "csrf", "next", "resource", "scope"])] = rng.choice(STRINGS)[:2_000]
+            kind = rng.choice(
+                ("application/x-www-form-urlencoded", "application/json", "multipart/form-data", "text/x")
+            )
+            form = urlencode(sent, errors="replace") if "form-urlencoded" in kind else json.dumps(sent)
+            given["content-type"] = kind.encode()
+            answer = client.post(f"http://127.0.0.1:{port}{path}", content=form.encode(), headers=given)
+            check(corpus, answer, (path, sent, given))
+            assert "evil.example" not in answer.headers.get("location", ""), (path, sent)
     assert works(port, token)
 
 
