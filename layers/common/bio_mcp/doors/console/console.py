@@ -16,6 +16,7 @@ from bio_mcp.doors.console.headers import PRIVATE
 from bio_mcp.doors.console.rendering import render
 from bio_mcp.doors.mcp.server import Running
 from bio_mcp.tool import Context, Resource, Tool
+from bio_mcp.untrusted import addressing_a_model
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -42,7 +43,8 @@ class Console:
 
     def page(self, request: Request, template: str, status: int = HTTPStatus.OK, **values: Any) -> Response:
         """The page that `template` makes of `values`, in the console's layout."""
-        shell = {"menu": self.menu, "path": request.url.path, "caller": caller_of(request)}
+        shell: dict[str, Any] = {"menu": self.menu, "path": request.url.path, "caller": caller_of(request)}
+        shell["addresses_a_model"] = bool(addressing_a_model(values.get("data")))
         return HTMLResponse(render(template, **shell, **values), status, PRIVATE)
 
     def failure(self, request: Request, outcome: Outcome) -> Response:
