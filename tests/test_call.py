@@ -328,3 +328,9 @@ def test_a_tool_runs_on_behalf_of_its_caller():
     ada = Caller("ada")
     ask(notes, {}, caller=ada)
     assert (seen, current_caller()) == ([ada], None)
+
+
+def test_an_address_with_half_a_character_is_refused_before_any_store_is_asked():
+    outcome = read(sample.paper, {"pmid": "\ud800"}, NO_BACKENDS)
+    assert outcome.body["error"]["code"] == "VALIDATION"
+    assert "half a character" in outcome.body["error"]["message"]

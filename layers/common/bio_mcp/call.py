@@ -6,6 +6,7 @@ Every call of every door passes here exactly once, and nothing raised by a tool 
 import hashlib
 import json
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,6 +124,8 @@ def read(
 
     def run() -> BaseModel:
         spend("calls")
+        if any(re.search("[\ud800-\udfff]", each) for each in parameters.values()):
+            raise InvalidInput("the address of the resource is no text; it has half a character")
         return resource.run(seen, **wanted)
 
     return _account(resource, run, dict(parameters), context, meter=_meter(backends, caller))

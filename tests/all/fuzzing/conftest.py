@@ -8,6 +8,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import import_records
 from tests.sample_corpus import ROOT, Corpus, articles
 from tests.sample_graph import add_graph
+from tests.sample_job import add_job
 from tests.sample_project import add_project
 
 DOCUMENTS = ("docs/glossary.md", "events/evaluate/questions.jsonl")  # of examples
@@ -26,6 +27,7 @@ def corpus(tmp_path_factory):
     import_records(made.articles, made)
     add_project(made)
     add_graph(made)
+    add_job(made)
     yield made
     made.close()
 
