@@ -67,6 +67,18 @@ def test_mcp_http_refuses_who_has_none(local):
     assert local.invoke("mcp_http", event)["statusCode"] == 401
 
 
+def test_console_shows_a_page_to_who_has_a_token(local, synced):
+    answer = local.invoke("console", local.event(ROOT / "events/console/corpora.json"))
+    assert answer["statusCode"] == 200
+    assert "<h1>Corpora</h1>" in answer["body"]
+
+
+def test_authorize_shows_where_one_signs_in(local):
+    answer = local.invoke("authorize", local.event(ROOT / "events/authorize/sign_in.json"))
+    assert answer["statusCode"] == 200
+    assert "<form" in answer["body"]
+
+
 # ---- the function that ingests, as a container image ----
 
 PROJECT = "lab/scans"

@@ -17,6 +17,7 @@ from tests.sam_local.image import ARCH
 from tests.sam_local.local import FUNCTIONS, SamLocal, sam_local
 from tests.sample_graph import write_graph
 
+DOORS = ("McpHttpFunction", "ConsoleFunction", "AuthorizeFunction")
 FIRST = {"query_key": "first", "term": "17727691[uid] OR obesity OR migraine"}  # what the events are about
 PROJECT = "lab"  # what those of projects are about
 SHOWN = 160  # characters
@@ -70,10 +71,10 @@ def _keep(local: SamLocal) -> None:
 
 
 def by_hand(variables: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
-    """The variables with which the front door lets in the access token that its events bring."""
+    """The variables with which the endpoint and the console let in the access token that their events bring."""
     [secret] = re.findall(r"```text\n(.+)\n```", (ROOT / "events/README.md").read_text())[:1]
     door = {"MCP_AUTH_SECRET_KEY": secret, "MCP_AUTH_AUDIENCE": "bio-mcp"}
-    return {**variables, "McpHttpFunction": {**variables["McpHttpFunction"], **door}}
+    return {**variables, **{name: {**variables[name], **door} for name in DOORS if name in variables}}
 
 
 if __name__ == "__main__":

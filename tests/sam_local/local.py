@@ -27,7 +27,7 @@ class SamLocal:
     def event(self, path: Path) -> dict[str, Any]:
         """The event of a file; one of the HTTP API comes with an access token, as a client would send it."""
         event: dict[str, Any] = json.loads(path.read_text())
-        if "headers" in event:
+        if "authorization" in event.get("headers", {}):
             event["headers"]["authorization"] = f"Bearer {self.cloud.stack.token()}"
         return event
 
