@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.emulated.build import ARCH, BUILT, build
 from tests.emulated.clients import connect
-from tests.emulated.deploying import deploy
+from tests.emulated.deploying import NO_CANARY, deploy
 from tests.emulated.emulator import Emulator, emulator
 from tests.emulated.stack import Stack
 from tests.eutils_server.client import Running, running
@@ -19,9 +19,6 @@ from tests.opensearch_node.jvm import Node, free_port, start
 NAME = "bio-mcp"
 LOOPBACK = "127.0.0.1"
 AUTH_SECRET, NCBI_KEY = "bio-mcp/mcp-auth", "bio-mcp/ncbi-key"
-CANARY = (
-    "        Enabled:\n          Ref: Canary"  # which the emulator's SAM does not resolve, and it has no CodeDeploy
-)
 CORPUS = "scheduled"  # the query key of the template's schedule
 TESTS = Path(__file__).parents[1]
 SAMPLES = (
@@ -104,8 +101,8 @@ def cloud(
         to = connect(endpoint)
         secret = _secret(to("secretsmanager"), AUTH_SECRET)
         _secret(to("secretsmanager"), NCBI_KEY)
-        unpacked = str(BUILT / "InferenceLayer/models")  # it unpacks layers elsewhere
-        edits = {"/opt/models": unpacked, CANARY: CANARY.replace("\n          Ref: Canary", " false")} if own else {}
+        unpacked = {"/opt/models": str(BUILT / "InferenceLayer/models")}  # it unpacks layers elsewhere
+        edits = {**unpacked, **NO_CANARY} if own else {}
         outputs = deploy(to, template, NAME, given, edits)
         yield Cloud(Stack(NAME, endpoint, outputs, secret), ncbi, search, own)
 

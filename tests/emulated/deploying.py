@@ -18,6 +18,9 @@ from tests.emulated.clients import Connect
 BUCKET = "deployed-artefacts"
 LOCAL = re.compile(r"^( +(?:CodeUri|ContentUri): )(?!s3:)(\S+)$", re.MULTILINE)
 NO_EDITS: Mapping[str, str] = MappingProxyType({})
+NO_CANARY: Mapping[str, str] = MappingProxyType(  # the emulator has no CodeDeploy, and resolves no parameter for SAM
+    {"        Enabled:\n          Ref: Canary": "        Enabled: false"}
+)
 WAIT_S = 120
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import jwt
 
+from bio_mcp.callers import SCOPES
 from tests.emulated.clients import connect
 
 T = TypeVar("T")
@@ -46,7 +47,9 @@ class Stack:
         return f"{self.endpoint}/_aws/execute-api/{self.outputs['ApiId']}/$default/mcp"
 
     def token(self, lives_s: int = 3600) -> str:
+        """An access token with every scope."""
         claims = {"sub": "developer", "aud": self.outputs["McpUrl"], "exp": int(time.time()) + lives_s}
+        claims["scope"] = " ".join(SCOPES)
         return jwt.encode(claims, self.secret, "HS256")
 
     def invoke(self, function: str, event: Mapping[str, Any]) -> Any:

@@ -50,9 +50,8 @@ def deployed(project, endpoint, *options, typed=""):
 def scheduled(endpoint, key):
     """The term that the schedule for `key` sends."""
     schedules = connect(endpoint)("scheduler")
-    inputs = [
-        schedules.get_schedule(Name=each["Name"])["Target"]["Input"] for each in schedules.list_schedules()["Schedules"]
-    ]
+    targets = [schedules.get_schedule(Name=each["Name"])["Target"] for each in schedules.list_schedules()["Schedules"]]
+    inputs = [each["Input"] for each in targets if "Input" in each]  # the heartbeat's has none
     [event] = [each for each in map(json.loads, inputs) if each["arguments"]["query_key"] == key]
     return event["arguments"]["term"]
 

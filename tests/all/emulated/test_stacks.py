@@ -5,7 +5,7 @@ import pytest
 from scripts.configure_stack import stamped
 from tests.emulated.build import ARCH, build
 from tests.emulated.clients import connect
-from tests.emulated.deploying import deploy
+from tests.emulated.deploying import NO_CANARY, deploy
 from tests.emulated.emulator import emulator
 
 pytestmark = pytest.mark.timeout(300)
@@ -23,7 +23,7 @@ def deployed():
         def deployed(name, mcp_layer="McpLayer", **given):
             text = template.read_text()
             changed = stamped(text, given).replace("ContentUri: McpLayer", f"ContentUri: {mcp_layer}")
-            deploy(to, template, name, {**least, **given}, {text: changed})
+            deploy(to, template, name, {**least, **given}, {text: changed, **NO_CANARY})
             return to
 
         yield deployed

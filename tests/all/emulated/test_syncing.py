@@ -55,7 +55,7 @@ def scheduled(stack, query_key):
     """The schedule for a query, as `get_schedule` tells it."""
     schedules = stack.client("scheduler")
     every = [schedules.get_schedule(Name=each["Name"]) for each in schedules.list_schedules()["Schedules"]]
-    [found] = [each for each in every if f'"{query_key}"' in each["Target"]["Input"]]
+    [found] = [each for each in every if f'"{query_key}"' in each["Target"].get("Input", "")]
     return found
 
 
