@@ -16,7 +16,8 @@ PUBLIC = {
     for name, each in vars(module).items()
     if inspect.isclass(each) and each.__module__ == module.__name__ and not name.startswith("_")
 }
-GIVEN_BY_WIRING = {"Cache", "RateLimiter", "Functions", "Recorder", "Watch"}  # to adapters, to a door, to `call`
+# To adapters, to a door, to `call`.
+GIVEN_BY_WIRING = {"Authorizations", "Budgets", "Cache", "Functions", "RateLimiter", "Recorder", "Watch"}
 
 
 def test_every_port_is_given_by_backends():

@@ -113,7 +113,7 @@ BAD_HS256 = {
     "padding": (hs256() + "=", UNREADABLE),
     "something after it": (hs256() + ",,", UNREADABLE),
     "expired": (hs256(exp=int(time.time()) - 60), "the token has expired"),
-    "not valid yet": (hs256(nbf=int(time.time()) + 300), "the token is not valid yet"),
+    "not valid yet": (hs256(nbf=int(time.time()) + 86_400), "the token is not valid yet"),
     "issued tomorrow": (hs256(iat=int(time.time()) + 86_400), "the token is not valid yet"),
     "another audience": (hs256(aud="bio-mcp-test"), "the token is for another audience"),
     "other audiences": (hs256(aud=["x", "y"]), "the token is for another audience"),
