@@ -379,3 +379,12 @@ def test_a_slow_call_does_not_hold_up_another(url):
     assert Stranded.begun.wait(10)
     assert post(url, "tools/list").status_code == 200
     caller.join()
+
+
+@pytest.mark.parametrize(
+    "odd", [{}, {"method": "ping", "id": 1}, {"jsonrpc": "1.0", "method": "ping"}, {"jsonrpc": "2.0"}]
+)
+def test_an_object_that_is_no_message_is_refused_in_a_sentence(url, odd):
+    answer = httpx.post(url, json=odd, headers={"accept": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
+    assert answer.json()["error"]["message"].startswith("a message of JSON-RPC has")

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 MAX_CHARS = 200  # characters of a name or an id, which an error answer echoes
 MAX_ID = 2**53  # of an id that is a number
 TOO_LONG = f"is longer than {MAX_CHARS} characters"
+NO_MESSAGE = "a message of JSON-RPC has jsonrpc: 2.0, a method and, if it asks for an answer, an id"
 SHORT_VALUE = f"must be a string of at most {MAX_CHARS} characters or a whole number"
 
 
@@ -22,12 +23,15 @@ def parsed(body: bytes) -> Any:
 
 
 def invalid_request(message: Any) -> Response | None:
-    """The error answer to a request with an invalid or oversized id, method, name or progress token; None otherwise.
+    """The error answer to an object that is no message of JSON-RPC, and to a request with an invalid or oversized id,
+    method, name or progress token; None otherwise.
 
-    An oversized value would be echoed in the answer. What is no request is left to the SDK, which rejects it.
+    An oversized value would be echoed in the answer. What else is no request is left to the SDK, which rejects it.
     """
     if not isinstance(message, dict):
         return None
+    if message.get("jsonrpc") != "2.0" or not message.keys() & {"method", "result", "error"}:
+        return _error(INVALID_REQUEST, NO_MESSAGE)
     if "id" in message and not _is_id(message["id"]):
         return _error(INVALID_REQUEST, f"id {SHORT_VALUE}")
     if _is_long(message.get("method")):
