@@ -21,7 +21,7 @@ from bio_mcp.tool import Resource, Tool
 EXTENSION = "io.modelcontextprotocol/tasks"
 ERA = "2026-07-28"
 JOB, CANCEL = "job://{job_id}", "jobs.cancel"
-WAIT_S = 5.0
+WAIT_S = 10.0  # more than a job needs to see whether there is time for its first slice
 POLL_MS = 2_000
 TTL_MS = 7 * 24 * 3_600_000  # jobs are stored longer
 GOES_ON = {"continues", "running", "queued"}
