@@ -4,6 +4,7 @@ import json
 import time
 from contextlib import ExitStack
 from functools import cache, cached_property
+from threading import Lock
 from uuid import uuid4
 
 from moto import mock_aws
@@ -45,6 +46,16 @@ def client(service, endpoint=None):
     return clients.client(service, endpoint)
 
 
+@cache
+def one_at_a_time(made):
+    """`made` with one request at a time: a transaction of moto copies tables, which other threads must not change."""
+    lock = Lock()
+    made.meta.events.register("before-call", lambda **_: lock.acquire() and None)
+    for event in ("after-call", "after-call-error"):
+        made.meta.events.register(event, lambda **_: lock.release())
+    return made
+
+
 class AwsPorts:
     """Each port is made on first use, over a table of its own from the template; `prefix` keeps users apart.
 
@@ -84,7 +95,8 @@ class AwsPorts:
 
     @cached_property
     def dynamodb(self):
-        return client("dynamodb", self.endpoint)
+        made = client("dynamodb", self.endpoint)
+        return made if self.endpoint else one_at_a_time(made)
 
     def table(self, name):
         return make_table(self.dynamodb, name, self.prefix)
