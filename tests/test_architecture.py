@@ -582,6 +582,7 @@ def test_an_event_that_does_not_fit_would_be_seen(event):
     assert does_not_fit("search", event)
 
 
+@pytest.mark.filterwarnings("ignore:There is no current event loop:DeprecationWarning")  # Mangum asks for it
 @pytest.mark.parametrize("name", [each for each in apps() if each != "mcp_http"])
 def test_an_entry_point_makes_a_handler(name):
     assert callable(runpy.run_path(str(apps()[name]))["handler"])

@@ -17,7 +17,8 @@ def revised(tmp_path_factory):
     made = Corpus(tmp_path_factory.mktemp("revised"), [])
     for version in (*VERSIONS, article("6")):
         import_records([version], made)
-    return made
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="module")

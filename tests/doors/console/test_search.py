@@ -31,7 +31,10 @@ def test_the_first_page_has_the_box_and_says_how_many_papers_there_are(get):
 
 
 def test_an_empty_corpus_says_how_to_fill_it(tmp_path):
-    assert "bio-mcp sync" in Page(browser(Embedded(Settings(home=tmp_path))).get("/")).text("p", cls="empty")
+    made = Embedded(Settings(home=tmp_path))
+    page = Page(browser(made).get("/"))
+    made.close()
+    assert "bio-mcp sync" in page.text("p", cls="empty")
 
 
 def test_hits_are_those_of_the_search_in_their_order(get):
