@@ -7,18 +7,7 @@ import pytest
 
 from bio_mcp.adapters.sources.fetching import GuardedFetch
 from bio_mcp.errors import Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
-from tests.adapters.sources.tls_server import HOST, certificate, serving
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return certificate(tmp_path_factory.mktemp("certificate"))
-
-
-@pytest.fixture
-def host(files):
-    with serving(*files) as server:
-        yield server
+from tests.adapters.sources.tls_server import HOST
 
 
 def resolving(*answers):

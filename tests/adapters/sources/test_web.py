@@ -9,18 +9,7 @@ from bio_mcp.adapters.retry import Backoff
 from bio_mcp.adapters.sources.web import REDIRECTS, WebFiles
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.errors import DeadlineExceeded, Forbidden, InvalidInput, UnreadableDocument, UpstreamFailed
-from tests.adapters.sources.tls_server import HOST, certificate, serving
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return certificate(tmp_path_factory.mktemp("certificate"))
-
-
-@pytest.fixture
-def host(files):
-    with serving(*files) as server:
-        yield server
+from tests.adapters.sources.tls_server import HOST
 
 
 @pytest.fixture
