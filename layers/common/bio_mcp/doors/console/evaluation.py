@@ -12,6 +12,7 @@ from bio_mcp.doors.console.headers import PRIVATE
 from bio_mcp.doors.console.latencies import Latencies, latencies
 from bio_mcp.doors.console.pages import CONSOLE, Page
 from bio_mcp.doors.console.reading import Reading
+from bio_mcp.doors.console.syncs import MOVING
 from bio_mcp.evaluating.cursor import Cursor, Run
 from bio_mcp.evaluating.figures import Result
 from bio_mcp.evaluating.metrics import METRICS
@@ -131,7 +132,7 @@ def _set(jobs: Sequence[Job], now: datetime) -> SetShown:
         name=f"{name} {place[:6]}".strip(),
         job_id=job.job_id,
         state=state,
-        moving=state in ("running", "waiting"),
+        moving=state in MOVING,
         updated_at=instant(job.updated),
         done=cursor.done,
         expected=cursor.expected,

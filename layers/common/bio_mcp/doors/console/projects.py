@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from bio_mcp.answering.retractions import Known, known
 from bio_mcp.doors.console.pages import CONSOLE, Page
+from bio_mcp.doors.console.syncs import MOVING
 from bio_mcp.extracting.run import KIND as BATCH
 from bio_mcp.ingesting.cursor import Cursor
 from bio_mcp.ingesting.run import KIND as INGEST
@@ -147,7 +148,7 @@ def _ingest(job: Job, backends: Backends) -> IngestShown:
     return IngestShown(
         job_id=job.job_id,
         state=state,
-        moving=state in ("running", "waiting"),
+        moving=state in MOVING,
         updated_at=instant(job.updated),
         done=cursor.done,
         expected=cursor.expected,
