@@ -4,7 +4,7 @@ import json
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bio_mcp.doors.auth.keys import hmac_keys, rsa_keys
@@ -83,7 +83,8 @@ def test_a_signed_token_of_an_odd_header_is_let_in_or_refused(odd):
 def test_a_good_token_with_one_letter_changed_is_refused(data):
     tokens, good = data.draw(st.sampled_from([(SHARED, hs256()), (ISSUED, rs256())]))
     place = data.draw(st.integers(0, len(good) - 1))
-    other = data.draw(st.sampled_from([each for each in string.ascii_letters + "-_.=" if each != good[place]]))
+    other = data.draw(st.sampled_from(string.ascii_letters + string.digits + "-_.="))
+    assume(other != good[place])
     refused(tokens, good[:place] + other + good[place + 1 :])
 
 
