@@ -4,8 +4,12 @@ import gc
 from contextlib import ExitStack, closing
 
 import pytest
+from hypothesis import settings
 
 import bio_mcp.adapters.embedders  # noqa: F401  turns telemetry off before a test imports ONNX Runtime itself
+
+settings.register_profile("same_every_time", derandomize=True)
+settings.load_profile("same_every_time")
 
 pytest_plugins = ["tests.eutils_server.fixtures", "tests.doors.command_line"]
 

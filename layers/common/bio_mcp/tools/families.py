@@ -1,4 +1,4 @@
-"""Contract families, and fields that inputs of several modules share."""
+"""Contract families, the family of tools for reviewing literature, and fields that inputs of several modules share."""
 
 from typing import Annotated
 
@@ -15,6 +15,7 @@ ProjectId = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra
 BIO_MCP = Family("rag", dialects.BIO_MCP)
 PUBMED = Family("pubmed", dialects.PUBMED)
 CITELOOM = Family("projects", dialects.CITELOOM)
+REVIEW = Family("review", dialects.BIO_MCP)
 TTM = Family("ttm", dialects.TTM, prefix="tool.", audited=True)
 
 SPARSE_MODEL = f"bio-mcp/bm25-{ANALYSIS_VERSION}"  # what a project searches words by
