@@ -5,7 +5,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def pages(readme: str) -> dict[str, str]:
         "docs/tools.md": tools_page(TOOLS.values(), RESOURCES.values()),
         "docs/cli.md": f"# The command line\n\n{GENERATED}\n\n{cli_page()}",
         "docs/settings.md": settings_page(),
-        "README.md": filled(readme, "tools", tools_table(TOOLS.values())),
+        "README.md": filled(readme, "tools", families_table(TOOLS.values())),
     }
 
 
@@ -74,20 +74,28 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(each.replace('|', chr(92) + '|') for each in line)} |\n" for line in lines)
 
 
+def families_table(tools: Iterable[Tool]) -> str:
+    """One row for each family."""
+    families: dict[str, list[str]] = {}
+    for each in tools:
+        families.setdefault(each.family.name, []).append(f"`{each.portable_name}`")
+    return table(("family", "tools"), ((f"`{name}`", ", ".join(named)) for name, named in families.items()))
+
+
 def tools_table(tools: Iterable[Tool]) -> str:
     """One row for each tool."""
     rows = [(f"`{each.portable_name}`", _summary(each), _command(each)) for each in tools]
     return table(("tool", "what it does", "on the command line"), rows)
 
 
-def tools_page(tools: Iterable[Tool], resources: Iterable[Resource]) -> str:
+def tools_page(tools: Collection[Tool], resources: Iterable[Resource]) -> str:
     """docs/tools.md."""
     intro = (
         "Names are shown as clients list them; a call may also use the contract's name, in parentheses. A failure is "
         'an error envelope, `{"error": {"code", "message", "details"}}`, whose `details.retryable` says '
         "whether the same call may work later."
     )
-    sections = [f"# Tools\n\n{GENERATED}\n\n{intro}\n", *map(_tool_section, tools)]
+    sections = [f"# Tools\n\n{GENERATED}\n\n{intro}\n\n{tools_table(tools)}", *map(_tool_section, tools)]
     codes = table(("code", "meaning"), ((f"`{code}`", meaning) for code, meaning in CODES.items()))
     return "\n".join([*sections, "## Resources\n", *map(_resource_section, resources), f"## Error codes\n\n{codes}"])
 
