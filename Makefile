@@ -191,9 +191,9 @@ $(HF)/.installed: requirements/hf.txt $(BIN)/uv
 	@touch $@
 
 lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise versions
-	$(LOCK) $(UPGRADE) pyproject.toml requirements/setup.in --extra local --extra model --extra dev -o requirements/dev.txt
-	$(LOCK) pyproject.toml requirements/setup.in --extra local --extra model -c requirements/dev.txt -o requirements/run.txt
-	$(LOCK) pyproject.toml requirements/setup.in --extra local --extra model --extra dev --extra hf -c requirements/dev.txt -o requirements/hf.txt
+	$(LOCK) $(UPGRADE) pyproject.toml requirements/setup.in --extra dev -o requirements/dev.txt
+	$(LOCK) pyproject.toml requirements/setup.in -c requirements/dev.txt -o requirements/run.txt
+	$(LOCK) pyproject.toml requirements/setup.in --extra dev --extra hf -c requirements/dev.txt -o requirements/hf.txt
 	$(LOCK) $(UPGRADE) -c requirements/dev.txt requirements/browser.in -o requirements/browser.txt
 	$(LOCK) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
 	$(LOCK) $(UPGRADE) requirements/node.in -o requirements/node.txt
@@ -203,10 +203,10 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) $(UPGRADE) requirements/cfn-lint.in -o requirements/cfn-lint.txt
 	$(LOCK) $(UPGRADE) requirements/checkov.in -o requirements/checkov.txt
 	$(LOCK) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
-	$(LOCK_LAYER) pyproject.toml --extra aws --excludes layers/common/excluded.in \
+	$(LOCK_LAYER) layers/common/requirements.in --excludes layers/common/excluded.in \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt
-	$(LOCK_LAYER) pyproject.toml layers/inference/requirements.in --extra aws --extra hf --extra model -c requirements/hf.txt \
+	$(LOCK_LAYER) layers/hf/requirements.in -c requirements/hf.txt \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/hf/requirements.txt
 	$(LOCK_LAYER) layers/mcp/requirements.in -o layers/mcp/requirements.txt \
 	  $$(sed -n 's/^\([A-Za-z][^= ]*\)==.*/--no-emit-package \1/p' layers/common/requirements.txt)

@@ -122,7 +122,7 @@ def test_what_a_library_prints_is_no_answer(parse):
 
 
 def test_a_missing_library_is_the_operators_mistake(parse):
-    with pytest.raises(Misconfigured, match="takes no_such_library; install the extra local"):
+    with pytest.raises(Misconfigured, match="takes no_such_library, which is not installed"):
         parse("missing")
 
 

@@ -49,4 +49,4 @@ def _thai(asked: Asked, backends: Backends) -> Iterator[str]:
     if asked.unknown and not backends.multilingual:
         yield f"The Thai dictionary does not have {', '.join(asked.unknown)}: ask for that in English too."
     if not asked.segmented:
-        yield "Without PyThaiNLP (the extra local) only names of the dictionary are found in Thai text."
+        yield "Without PyThaiNLP only names of the dictionary are found in Thai text."

@@ -94,7 +94,7 @@ class IsolatedParser:
 
     def _refused(self, answer: Mapping[str, Any]) -> Failure:
         if missing := answer.get("missing"):
-            return Misconfigured(f"Reading this kind of file takes {missing}; install the extra local.")
+            return Misconfigured(f"Reading this kind of file takes {missing}, which is not installed.")
         if answer.get("memory"):
             return self._too_large()
         if refused := answer.get("refused"):
