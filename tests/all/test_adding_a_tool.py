@@ -111,7 +111,9 @@ def its_function_is_given_what_it_calls(copy):
 
 
 async def clients_see_and_call_it(copy):
-    started = StdioServerParameters(command=sys.executable, args=[*PROGRAM, "stdio"], env=copy.environment)
+    started = StdioServerParameters(
+        command=sys.executable, args=[*PROGRAM, "stdio", "--tools", "all"], env=copy.environment
+    )
     async with Client(stdio_client(started)) as client:
         listed = {each.name: each for each in (await client.list_tools()).tools}
         answer = (await client.call_tool("corpus_size", {})).structured_content

@@ -24,7 +24,7 @@ class Echoed(Response):
     nothing: str | None
 
 
-@tool("sample.echo", family=PLAIN, scope="read", timeout=5)
+@tool("sample.echo", family=PLAIN, scope="read", timeout=5, in_default_list=True)
 def echo(request: Echo, backends: Backends) -> Echoed:
     """Say it again."""
     print("a tool must not print, but some library does", flush=True)  # stdio: this must not reach the client

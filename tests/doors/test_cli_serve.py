@@ -16,6 +16,8 @@ import httpx
 import pytest
 
 from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.cli.serving import command_on_socket, listing
+from bio_mcp.settings import Settings
 
 PROGRAM = Path(sys.executable).with_name("bio-mcp")
 CALL_IDS = count(1)
@@ -126,25 +128,44 @@ def test_it_serves_this_machine_only_without_access_tokens(cli):
 
 
 def test_a_family_that_does_not_exist_ends_the_start(cli):
-    cli.settings = {"tool_families": ("sonnets",)}
-    ran = cli("serve", "--port", "0")
-    assert ran.code == 1
-    assert "sonnets" in ran.err
-    assert "Traceback" not in ran.err
+    for ran in (cli("serve", "--port", "0", "--tools", "sonnets"), cli("stdio", "--tools", "rag,sonnets")):
+        assert ran.code == 1
+        assert "there is no tool or family 'sonnets'" in ran.err
+        assert "Traceback" not in ran.err
+
+
+def test_the_option_of_serve_and_stdio_goes_before_the_setting_and_on_to_further_processes():
+    settings = Settings(listed_tools=("all",))
+    assert listing(settings, None) == settings
+    assert listing(settings, "rag, getFullText").listed_tools == ("rag", "getFullText")
+    assert command_on_socket("127.0.0.1", ("rag", "getFullText"), 7)[-4:] == [
+        "--tools",
+        "rag,getFullText",
+        "--along",
+        "7",
+    ]
 
 
 def test_stdio_answers_its_client_and_puts_nothing_else_on_stdout(home):
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     lines = [
-        asked("initialize", **hello),
+        {**asked("initialize", **hello), "id": 1},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {**asked("tools/list"), "id": 2},
     ]
     given_input = "".join(json.dumps(line) + "\n" for line in lines)
     ran = subprocess.run(
-        [PROGRAM, "stdio"], env=given(home), input=given_input, capture_output=True, text=True, check=True
+        [PROGRAM, "stdio", "--tools", "projects,ttm,rag.get"],
+        env=given(home),
+        input=given_input,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    answers = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert [each["result"]["serverInfo"]["name"] for each in answers] == ["bio-mcp"]
+    answers = {each["id"]: each["result"] for line in ran.stdout.splitlines() if (each := json.loads(line))}
+    assert answers[1]["serverInfo"]["name"] == "bio-mcp"
+    assert {each["name"] for each in answers[2]["tools"]} >= {"list_projects", "rag_get", "query_kg"}
+    assert not any(each["name"] == "rag_search" for each in answers[2]["tools"])
 
 
 def test_the_list_of_tools_is_the_catalogue(cli):

@@ -106,7 +106,7 @@ def test_nobody_without_a_token_reaches_a_function(opened, functions):
 
 def test_listing_calls_no_function(opened, functions):
     functions.invoked.clear()
-    assert len(posted(opened, "tools/list")["tools"]) == len([each for each in TOOLS.values() if each.scope != "admin"])
+    assert len(posted(opened, "tools/list")["tools"]) == len([each for each in TOOLS.values() if each.in_default_list])
     assert functions.invoked == []
 
 

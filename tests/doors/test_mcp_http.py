@@ -73,9 +73,22 @@ async def test_the_query_of_the_endpoint_lists_only_some_families(url, era):
         assert [each.name for each in (await client.list_tools()).tools] == ["kept"]
 
 
+async def test_the_query_of_the_endpoint_mixes_families_and_tools(url, era):
+    async with Client(f"{url}?tools=audited,sample.fail", mode=era) as client:
+        assert [each.name for each in (await client.list_tools()).tools] == ["sample_fail", "kept"]
+
+
+async def test_a_tool_that_is_not_listed_can_be_called(url, era):
+    async with Client(f"{url}?tools=default", mode=era) as client:
+        assert [each.name for each in (await client.list_tools()).tools] == ["sample_echo"]
+        assert not (await client.call_tool("kept", {"text": "x"})).is_error
+
+
 async def test_an_unknown_family_in_the_query_is_answered_with_the_families(url, era):
     async with Client(f"{url}?tools=nonsense", mode=era) as client:
-        with pytest.raises(MCPError, match="no tool family 'nonsense'; tools takes plain, audited"):
+        with pytest.raises(
+            MCPError, match="no tool or family 'nonsense'; tools takes default, all, plain, audited, and"
+        ):
             await client.list_tools()
 
 
@@ -157,13 +170,13 @@ def sample_server(**listed):
 
 
 async def test_settings_choose_what_is_listed(era):
-    async with Client(sample_server(names="contract", families=["plain"]), mode=era) as client:
+    async with Client(sample_server(names="contract", listed=["plain"]), mode=era) as client:
         listed = [each.name for each in (await client.list_tools()).tools]
         assert listed == ["sample.echo", "sample.fail", "sample.walk", "sample.wait", "sample.stall"]
         assert not (await client.call_tool("kept", {"text": "x"})).is_error
 
 
-@pytest.mark.parametrize("listed", [{"families": ["nonsense"]}, {"names": "dotted"}])
+@pytest.mark.parametrize("listed", [{"listed": ["nonsense"]}, {"names": "dotted"}])
 async def test_a_server_that_is_to_list_what_does_not_exist_is_not_made(listed):
     with pytest.raises(Misconfigured, match="takes"):
         sample_server(**listed)

@@ -241,7 +241,12 @@ class Settings(LimitSettings):
     tool_names: Literal["portable", "contract"] = setting(
         "BIO_MCP_TOOL_NAMES", "portable", "names that tools/list shows: portable or contract"
     )
-    tool_families: tuple[str, ...] = setting("BIO_MCP_TOOLS", (), "families that tools/list shows; empty: all")
+    listed_tools: tuple[str, ...] = setting(
+        "BIO_MCP_TOOLS",
+        ("default",),
+        "what tools/list shows: default, all, families (rag, pubmed, projects, review, ttm) and single tools, mixed; a "
+        "client may ask for others by ?tools=",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "MCP_LOG_LEVEL", "info", "debug, info, warning or error"
     )

@@ -29,12 +29,14 @@ class Family:
     """The tools of one contract document: their name in `?tools=`, and their error codes.
 
     `prefix` is one that calls may also carry ("tool." for TTM). `audited`: answers carry the audit record.
+    `by_name_only`: its tools are for clients that ask for them, and not among `?tools=all`.
     """
 
     name: str
     dialect: Dialect
     prefix: str = ""
     audited: bool = False
+    by_name_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class Tool:
     `scope`: what an access token must allow.
 
     `destructive`: it can undo or overwrite what stands; `open_world`: it reaches services that are not ours.
+    `in_default_list`: clients are sent it unless they ask for other tools; the list is 12 kB at most.
     `longest`: characters of its answer's JSON at most, unless more are asked for; None where one record is all.
     `command`: what is typed after `bio-mcp` for it; None where it is called by `bio-mcp call` alone.
     `beyond`: why there is a tool that no contract document has; None for a contract's tool.
@@ -102,6 +105,7 @@ class Tool:
     run: Callable[..., Response] = field(repr=False)
     wants_context: bool = False
     output_listed: bool = True
+    in_default_list: bool = False
     longest: int | None = None
     command: str | None = None
     beyond: str | None = None
@@ -181,6 +185,7 @@ def tool(
     destructive: bool = False,
     open_world: bool = False,
     output_listed: bool = True,
+    in_default_list: bool = False,
     longest: int | None = None,
     command: str | None = None,
     beyond: str | None = None,
@@ -210,6 +215,7 @@ def tool(
             run=run,
             wants_context="context" in types,
             output_listed=output_listed,
+            in_default_list=in_default_list,
             longest=longest,
             command=command,
             beyond=beyond,

@@ -94,6 +94,7 @@ class GivenAnswer(Response):
     scope="read",
     timeout=25,
     output_listed=False,
+    in_default_list=True,
     command="answer",
     also_uses=("language_model.generate",),
 )

@@ -148,6 +148,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
     command="queries list",
     timeout=5,
     output_listed=False,
+    in_default_list=True,
     longest=budget.DEFAULT,
     beyond="what is followed, how far it is synced, and what became of a sync that continued by itself",
     does_without=("documents.count",),

@@ -66,7 +66,7 @@ class Study(Response):
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
 
 
-@tool("rag.get", family=BIO_MCP, scope="read", command="get", timeout=5)
+@tool("rag.get", family=BIO_MCP, scope="read", command="get", timeout=5, in_default_list=True)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
     return paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)

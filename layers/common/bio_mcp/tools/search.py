@@ -71,13 +71,20 @@ class RagResults(Response):
     warnings: list[str] = Field(default_factory=list, description="tell the user")
 
 
-@tool("rag.search", family=BIO_MCP, scope="read", command="search", timeout=8, longest=budget.DEFAULT)
+@tool(
+    "rag.search",
+    family=BIO_MCP,
+    scope="read",
+    command="search",
+    timeout=8,
+    in_default_list=True,
+    longest=budget.DEFAULT,
+)
 def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     """Search the local corpus, papers synced from PubMed and perhaps few; searchPubMedArticles searches PubMed itself.
 
-    By words and meaning together. `score` orders one answer and compares with no other, `relevance` does; hits that do
-    not fit have match "weak". Better evidence and newer papers rank higher unless quality_bias is false; retracted
-    papers are flagged and sink.
+    By words and meaning together. `score` orders one answer, `relevance` compares; match "weak" is a hit that does not
+    fit. Better evidence and newer papers rank higher unless quality_bias is false; retracted papers sink.
     """
     question = Question(request.query, filters_of(request.filters), request.quality_bias, request.synonyms)
     retrieved = find(question, backends, context.deadline)

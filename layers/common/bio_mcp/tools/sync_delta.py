@@ -59,15 +59,15 @@ class SyncResult(Response):
     timeout=25,
     read_only=False,
     open_world=True,
+    in_default_list=True,
     also_uses=("checkpoints.set", "continuations.send", "documents.delete", "jobs.get", "passages.delete"),
 )
 def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> SyncResult:
     """Bring the corpus up to date with everything in PubMed that matches a term.
 
-    Finds records that are new, were created late or were revised since the last sync of this query_key, and stores
-    and indexes them. Safe to repeat. A very large sync is refused with its size, for you to confirm or to narrow. A
-    large one continues by itself: `state` is then "continues", and the same call again reports its progress or its
-    result.
+    Stores and indexes records that are new, late or revised since the last sync of this query_key. Safe to repeat. A
+    very large sync is refused with its size, to confirm or to narrow. A large one continues by itself (`state` is
+    "continues"): the same call again reports its progress or its result.
     """
     report = _run(request, backends, context)
     _log(request.query_key, report)

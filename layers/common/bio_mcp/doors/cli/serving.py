@@ -1,7 +1,7 @@
 """`bio-mcp serve` and `bio-mcp stdio`: MCP over HTTP and over standard input and output."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -13,6 +13,7 @@ from bio_mcp.catalog import TOOLS
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import log_for_people
+from bio_mcp.doors.mcp.choosing import words_of
 from bio_mcp.doors.queue_worker import QueueWorker
 from bio_mcp.doors.telemetry import exporting
 from bio_mcp.settings import Settings
@@ -26,13 +27,24 @@ if TYPE_CHECKING:
 AUTHORIZATION_LINE = '    --header "Authorization: Bearer $TOKEN"'  # as `bio-mcp token` prints one
 
 
+TOOLS_OPTION = click.option(
+    "--tools",
+    metavar="LIST",
+    help="What clients are listed: default, all, families and single tools, as rag,getFullText.  "
+    "[default: BIO_MCP_TOOLS or default]",
+)
+
+
 @click.command("serve")
 @click.option("--host", help="Address to listen on.  [default: MCP_HTTP_HOST or 127.0.0.1]")
 @click.option("--port", type=int, help="Port to listen on; 0: any free one.  [default: MCP_HTTP_PORT or 3010]")
 @click.option("--workers", type=click.IntRange(1, 64), help="Processes.  [default: MCP_HTTP_WORKERS or one per core]")
+@TOOLS_OPTION
 @click.option("--along", type=int, hidden=True, help="The number of a socket that another process of serve opened.")
 @click.pass_obj
-def serve_command(session: Session, host: str | None, port: int | None, workers: int | None, along: int | None) -> None:
+def serve_command(
+    session: Session, host: str | None, port: int | None, workers: int | None, tools: str | None, along: int | None
+) -> None:
     """Serve MCP over Streamable HTTP at /mcp, and pages for a browser at /, until stopped.
 
     To this machine only, unless access tokens are configured or reading takes none: docs/settings.md,
@@ -42,11 +54,11 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
     from bio_mcp.doors.local import must_require_tokens, serve_locally, serve_on_socket
     from bio_mcp.doors.processes import default_count
 
-    settings = session.settings
+    settings = listing(session.settings, tools)
     log_for_people(settings.log_level)
     host, allowed = host or settings.http_host, access(settings)
     must_require_tokens(host, allowed is not None)
-    app = _application(session, host, allowed)
+    app = _application(session, settings, host, allowed)
     if along is not None:
         with exporting(settings.otlp_endpoint):
             serve_on_socket(app, along)
@@ -62,11 +74,16 @@ def serve_command(session: Session, host: str | None, port: int | None, workers:
             announce,
             requires_tokens=allowed is not None,
             workers=count,
-            worker=partial(_command_on_socket, host),
+            worker=partial(command_on_socket, host, settings.listed_tools),
         )
 
 
-def _application(session: Session, host: str, allowed: "Access | None") -> "ASGIApp":
+def listing(settings: Settings, tools: str | None) -> Settings:
+    """The settings with what the option --tools says to list."""
+    return replace(settings, listed_tools=words_of(tools)) if tools else settings
+
+
+def _application(session: Session, settings: Settings, host: str, allowed: "Access | None") -> "ASGIApp":
     """The endpoint, and the console for who is signed in; for everybody where only this machine is served."""
     from bio_mcp import wiring
     from bio_mcp.doors.auth import site
@@ -77,7 +94,7 @@ def _application(session: Session, host: str, allowed: "Access | None") -> "ASGI
     from bio_mcp.doors.mcp.server import in_process
     from bio_mcp.doors.readiness import parts_of
 
-    settings, invoke = session.settings, in_process(session.backends)
+    invoke = in_process(session.backends)
     sessions = Sessions(lambda: session.backends.authorizations, https=settings.resource_url.startswith("https:"))
     pages = [
         *site.routes(allowed, sessions, lambda: session.backends.authorizations, wiring.client_documents()),
@@ -93,10 +110,10 @@ def _named_as(host: str, settings: Settings) -> Settings:
     return replace(settings, allowed_hosts=(*settings.allowed_hosts, here))
 
 
-def _command_on_socket(host: str, number: int) -> list[str]:
+def command_on_socket(host: str, tools: Sequence[str], number: int) -> list[str]:
     """The command of a further process, which reads the same environment."""
     program = "import sys; from bio_mcp.doors.cli import main; sys.exit(main())"
-    return [sys.executable, "-c", program, "serve", "--host", host, "--along", str(number)]
+    return [sys.executable, "-c", program, "serve", "--host", host, "--tools", ",".join(tools), "--along", str(number)]
 
 
 def _announcing(session: Session, resource: str, *, access: "Access | None") -> Callable[[str], None]:
@@ -116,14 +133,15 @@ def _announcing(session: Session, resource: str, *, access: "Access | None") -> 
 
 
 @click.command("stdio")
+@TOOLS_OPTION
 @click.pass_obj
-def stdio_command(session: Session) -> None:
+def stdio_command(session: Session, tools: str | None) -> None:
     """Serve MCP over standard input and output, to the program that starts this."""
     from bio_mcp.doors.mcp.stdio import serve
 
     log_for_people(session.settings.log_level)
     with _worker(session), exporting(session.settings.otlp_endpoint):
-        serve(session.settings, session.backends)
+        serve(listing(session.settings, tools), session.backends)
 
 
 def _worker(session: Session) -> AbstractContextManager[object]:

@@ -66,7 +66,7 @@ def application(
     `parts` must answer for it to be ready; None: a search must.
     """
     served = mcp_server.server(
-        TOOLS.values(), RESOURCES.values(), invoke, names=settings.tool_names, families=settings.tool_families
+        TOOLS.values(), RESOURCES.values(), invoke, names=settings.tool_names, listed=settings.listed_tools
     )
     own = urlsplit(settings.resource_url)
     hosts = {*settings.allowed_hosts, own.netloc, own.hostname or ""} - {""}

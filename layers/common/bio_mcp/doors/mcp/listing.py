@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from bio_mcp.callers import may
 from bio_mcp.doors.auth.permissions import caller_of
+from bio_mcp.doors.mcp.choosing import ALL, chosen, more, words_of
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.tool import Resource, Tool
 
@@ -24,41 +25,48 @@ Declared = TypeVar("Declared", Tool, Resource)
 
 @dataclass(frozen=True)
 class Listing:
-    """Which tools are listed, under which of their names."""
+    """Which tools are listed, under which of their names. `asked`: what `choosing.chosen` takes."""
 
     tools: tuple[Tool, ...]
     names: str = "portable"
-    families: tuple[str, ...] = ()
+    asked: tuple[str, ...] = (ALL,)
 
     def __post_init__(self) -> None:
         try:
-            self._chosen(self.names, self.families)
+            self._chosen(self.names, self.asked)
         except InvalidInput as problem:
             raise Misconfigured(str(problem)) from None
 
-    def select(self, names: str, families: Sequence[str], context: RequestContext | None = None) -> list[types.Tool]:
+    def select(self, names: str, asked: Sequence[str], context: RequestContext | None = None) -> list[types.Tool]:
         """The listed tools, for the caller of `context` those that it may call. Raises `InvalidInput` that names the
-        choices."""
-        chosen = permitted(context, self._chosen(names, families))
-        return [list_entry(tool, tool.name if names == "contract" else tool.portable_name) for tool in chosen]
+        choices.
 
-    def _chosen(self, names: str, families: Sequence[str]) -> list[Tool]:
+        Tools of the default list come without the schema of their answer. Where only that was asked for, the first
+        says how to have more.
+        """
+        chosen = self._chosen(names, asked)
+        entries = [
+            list_entry(tool, tool.name if names == "contract" else tool.portable_name, with_answer=chosen[tool.name])
+            for tool in permitted(context, [each for each in self.tools if each.name in chosen])
+        ]
+        if entries and not any(chosen.values()):
+            entries[0].description = f"{entries[0].description}\n\n{more(self.tools)}"
+        return entries
+
+    def _chosen(self, names: str, asked: Sequence[str]) -> dict[str, bool]:
         """The chosen tools without their descriptions, which take a while to make and are not needed at the start."""
-        known = list(dict.fromkeys(tool.family.name for tool in self.tools))
-        if unknown := [name for name in families if name not in known]:
-            raise InvalidInput(f"there is no tool family {unknown[0][:50]!r}; tools takes {', '.join(known)}")
         if names not in ("portable", "contract"):
             raise InvalidInput(f"names takes portable or contract, not {names[:50]!r}")
-        return [tool for tool in self.tools if not families or tool.family.name in families]
+        return chosen(self.tools, asked)
 
     async def list_tools(
         self, context: RequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """Answer `tools/list`; the endpoint's query may override `tools` (families) and `names`."""
+        """Answer `tools/list`; the endpoint's query may override `tools` (what is asked) and `names`."""
         query = getattr(context.request, "query_params", None) or {}
-        families = [name for name in query.get("tools", "").split(",") if name] or self.families
+        asked = words_of(query.get("tools", "")) or self.asked
         try:
-            tools = self.select(query.get("names") or self.names, families, context)
+            tools = self.select(query.get("names") or self.names, asked, context)
         except InvalidInput as problem:
             raise MCPError(types.INVALID_PARAMS, str(problem)) from None
         return types.ListToolsResult(tools=tools, **cache_scope(context))
@@ -75,8 +83,9 @@ def cache_scope(context: RequestContext) -> dict[str, Any]:
     return {"cache_scope": "private"} if caller_of(context.request) else {}
 
 
-def list_entry(tool: Tool, name: str) -> types.Tool:
-    """`tool` as `tools/list` shows it under `name`, with the contract's name if that differs.
+def list_entry(tool: Tool, name: str, *, with_answer: bool = True) -> types.Tool:
+    """`tool` as `tools/list` shows it under `name`, with the contract's name if that differs, and with the schema of
+    its answer unless the tool or `with_answer` says no.
 
     A hint is omitted where it has MCP's default, and where it means nothing: what a write may do, of a read-only tool.
     """
@@ -86,7 +95,7 @@ def list_entry(tool: Tool, name: str) -> types.Tool:
         title=tool.name if renamed else None,
         description=tool.description,
         input_schema=inlined(tool.input_schema),
-        output_schema=sparing(inlined(answer_schema(tool))) if tool.output_listed else None,
+        output_schema=sparing(inlined(answer_schema(tool))) if tool.output_listed and with_answer else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
             idempotent_hint=None if tool.read_only else tool.idempotent,

@@ -31,7 +31,7 @@ def serve(settings: Settings, backends: Backends) -> None:
         RESOURCES.values(),
         mcp_server.in_process(backends, local=True),
         names=settings.tool_names,
-        families=settings.tool_families,
+        listed=settings.listed_tools,
     )
     if sys.stdin.isatty():
         print(FOR_PEOPLE, file=sys.stderr, flush=True)

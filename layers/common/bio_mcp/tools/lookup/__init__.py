@@ -46,6 +46,7 @@ _NBK = re.compile(r"NBK\d{1,9}", re.IGNORECASE)
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
+    in_default_list=True,
     longest=budget.DEFAULT,
     beyond="headings to search with",
 )
@@ -173,6 +174,7 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
+    in_default_list=True,
     longest=budget.DEFAULT,
     beyond="the abstract does not say how it was done",
 )

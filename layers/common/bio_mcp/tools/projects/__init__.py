@@ -47,7 +47,15 @@ FUSION = "RRF"
 Passages = TypeVar("Passages", bound=FoundChunks)
 
 
-@tool("list_projects", family=CITELOOM, scope="read", command="projects list", timeout=2, longest=budget.DEFAULT)
+@tool(
+    "list_projects",
+    family=CITELOOM,
+    scope="read",
+    command="projects list",
+    timeout=2,
+    in_default_list=True,
+    longest=budget.DEFAULT,
+)
 def list_projects(request: NoArguments, backends: Backends) -> ProjectList:  # noqa: ARG001  a tool's form
     """List the projects: libraries of the user's own documents, each with a search index of its own."""
     listed = [
@@ -111,7 +119,15 @@ def query(request: DenseQuestion, backends: Backends, context: Context) -> Dense
     return _answer(DensePassages(**_fields(found, request), model=found.model))
 
 
-@tool("query_hybrid", family=CITELOOM, scope="read", command="projects search", timeout=15, longest=budget.DEFAULT)
+@tool(
+    "query_hybrid",
+    family=CITELOOM,
+    scope="read",
+    command="projects search",
+    timeout=15,
+    in_default_list=True,
+    longest=budget.DEFAULT,
+)
 def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
     """Find passages of the user's own documents by words and meaning together.
 

@@ -111,6 +111,7 @@ class ArticleRelations(Response):
     command="pubmed search",
     timeout=TIMEOUT_S,
     open_world=True,
+    in_default_list=True,
     longest=budget.DEFAULT,
 )
 def search_pubmed(request: SearchPubmed, backends: Backends, context: Context) -> PubmedHits:
@@ -168,6 +169,7 @@ def _chosen(request: SearchPubmed) -> dict[str, Any]:
     command="pubmed fetch",
     timeout=TIMEOUT_S,
     open_world=True,
+    in_default_list=True,
     longest=budget.DEFAULT,
 )
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:
@@ -186,6 +188,7 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
     command="pubmed related",
     timeout=TIMEOUT_S,
     open_world=True,
+    in_default_list=True,
     longest=budget.DEFAULT,
 )
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:

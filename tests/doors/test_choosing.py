@@ -1,0 +1,87 @@
+"""What `tools/list` has by default, and how a client or its user asks for more."""
+
+import pytest
+
+from bio_mcp.catalog import TOOLS
+from bio_mcp.doors.mcp.choosing import chosen, words_of
+from bio_mcp.doors.mcp.listing import Listing, list_entry
+from bio_mcp.errors import InvalidInput
+
+ALL = tuple(TOOLS.values())
+FAMILIES = sorted({each.family.name for each in ALL})
+BY_DEFAULT = ["rag_search", "rag_get", "rag_answer", "searchPubMedArticles", "fetchArticleDetails", "getFullText"]
+
+
+def listed(*asked):
+    return Listing(ALL).select("portable", asked)
+
+
+def test_the_default_list_has_what_answers_a_question_and_says_that_there_is_more():
+    tools = listed("default")
+    assert {*BY_DEFAULT} < {each.name for each in tools}
+    assert "?tools=all" in tools[0].description
+    assert "projects" in tools[0].description
+    assert not any("?tools=" in each.description for each in tools[1:])
+
+
+def test_only_the_default_list_alone_says_that_there_is_more():
+    assert not any("?tools=" in each.description for each in (*listed("all"), *listed("default", "projects")))
+
+
+def test_tools_of_the_default_list_come_without_the_schemas_of_their_answers_unless_they_are_asked_for():
+    assert not any(each.output_schema for each in listed("default"))
+    mixed = {each.name: each for each in listed("default", "rag.get")}
+    assert mixed["rag_get"].output_schema
+    assert not mixed["rag_search"].output_schema
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_is_all_of_its_tools(family):
+    assert [*chosen(ALL, [family])] == [each.name for each in ALL if each.family.name == family]
+
+
+def test_all_is_every_family_that_is_not_for_one_kind_of_client():
+    assert [*chosen(ALL, ["all"])] == [each.name for each in ALL if not each.family.by_name_only]
+
+
+@pytest.mark.parametrize("name", ["rag_get", "rag.get", "tool.rag_answer"])
+def test_a_tool_is_asked_for_by_each_of_its_names(name):
+    assert len(chosen(ALL, [name])) == 1
+
+
+def test_families_and_tools_mix_in_the_order_of_the_catalogue_and_each_tool_is_listed_once():
+    names = [each.name for each in listed(*words_of(" ttm ,getFullText, rag_answer,,rag_get"))]
+    assert names[:2] == ["rag_get", "getFullText"]
+    assert set(names[2:]) == {each.portable_name for each in ALL if each.family.name == "ttm"}
+    assert len(names) == len({*names})
+
+
+def test_no_word_means_two_things():
+    names = {name for each in ALL for name in each.names}
+    assert not names & {"default", "all", *FAMILIES}
+
+
+def test_what_does_not_exist_is_answered_with_the_choices():
+    with pytest.raises(
+        InvalidInput, match=r"no tool or family 'sonnets'; tools takes default, all, rag, .*, and names"
+    ):
+        chosen(ALL, ["rag", "sonnets"])
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_each_tool_is_small_enough_to_pay_for(name):
+    tool = TOOLS[name]
+    most = 4_000 if tool.output_listed else 1_600
+    assert size(list_entry(tool, tool.portable_name)) <= most
+    assert size(list_entry(tool, tool.portable_name, with_answer=False)) <= 1_800
+
+
+@pytest.mark.parametrize("name", [name for name, each in TOOLS.items() if each.beyond])
+def test_a_tool_that_no_contract_has_is_described_in_few_words(name):
+    tool = TOOLS[name]
+    assert not tool.output_listed
+    assert size(list_entry(tool, tool.portable_name)) <= 800
+
+
+def size(entry):
+    return len(entry.model_dump_json(by_alias=True, exclude_none=True).encode())
