@@ -76,6 +76,8 @@ READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
 ASKING = table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName")
 CACHING = ASKING | table("Cache", "BatchGetItem", "BatchWriteItem")
+TURNS = table("Pace", "GetItem", "UpdateItem") | table("Cache", "BatchGetItem", "BatchWriteItem")
+SERVICES = ("BIO_MCP_TABLE_PACE", "BIO_MCP_TABLE_CACHE", "BIO_MCP_SOURCES", "BIO_MCP_SOURCES_EMAIL")
 NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
 
 VARIABLES = {
@@ -89,6 +91,8 @@ VARIABLES = {
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),
     "lookup": (*NCBI, "BIO_MCP_TABLE_CACHE", "NCBI_ID_CONVERTER_URL"),
+    "metrics": SERVICES,
+    "notices": SERVICES,
     "projects": ("BIO_MCP_TABLE_PROJECTS",),
     "collections": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
     "project_documents": ("BIO_MCP_TABLE_PROJECT_DOCUMENTS", "BIO_MCP_BUCKET"),
@@ -160,6 +164,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "entrez.*": ASKING,
     "pubmed.*": CACHING,
     "lookup.*": CACHING,
+    "metrics.*": TURNS,
+    "notices.*": TURNS,
     "answers.get": table("Answers", "BatchGetItem"),
     "answers.put": table("Answers", "BatchWriteItem", "PutItem"),
     "answers.citing": table("Answers", "Query", "BatchGetItem"),

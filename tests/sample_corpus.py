@@ -10,7 +10,9 @@ from pathlib import Path
 from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article, Book
+from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, MeshPage, MeshRecord
+from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.pubmed import (
     ConnectionStatus,
     DocSummary,
@@ -104,6 +106,32 @@ class ThisLookup:
         return FullText(pmcid, None, None, "A paper", "A journal", Licence("CC BY 4.0"), sections, withheld=False)
 
 
+class TheseMetrics:
+    """iCite, if it knew nothing but these: each cites the next one, and the last cites the first."""
+
+    def __init__(self, articles: Sequence[Article]) -> None:
+        self._pmids = [each.pmid for each in articles]
+
+    def of(self, pmids: Sequence[str], **_: object) -> dict[str, Metrics]:
+        following = dict(zip(self._pmids, [*self._pmids[1:], *self._pmids[:1]], strict=True))
+        before = {cited: citing for citing, cited in following.items()}
+        return {
+            each: Metrics(each, year=2020, citation_count=1, references=(following[each],), cited_by=(before[each],))
+            for each in pmids
+            if each in following
+        }
+
+
+class TheseNotices:
+    """Crossref, if it knew nothing but these, and nobody had said anything about them."""
+
+    def __init__(self, articles: Sequence[Article]) -> None:
+        self._articles = {each.doi: each for each in articles if each.doi}
+
+    def of(self, dois: Sequence[str], **_: object) -> dict[str, RegisteredWork]:
+        return {each: RegisteredWork(each, self._articles[each].title) for each in dois if each in self._articles}
+
+
 class Corpus(Embedded):
     """The embedded mode over `home`, with `articles` for PubMed."""
 
@@ -118,6 +146,14 @@ class Corpus(Embedded):
     @property
     def lookup(self) -> ThisLookup:
         return ThisLookup(self.articles)
+
+    @property
+    def metrics(self) -> TheseMetrics:
+        return TheseMetrics(self.articles)
+
+    @property
+    def notices(self) -> TheseNotices:
+        return TheseNotices(self.articles)
 
 
 def articles() -> list[Article]:

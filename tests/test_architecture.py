@@ -55,6 +55,7 @@ ORDER = [
     "setting_fields",
     "aws_settings",
     "language_model_settings",
+    "source_settings",
     "limit_settings",
     "settings",
     "adapters",
@@ -72,6 +73,7 @@ FORBIDDEN = {
         "settings",
         "aws_settings",
         "language_model_settings",
+        "source_settings",
         "limit_settings",
     },
 }

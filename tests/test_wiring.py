@@ -52,6 +52,8 @@ PORTS = {
     "entrez": "table_pace",
     "pubmed": "table_cache",
     "lookup": "table_cache",
+    "metrics": "table_pace",
+    "notices": "table_cache",
 }
 """Port -> a setting without which it cannot be made."""
 ANYWHERE = (

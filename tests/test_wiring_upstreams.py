@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from bio_mcp.errors import NcbiFailed, UpstreamFailed
-from bio_mcp.health import FAIL, OK
+from bio_mcp.errors import Misconfigured, NcbiFailed, UpstreamFailed
+from bio_mcp.health import FAIL, OK, Finding
 from bio_mcp.ports.language_models import Generated
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.upstreams import upstreams
@@ -36,8 +36,8 @@ class Model:
         return Generated(f"{question} {passages[0]} [1]")
 
 
-def asked(settings=None, lookup=Converter, model=Model):
-    found = upstreams(settings or Settings(), lookup, model)
+def asked(settings=None, lookup=Converter, model=Model, services=dict):
+    found = upstreams(settings or Settings(), lookup, model, services)
     return {each.check: each for each in found}
 
 
@@ -56,6 +56,21 @@ def test_only_what_is_configured_is_asked():
 def test_a_language_model_writes_a_sentence():
     found = asked(Settings(llm="openai"))["language model"]
     assert (found.state, found.found) == (OK, "openai/m/1 answers with 51 characters")
+
+
+def test_each_literature_service_is_asked():
+    away = lambda: Away().generate()  # noqa: E731
+    found = asked(services=lambda: {"NIH iCite": lambda: Finding(OK, "answers"), "Crossref": away})
+    assert (found["NIH iCite"].state, found["Crossref"].state) == (OK, FAIL)
+
+
+def test_literature_services_that_are_set_wrongly_are_a_finding_and_the_others_are_asked():
+    def wrong():
+        raise Misconfigured("BIO_MCP_SOURCES names 'sci-hub'")
+
+    found = asked(services=wrong)
+    assert found["NCBI's ID converter"].state == OK
+    assert (found["literature services"].state, "sci-hub" in found["literature services"].found) == (FAIL, True)
 
 
 def test_each_that_is_away_is_named_without_its_address(away):

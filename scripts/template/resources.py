@@ -41,6 +41,8 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
     "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
+    "BIO_MCP_SOURCES": "!Ref LiteratureSources",
+    "BIO_MCP_SOURCES_EMAIL": "!Ref LiteratureSourcesEmail",
     "BIO_MCP_INGEST_BUCKETS": '!If [HasIngestBuckets, !Sub "${Bucket},${IngestBuckets}", !Ref Bucket]',
     "BIO_MCP_INGEST_HOSTS": "!Ref IngestHosts",
     "ZOTERO_LIBRARY_ID": "!Ref ZoteroLibraryId",

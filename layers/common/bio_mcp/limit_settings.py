@@ -2,20 +2,20 @@
 
 from dataclasses import dataclass
 
-from bio_mcp.language_model_settings import LanguageModelSettings
 from bio_mcp.setting_fields import setting
+from bio_mcp.source_settings import SourceSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitSettings(LanguageModelSettings):
+class LimitSettings(SourceSettings):
     """A part of `Settings`."""
 
     caller_budgets: tuple[str, ...] = setting(
         "BIO_MCP_CALLER_BUDGETS",
-        ("calls=100", "ncbi=20000", "embeddings=1000000", "model_tokens=1000000"),
-        "what a token's subject may use: calls a second; requests to NCBI (ncbi), embedded texts (embeddings) "
-        "and tokens of the language model (model_tokens) a day; NAME:ncbi=5000 for one subject; a unit that is not "
-        "named is not limited, and with none nothing is",
+        ("calls=100", "ncbi=20000", "sources=10000", "embeddings=1000000", "model_tokens=1000000"),
+        "what a token's subject may use: calls a second; requests to NCBI (ncbi) and to the services of "
+        "BIO_MCP_SOURCES (sources), embedded texts (embeddings) and tokens of the language model (model_tokens) a day; "
+        "NAME:ncbi=5000 for one subject; a unit that is not named is not limited, and with none nothing is",
     )
     tenant_budgets: tuple[str, ...] = setting(
         "BIO_MCP_TENANT_BUDGETS",

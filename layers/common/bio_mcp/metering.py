@@ -16,13 +16,16 @@ from bio_mcp.ports.budgets import Allowance, Budgets, Charge
 
 log = logging.getLogger("bio_mcp.budgets")
 
-Unit = Literal["calls", "ncbi", "embeddings", "model_tokens"]
+Unit = Literal["calls", "ncbi", "sources", "embeddings", "model_tokens"]
 SECOND, DAY = 1, 86_400
-PERIOD_S: Mapping[Unit, int] = MappingProxyType({"calls": SECOND, "ncbi": DAY, "embeddings": DAY, "model_tokens": DAY})
+PERIOD_S: Mapping[Unit, int] = MappingProxyType(
+    {"calls": SECOND, "ncbi": DAY, "sources": DAY, "embeddings": DAY, "model_tokens": DAY}
+)
 WORDS: Mapping[str, str] = MappingProxyType(
     {
         "calls": "calls a second",
         "ncbi": "requests to NCBI a day",
+        "sources": "requests to other literature services a day",
         "embeddings": "embedded texts a day",
         "model_tokens": "tokens of the language model a day",
     }

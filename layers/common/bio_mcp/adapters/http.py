@@ -27,3 +27,11 @@ def answers(url: str, timeout_s: float) -> bool:
             return True
     except (httpx.HTTPError, httpx.InvalidURL):
         return False
+
+
+def seconds(text: str | None) -> float | None:
+    """The seconds that a header asks for, 0 or more; None without one, or for a date."""
+    try:
+        return max(0.0, float(text)) if text else None
+    except ValueError:
+        return None

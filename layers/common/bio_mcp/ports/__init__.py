@@ -16,8 +16,10 @@ from bio_mcp.ports.calls import Calls
 from bio_mcp.ports.graph import Graph
 from bio_mcp.ports.language_models import LanguageModel
 from bio_mcp.ports.messages import Announcements, WorkQueue
+from bio_mcp.ports.metrics import CitationMetrics
 from bio_mcp.ports.multilingual import Multilingual
 from bio_mcp.ports.ncbi import NcbiLookup
+from bio_mcp.ports.notices import Notices
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
 from bio_mcp.ports.sources import Sources
@@ -62,6 +64,16 @@ class Backends(Protocol):
     @property
     def lookup(self) -> NcbiLookup:
         """NCBI's other services, from the same cache."""
+        ...
+
+    @property
+    def metrics(self) -> CitationMetrics:
+        """NIH iCite, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."""
+        ...
+
+    @property
+    def notices(self) -> Notices:
+        """Crossref, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."""
         ...
 
     @property

@@ -99,7 +99,7 @@ class NcbiLookup(Protocol):
 
 
 class RateLimiter(Protocol):
-    """The rate limiter of requests to NCBI; one for all users of an API key (or of an address, without a key)."""
+    """The rate limiter of requests to a service; at NCBI one for all users of an API key (or of an address)."""
 
     def wait(self, deadline: Deadline, share: str = "") -> None:
         """Return when the caller may start one request.

@@ -45,7 +45,9 @@ class Aws(Shared):
     """
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, rate_limiter=self._rate_limiter, cache=self._cache_table, bus=self._bus)
+        super().__init__(
+            settings, rate_limiter=self._rate_limiter, turns=self._turns, cache=self._cache_table, bus=self._bus
+        )
 
     @lazily
     def documents(self) -> "Documents":
@@ -264,3 +266,8 @@ class Aws(Shared):
         to, key = self.settings, self.ncbi_key
         budget, gap = budget_of(key() if key else None), fleet_gap_s(key is not None, to.ncbi_delay_ms)
         return DynamoRateLimiter(self._dynamodb, to.needed("table_pace"), budget, gap)
+
+    def _turns(self, budget: str, gap_s: float) -> "RateLimiter":
+        from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
+
+        return DynamoRateLimiter(self._dynamodb, self.settings.needed("table_pace"), budget, gap_s)

@@ -40,7 +40,9 @@ class Embedded(Shared):
     NCBI."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, rate_limiter=self._rate_limiter, cache=self._cache_file, bus=self._bus)
+        super().__init__(
+            settings, rate_limiter=self._rate_limiter, turns=self._turns, cache=self._cache_file, bus=self._bus
+        )
         self._closed_first = ExitStack()
 
     @lazily
@@ -231,6 +233,14 @@ class Embedded(Shared):
         alone = LocalRateLimiter(gap_s(keyed, to.ncbi_delay_ms))
         shared = fleet_gap_s(keyed, to.ncbi_delay_ms)
         pacer = SqliteRateLimiter(to.home.expanduser(), budget_of(to.ncbi_api_key), shared, alone)
+        self._opened.callback(pacer.close)
+        return pacer
+
+    def _turns(self, budget: str, gap_s: float) -> "RateLimiter":
+        from bio_mcp.adapters.embedded.rate_limit import SqliteRateLimiter
+        from bio_mcp.adapters.rate_limit import LocalRateLimiter
+
+        pacer = SqliteRateLimiter(self.settings.home.expanduser(), budget, gap_s, LocalRateLimiter(gap_s))
         self._opened.callback(pacer.close)
         return pacer
 

@@ -15,6 +15,7 @@ from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
 from bio_mcp.wiring.embedding import EMBEDDINGS
 from bio_mcp.wiring.language_models import LANGUAGE_MODELS
 from bio_mcp.wiring.ncbi import eutils, lookup
+from bio_mcp.wiring.scholarly import Scholarly
 from bio_mcp.wiring.secrets import secret_of
 from bio_mcp.wiring.sources import sources
 from bio_mcp.wiring.upstreams import upstreams
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
+    from bio_mcp.ports.metrics import CitationMetrics
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
+    from bio_mcp.ports.notices import Notices
     from bio_mcp.ports.projects import Parser
     from bio_mcp.ports.pubmed import Pubmed
     from bio_mcp.ports.sources import Sources
@@ -38,9 +41,10 @@ QUIET_S = 300  # without a sign of progress, after which a file is given up
 
 
 class Shared:
-    """NCBI, Zotero, the embedding model, the parser and the calendar.
+    """NCBI and other services, Zotero, the embedding model, the parser and the calendar.
 
     A mode gives the functions that make its rate limiter, its cache and its event bus; each is called on first use.
+    `turns` makes the rate limiter of another service, by the name of its budget and the seconds between two requests.
     """
 
     def __init__(
@@ -48,12 +52,14 @@ class Shared:
         settings: Settings,
         *,
         rate_limiter: "Callable[[], RateLimiter]",
+        turns: "Callable[[str, float], RateLimiter]",
         cache: "Callable[[], Cache]",
         bus: "Callable[[], Announcements]",
     ) -> None:
         self.settings = settings
         self._opened = ExitStack()
         self._make_rate_limiter, self._make_cache, self._make_bus = rate_limiter, cache, bus
+        self.services = Scholarly(settings, turns, lambda: self._cache if self._caches else None, self._opened)
 
     @lazily
     def embeddings(self) -> "Embeddings":
@@ -73,6 +79,14 @@ class Shared:
     def lookup(self) -> "NcbiLookup":
         asked = lookup(self.settings, self.entrez, self._opened)
         return cached_lookup(asked, self._cache, self.settings) if self._caches else asked
+
+    @lazily
+    def metrics(self) -> "CitationMetrics":
+        return self.services.metrics()
+
+    @lazily
+    def notices(self) -> "Notices":
+        return self.services.notices()
 
     @lazily
     def zotero(self) -> "ZoteroLibrary":
@@ -103,9 +117,8 @@ class Shared:
         return [examine("Zotero", lambda: check(self.zotero))] if is_configured(self.settings) else []
 
     def upstreams(self) -> list[Finding]:
-        return upstreams(
-            self.settings, lambda: lookup(self.settings, self.entrez, self._opened), lambda: self.language_model
-        )
+        asked = lambda: lookup(self.settings, self.entrez, self._opened)  # noqa: E731  past the cache
+        return upstreams(self.settings, asked, lambda: self.language_model, self.services.checks)
 
     @lazily
     def language_model(self) -> "LanguageModel | None":

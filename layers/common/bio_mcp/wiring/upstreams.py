@@ -1,11 +1,11 @@
 """Whether the services outside that this installation is configured to use answer, asked past every cache."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from bio_mcp.deadline import Deadline, bounded_by
-from bio_mcp.errors import UpstreamFailed
-from bio_mcp.health import OK, Finding, examine
+from bio_mcp.errors import Misconfigured, UpstreamFailed
+from bio_mcp.health import FAIL, OK, Finding, examine
 from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,10 +18,19 @@ PASSAGE = "Aspirin lowers fever."
 
 
 def upstreams(
-    settings: Settings, lookup: "Callable[[], NcbiLookup]", model: "Callable[[], LanguageModel | None]"
+    settings: Settings,
+    lookup: "Callable[[], NcbiLookup]",
+    model: "Callable[[], LanguageModel | None]",
+    services: Callable[[], Mapping[str, Callable[[], Finding]]],
 ) -> list[Finding]:
-    """Ask each of them once. `lookup` and `model` make what asks NCBI's other services and the language model."""
+    """Ask each of them once. `lookup` and `model` make what asks NCBI's other services and the language model,
+    `services` gives what asks each of `BIO_MCP_SOURCES`."""
     asked: dict[str, Callable[[], Finding]] = {"NCBI's ID converter": lambda: _converter(lookup())}
+    try:
+        asked |= services()
+    except Misconfigured as failure:
+        found = Finding(FAIL, str(failure))
+        asked["literature services"] = lambda: found
     if settings.llm != "none":
         asked["language model"] = lambda: _language_model(model())
     if settings.auth_jwks_url:

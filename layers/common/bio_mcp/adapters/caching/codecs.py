@@ -13,7 +13,9 @@ from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
 from bio_mcp.literature.jats import FullText
 from bio_mcp.literature.records import Article
+from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import ArticleIds, CitationMatch, MeshPage
+from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.pubmed import DocSummary, EntrezDatabase, LinkSet, SearchPage, Spelling
 
 T = TypeVar("T")
@@ -66,6 +68,8 @@ MESH = _typed("mesh", MeshPage)
 MATCH = _typed("match", CitationMatch)
 IDS = _typed("ids", ArticleIds)
 FULL_TEXT = _typed("article", FullText)
+METRICS = _typed("metrics", Metrics, lambda metrics: metrics.pmid)
+WORK = _typed("work", RegisteredWork, lambda work: work.doi)
 INVALIDATED: Codec[str] = Codec("overtaken", str.encode, bytes.decode)
 TEXT: Codec[str] = Codec(
     "text", lambda text: zlib.compress(text.encode()), lambda value: zlib.decompress(value).decode()

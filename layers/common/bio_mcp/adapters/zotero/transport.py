@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from bio_mcp.adapters.http import http_client
+from bio_mcp.adapters.http import http_client, seconds
 from bio_mcp.adapters.retry import Backoff, Worth, retry
 from bio_mcp.deadline import call_deadline
 from bio_mcp.errors import Failure, Misconfigured, NotFound, UpstreamFailed
@@ -134,7 +134,7 @@ class Transport:
         timeout = httpx.Timeout(min(READ_S, left), connect=min(CONNECT_S, left))
         with self._client.stream("GET", url, headers=dict(headers), timeout=timeout) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
-            self._not_before = self._clock() + (_seconds(found.get("backoff")) or 0.0)
+            self._not_before = self._clock() + (seconds(found.get("backoff")) or 0.0)
             if failure := _failure_in(response.status_code, found, of_library=of_library):
                 raise failure
             return Answer(response.status_code, found, _body(response))
@@ -170,12 +170,4 @@ def _failure_in(status: int, headers: Mapping[str, str], *, of_library: bool) ->
     if status not in PASSING and status < httpx.codes.INTERNAL_SERVER_ERROR:
         return Rejected(f"Zotero answered with status {status}; check ZOTERO_API_URL and ZOTERO_LIBRARY_ID")
     hint = "is busy" if status == httpx.codes.TOO_MANY_REQUESTS else f"answered with status {status}"
-    return UpstreamFailed(f"Zotero {hint}; try again later", retry_after_s=_seconds(headers.get("retry-after")))
-
-
-def _seconds(text: str | None) -> float | None:
-    """The seconds of a header; None for a date, which Zotero never sends."""
-    try:
-        return max(0.0, float(text)) if text else None
-    except ValueError:
-        return None
+    return UpstreamFailed(f"Zotero {hint}; try again later", retry_after_s=seconds(headers.get("retry-after")))

@@ -1,0 +1,1 @@
+"""Services about papers beside NCBI: iCite, Crossref, Europe PMC and Unpaywall."""

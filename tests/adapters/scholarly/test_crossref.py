@@ -1,0 +1,75 @@
+"""Crossref at a local server: works by DOI, and the notices about them."""
+
+import pytest
+
+from bio_mcp.adapters.scholarly.crossref import Crossref
+from bio_mcp.deadline import NEVER
+from bio_mcp.errors import UpstreamFailed
+from bio_mcp.literature.notices import Notice, status_of
+from tests.scholarly_server.server import Fault
+from tests.scholarly_server.shapes import crossref_work, update
+
+DOI = "10.1021/am300292v"
+
+
+@pytest.fixture
+def crossref(service):
+    return Crossref(service("Crossref", "crossref"))
+
+
+def test_a_work_has_its_fields_as_a_reference_cites_them(crossref, server):
+    server.works[DOI] = crossref_work("10.1021/AM300292V")
+    [work] = crossref.of([DOI], deadline=NEVER).values()
+    assert (work.doi, work.title, work.kind) == (DOI, "The work 10.1021/AM300292V", "journal-article")
+    assert work.authors == ("Doe, Jane", "The Group")
+    assert (work.journal, work.year, work.volume, work.issue, work.pages) == (
+        "Journal of Tests", 2016, "12", "3", "101-109",
+    )  # fmt: skip
+    assert (work.notices, status_of(work.notices)) == ((), "clear")
+
+
+def test_its_notices_are_told_oldest_first_each_with_who_says_so(crossref, server):
+    server.works[DOI] = crossref_work(
+        DOI, update("retraction"), update("erratum", "10.1000/e", (2018, 2), "publisher"), update("new_version", "")
+    )
+    erratum, version, retraction = crossref.of([DOI], deadline=NEVER)[DOI].notices
+    assert erratum == Notice("correction", "10.1000/e", "2018-02", "Erratum", "publisher")
+    assert (version.kind, version.doi) == ("other", None)
+    assert retraction == Notice("retraction", "10.1000/notice", "2019-07-26", "Retraction", "retraction-watch")
+
+
+def test_a_preprint_names_the_article_and_the_article_its_preprint(crossref, server):
+    relation = {"is-preprint-of": [{"id-type": "doi", "id": "10.1000/ARTICLE", "asserted-by": "subject"}]}
+    server.works["10.1101/1"] = crossref_work("10.1101/1", type="posted-content", relation=relation)
+    other = {"has-preprint": [{"id-type": "doi", "id": "10.1101/1"}, {"id-type": "uri", "id": "x"}]}
+    server.works["10.1000/article"] = crossref_work("10.1000/article", relation=other)
+    preprint, article = crossref.of(["10.1101/1", "10.1000/article"], deadline=NEVER).values()
+    assert (preprint.preprint_of, article.preprints) == (("10.1000/article",), ("10.1101/1",))
+
+
+def test_works_come_in_the_order_asked_for_and_unknown_ones_not(crossref, server):
+    dois = [f"10.1000/{each}" for each in range(45)]
+    server.works |= {each: crossref_work(each) for each in dois[1:]}
+    assert list(crossref.of(dois, deadline=NEVER)) == dois[1:]
+    assert len(server.requests) == 3
+
+
+def test_a_doi_that_would_part_the_list_is_asked_for_by_itself(crossref, server):
+    odd = "10.1002/1521-4095(200010)12:20<1539::aid,adma>3.0.co;2-s?#/%2f"
+    server.works[odd] = crossref_work(odd)
+    assert list(crossref.of([odd, "10.1000/a,b"], deadline=NEVER)) == [odd]
+    assert [each.path for each in server.requests] == [f"/crossref/works/{odd}", "/crossref/works/10.1000/a,b"]
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"message": {}}', b'{"message": {"items": [{"title": ["no DOI"]}]}}'])
+def test_an_answer_of_another_form_is_a_failure_and_not_empty(crossref, server, body):
+    server.faults += [Fault(status=200, body=body)] * 3
+    with pytest.raises(UpstreamFailed, match="something else than an answer"):
+        crossref.of([DOI], deadline=NEVER)
+
+
+def test_fields_of_other_types_are_left_out(crossref, server):
+    odd = {"title": [], "author": "Doe", "container-title": None, "issued": 7, "volume": 12, "updated-by": "yes"}
+    server.works[DOI] = crossref_work(DOI) | odd | {"published-print": {"date-parts": [[None]]}}
+    work = crossref.of([DOI], deadline=NEVER)[DOI]
+    assert (work.title, work.authors, work.journal, work.year, work.volume, work.notices) == ("", (), "", None, "", ())

@@ -1,0 +1,58 @@
+"""NIH iCite at a local server: figures and citations by PMID."""
+
+import pytest
+
+from bio_mcp.adapters.scholarly.icite import Icite
+from bio_mcp.deadline import NEVER
+from bio_mcp.errors import UpstreamFailed
+from tests.scholarly_server.server import Fault
+from tests.scholarly_server.shapes import icite_paper
+
+EMPTY = []
+
+
+@pytest.fixture
+def icite(service):
+    return Icite(service("NIH iCite", "icite/api"))
+
+
+def test_a_paper_has_its_figures_and_its_citations_in_the_order_of_their_numbers(icite, server):
+    clinical = {"cited_by_clin": [12], "is_clinical": True}
+    server.papers["7"] = icite_paper(7, references=[30, 4], cited_by=[99, 100, 12], **clinical)
+    [paper] = icite.of(["7"], deadline=NEVER).values()
+    assert (paper.pmid, paper.title, paper.year, paper.doi) == ("7", "Paper 7", 2016, "10.1000/7")
+    assert (paper.citation_count, paper.relative_citation_ratio, paper.percentile) == (3, 1.25, 60.1)
+    assert (paper.references, paper.cited_by) == (("4", "30"), ("12", "99", "100"))
+    assert (paper.is_clinical, paper.cited_by_clinical, paper.is_provisional) == (True, ("12",), False)
+
+
+def test_a_paper_without_a_ratio_has_none_which_is_not_zero(icite, server):
+    server.papers["7"] = icite_paper(7, relative_citation_ratio=None, nih_percentile=None)
+    assert icite.of(["7"], deadline=NEVER)["7"].relative_citation_ratio is None
+
+
+def test_the_forms_of_older_answers_are_read(icite, server):
+    older = {"references": "12 5", "cited_by": "", "is_clinical": "Yes", "is_research_article": "No"}
+    server.papers["7"] = icite_paper(7) | older
+    paper = icite.of(["7"], deadline=NEVER)["7"]
+    assert (paper.references, paper.cited_by, paper.is_clinical, paper.is_research) == (("5", "12"), (), True, False)
+
+
+def test_papers_come_in_the_order_asked_for_each_once_and_unknown_ones_not(icite, server):
+    server.papers |= {"1": icite_paper(1), "2": icite_paper(2)}
+    assert list(icite.of(["2", "3", "1", "2"], deadline=NEVER)) == ["2", "1"]
+    assert icite.of([], deadline=NEVER) == {}
+
+
+def test_many_papers_are_asked_for_in_portions(icite, server):
+    pmids = [str(each) for each in range(1, 402)]
+    server.papers |= {each: icite_paper(each) for each in pmids}
+    assert list(icite.of(pmids, deadline=NEVER)) == pmids
+    assert [len(each.parameters["pmids"].split(",")) for each in server.requests] == [200, 200, 1]
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"data": null}', b'{"data": [{"title": "no PMID"}]}'])
+def test_an_answer_of_another_form_is_a_failure_and_not_empty(icite, server, body):
+    server.faults += [Fault(status=200, body=body)] * 3
+    with pytest.raises(UpstreamFailed, match="something else than an answer"):
+        icite.of(["1"], deadline=NEVER)

@@ -1,0 +1,148 @@
+"""How any service is asked: at its pace, again where it may help, never beyond a call's time, and never silently."""
+
+import socket
+
+import pytest
+
+from bio_mcp.callers import Caller
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import BudgetSpent, DeadlineExceeded, InvalidInput, Misconfigured, NotFound, UpstreamFailed
+from bio_mcp.metering import Limits, Meter, metered
+from tests.adapters.scholarly.test_icite import EMPTY
+from tests.scholarly_server.server import Fault
+
+
+@pytest.fixture
+def icite(service):
+    return service("NIH iCite", "icite/api")
+
+
+def ask(service, pmids="1", deadline=NEVER):
+    return service.json("pubs", {"pmids": pmids}, deadline=deadline)
+
+
+def test_an_answer_is_given_as_it_came_and_what_always_goes_along_is_sent(service, server):
+    assert ask(service("Crossref", "icite/api", always={"mailto": "a@example.org"}))["data"] == EMPTY
+    [asked] = server.requests
+    assert asked.parameters == {"pmids": "1", "mailto": "a@example.org"}
+    assert asked.user_agent == "tests"
+
+
+def test_a_failure_that_passes_is_tried_again(icite, server, clock):
+    server.faults += [Fault(status=503), Fault(status=200, body=b"<html>maintenance</html>")]
+    assert ask(icite)["data"] == EMPTY
+    assert clock.pauses == [1.0, 2.0]
+
+
+def test_a_failure_that_stays_is_told_with_the_service_and_no_address(icite, server):
+    server.faults += [Fault(status=502)] * 3
+    with pytest.raises(UpstreamFailed, match="NIH iCite is having trouble \\(HTTP 502\\)") as raised:
+        ask(icite)
+    assert raised.value.details == {"service": "NIH iCite", "http_status": 502, "tries": 3}
+    assert raised.value.retryable
+    assert "127.0.0.1" not in str(raised.value)
+
+
+@pytest.mark.parametrize("status", [301, 400, 403, 422])
+def test_what_will_fail_again_is_asked_once(icite, server, status):
+    server.faults += [Fault(status=status, headers={"Location": "https://elsewhere.example"})]
+    with pytest.raises(UpstreamFailed, match="refused the request") as raised:
+        ask(icite)
+    assert not raised.value.retryable
+    assert len(server.requests) == 1
+
+
+def test_nothing_there_is_not_found_and_no_failure_of_the_service(icite, server):
+    server.faults += [Fault(status=404)]
+    with pytest.raises(NotFound):
+        icite.read("pubs", deadline=NEVER)
+
+
+def test_a_service_that_is_asked_too_fast_is_left_alone_for_as_long_as_it_says(icite, server, clock):
+    server.faults += [Fault(status=429, headers={"Retry-After": "7"})]
+    assert ask(icite)["data"] == EMPTY
+    assert clock.now == 7
+    server.faults += [Fault(status=429)]
+    with pytest.raises(UpstreamFailed, match="HTTP 429"):
+        ask(icite, deadline=Deadline(3, clock))
+    with pytest.raises(UpstreamFailed, match="NIH iCite asked us to slow down") as raised:
+        ask(icite, deadline=Deadline(3, clock))
+    assert raised.value.retry_after_s == 5
+
+
+def test_no_service_stops_us_for_good(icite, server):
+    server.faults += [Fault(status=429, headers={"Retry-After": "inf"})]
+    with pytest.raises(UpstreamFailed) as raised:
+        ask(icite)
+    assert raised.value.retry_after_s == 600
+
+
+def test_requests_keep_their_distance_and_who_cannot_wait_is_told(service, clock):
+    paced = service("Crossref", "icite/api", gap_s=1.1)
+    ask(paced)
+    ask(paced)
+    assert clock.now == pytest.approx(1.1)
+    with pytest.raises(DeadlineExceeded, match="requests to Crossref are waiting"):
+        ask(paced, deadline=Deadline(1, clock))
+
+
+class Counting:
+    def __init__(self):
+        self.charged = []
+
+    def spend(self, charges):
+        self.charged += [(each.account, each.unit, each.amount) for each in charges]
+        return []
+
+
+def test_each_request_is_charged_to_its_caller(icite):
+    budgets = Counting()
+    with metered(Meter(Caller("ada"), lambda: Limits(budgets, {"sources": 1}, {}, {}))):
+        ask(icite)
+    assert budgets.charged == [("caller:/ada", "sources", 1)]
+
+
+def test_a_spent_budget_asks_nobody(icite, server, tmp_path, closed):
+    from bio_mcp.adapters.embedded.budgets import SqliteBudgets
+
+    budgets = closed(SqliteBudgets(tmp_path))
+    with metered(Meter(Caller("ada"), lambda: Limits(budgets, {"sources": 1}, {}, {}))):
+        ask(icite)
+        with pytest.raises(BudgetSpent, match="1 requests to other literature services a day is used up"):
+            ask(icite)
+    assert len(server.requests) == 1
+
+
+def test_an_answer_that_is_no_object_or_has_no_end_is_a_failure(service, server):
+    short = service("NIH iCite", "icite/api", max_bytes=10)
+    with pytest.raises(UpstreamFailed, match="too long"):
+        ask(short)
+    server.faults += [Fault(status=200, body=b"[1, 2]")] * 3
+    with pytest.raises(UpstreamFailed, match="something else than an answer"):
+        ask(service("NIH iCite", "icite/api"))
+
+
+def test_a_silent_service_is_given_up_with_the_calls_time(icite, server):
+    server.faults += [Fault(status=200, pause_s=0.3)]
+    with pytest.raises(DeadlineExceeded, match="out of time"):
+        ask(icite, deadline=Deadline(0.05))
+
+
+def test_a_service_that_is_away_is_named(service, clock):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    away = service("NIH iCite", "", url=f"http://127.0.0.1:{port}")
+    with pytest.raises(UpstreamFailed, match="NIH iCite could not be reached \\(ConnectError\\)"):
+        ask(away)
+    assert len(clock.pauses) == 2
+
+
+def test_an_address_that_is_none_is_a_wrong_setting(service):
+    with pytest.raises(Misconfigured, match="A_SETTING is not an http address"):
+        ask(service("NIH iCite", "", url="icite"))
+
+
+def test_text_that_cannot_be_sent_is_the_callers_mistake(icite, server):
+    with pytest.raises(InvalidInput, match="surrogate"):
+        ask(icite, "\ud800")
+    assert server.requests == []

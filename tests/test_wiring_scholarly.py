@@ -1,0 +1,85 @@
+"""Which services about papers are asked, how, and that nobody else is."""
+
+from contextlib import closing
+
+import pytest
+
+from bio_mcp.deadline import NEVER, Deadline
+from bio_mcp.errors import DeadlineExceeded, Misconfigured, UpstreamFailed
+from bio_mcp.settings import Settings
+from bio_mcp.wiring.embedded import Embedded
+from tests.scholarly_server.server import Fault
+from tests.scholarly_server.shapes import crossref_work, icite_paper
+
+
+@pytest.fixture
+def server(scholarly):
+    return scholarly
+
+
+@pytest.fixture
+def backends(server, tmp_path):
+    """Makes the backends over the local server."""
+    made = []
+
+    def make(**settings):
+        made.append(Embedded(Settings(home=tmp_path, **server.settings, **settings)))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_each_answer_is_cached_and_each_service_told_who_asks(backends, server):
+    server.papers["7"], server.works["10.1000/a"] = icite_paper(7), crossref_work("10.1000/a")
+    made = backends(sources_email="a@example.org", ncbi_tool="our-tool")
+    for _ in range(2):
+        assert made.metrics.of(["7"], deadline=NEVER)["7"].title == "Paper 7"
+        assert made.notices.of(["10.1000/a"], deadline=NEVER)["10.1000/a"].title == "The work 10.1000/a"
+    icite, crossref = server.requests
+    assert {icite.user_agent, crossref.user_agent} == {"our-tool"}
+    assert "mailto" not in icite.parameters
+    assert crossref.parameters["mailto"] == "a@example.org"
+
+
+def test_without_a_cache_they_are_asked_each_time(backends, server):
+    made = backends(cache="off")
+    for _ in range(2):
+        assert made.metrics.of(["7"], deadline=NEVER) == {}
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("sources", "port"), [(("crossref",), "metrics"), (("icite",), "notices"), (("none",), "metrics")]
+)
+def test_a_service_that_is_left_out_is_not_asked(backends, server, sources, port):
+    with pytest.raises(Misconfigured, match="is not asked here; BIO_MCP_SOURCES names"):
+        getattr(backends(literature_sources=sources), port)
+    assert server.requests == []
+
+
+def test_a_service_of_no_known_name_is_a_wrong_setting(backends):
+    with pytest.raises(Misconfigured, match="BIO_MCP_SOURCES names 'sci-hub'; it takes none, or some of icite"):
+        backends(literature_sources=("icite", "sci-hub")).metrics  # noqa: B018  it is made when it is asked for
+
+
+def test_the_doctor_asks_each_that_may_be_asked_past_the_cache(backends, server):
+    server.papers["27599104"] = icite_paper(27599104)
+    backends().metrics.of(["27599104"], deadline=NEVER)
+    server.faults += [Fault("crossref", status=400)]
+    asked = backends().services.checks()
+    assert asked["NIH iCite"]().found == "answers; it knows 1 of 1 paper"
+    with pytest.raises(UpstreamFailed, match="HTTP 400"):
+        asked["Crossref"]()
+    assert len(server.requests) == 3
+    assert list(backends(literature_sources=("crossref",)).services.checks()) == ["Crossref"]
+    assert backends(literature_sources=("none",)).services.checks() == {}
+
+
+def test_two_processes_share_the_pace(server, tmp_path):
+    settings = Settings(home=tmp_path, cache="off", **server.settings)
+    with closing(Embedded(settings)) as one, closing(Embedded(settings)) as other:
+        one.metrics.of(["7"], deadline=NEVER)
+        with pytest.raises(DeadlineExceeded, match="NIH iCite"):
+            other.metrics.of(["7"], deadline=Deadline(0.1))
