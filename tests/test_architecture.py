@@ -50,6 +50,8 @@ ORDER = [
     "tools",
     "catalog",
     "untrusted",
+    "skills",
+    "prompts",
     "call",
     "replaying",
     "setting_fields",

@@ -175,17 +175,59 @@ async def read(own: Any, asked: Any, given: Any) -> Any:
     return static(given.uri) or await own(asked, given)
 
 
+def prompt(*content: Any) -> types.GetPromptResult:
+    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=each) for each in content])
+
+
+PROMPTS: dict[str, tuple[list[str], Callable[[dict[str, str]], types.GetPromptResult]]] = {
+    "test_simple_prompt": ([], lambda _: prompt(text("This is a simple prompt for testing."))),
+    "test_prompt_with_arguments": (
+        ["arg1", "arg2"],
+        lambda given: prompt(text(f"Prompt with arguments: arg1='{given['arg1']}', arg2='{given['arg2']}'")),
+    ),
+    "test_prompt_with_embedded_resource": (
+        ["resourceUri"],
+        lambda given: prompt(
+            embedded(given["resourceUri"], "text/plain", "Embedded resource content for testing."),
+            text("Please process the embedded resource above."),
+        ),
+    ),
+    "test_prompt_with_image": ([], lambda _: prompt(image(), text("Please analyze the image above."))),
+}
+
+
+async def list_prompts(own: Any, asked: Any, given: Any) -> Any:
+    listed = await own(asked, given)
+    for name, (arguments, _) in PROMPTS.items():
+        takes = [types.PromptArgument(name=each, description=each, required=True) for each in arguments]
+        listed.prompts.append(types.Prompt(name=name, description=name, arguments=takes))
+    return listed
+
+
+async def get_prompt(own: Any, asked: Any, given: Any) -> Any:
+    return PROMPTS[given.name][1](given.arguments or {}) if given.name in PROMPTS else await own(asked, given)
+
+
+async def complete(own: Any, asked: Any, given: Any) -> Any:
+    if getattr(given.ref, "name", None) in PROMPTS:
+        return types.CompleteResult(completion=types.Completion(values=["paris", "park", "party"], has_more=False))
+    return await own(asked, given)
+
+
 ADDED: dict[str, tuple[Any, Callable[..., Awaitable[Any]]]] = {
     "tools/list": (types.PaginatedRequestParams, list_tools),
     "tools/call": (types.CallToolRequestParams, call_tool),
     "resources/list": (types.PaginatedRequestParams, list_resources),
     "resources/templates/list": (types.PaginatedRequestParams, list_templates),
     "resources/read": (types.ReadResourceRequestParams, read),
+    "prompts/list": (types.PaginatedRequestParams, list_prompts),
+    "prompts/get": (types.GetPromptRequestParams, get_prompt),
+    "completion/complete": (types.CompleteRequestParams, complete),
 }
 
 
 def with_fixtures(server: Server[Any]) -> Server[Any]:
-    """`server`, which also serves the suite's tools and resources; everything else goes to its own handlers."""
+    """`server` with the tools, resources and prompts of the suite; everything else goes to its own handlers."""
     for method, (params, added) in ADDED.items():
         own = server.get_request_handler(method)
         assert own is not None

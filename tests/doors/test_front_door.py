@@ -19,7 +19,14 @@ MODULES = sorted({each.lambda_module for each in (*TOOLS.values(), *RESOURCES.va
 NAMED = ",".join(f"{module}=arn:aws:lambda:us-east-1:000000000000:function:bio-{module}" for module in MODULES)
 UNCHECKED = {"verify_signature": False}
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_AUTH_AUDIENCE": "bio-mcp"}
-BODY = {"results": [], "status": "complete", "reasons": [], "warnings": []}
+BODY = {
+    "queries": [{"query_key": "statins"}],
+    "left_out": 0,
+    "results": [],
+    "status": "complete",
+    "reasons": [],
+    "warnings": [],
+}
 
 
 class Functions:
@@ -96,6 +103,28 @@ def test_a_resource_is_read_in_the_function_of_its_module(opened, functions):
     [(function, event, _)] = functions.invoked
     assert function.endswith(":bio-get_doc")
     assert event["resource"] == "resource://pubmed/paper/7"
+
+
+def test_an_argument_is_completed_by_the_function_of_the_tool_that_lists_its_values(opened, functions):
+    functions.invoked.clear()
+    asked = {"name": "query_key", "value": "stat"}
+    params = {"ref": {"type": "ref/prompt", "name": "what_is_new"}, "argument": asked}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "completion/complete", "params": params}).encode()
+    answer = opened(bearer(hs256()), body=body).json
+    [(function, event, repeatable)] = functions.invoked
+    assert function.endswith(":bio-checkpoint")
+    assert (event["tool"], event["arguments"], repeatable) == ("corpus.queries", {"starts_with": "stat"}, True)
+    assert event["caller"]["subject"] == jwt.decode(hs256(), options=UNCHECKED)["sub"]
+    assert answer["result"]["completion"] == {"values": ["statins"], "hasMore": False}
+
+
+def test_prompts_and_skills_are_had_without_a_function(opened, functions):
+    functions.invoked.clear()
+    assert posted(opened, "prompts/list")["prompts"]
+    assert posted(opened, "prompts/get", name="what_is_new", arguments={"query_key": "x"})["messages"]
+    [*_, skill] = posted(opened, "skills/list")["skills"]
+    assert posted(opened, "resources/read", uri=skill["uri"])["contents"][0]["text"].startswith("---\nname: ")
+    assert functions.invoked == []
 
 
 def test_nobody_without_a_token_reaches_a_function(opened, functions):

@@ -22,10 +22,11 @@ KINDS = ("pmid", "pmcid", "doi")
 
 
 def mesh_search(ncbi: Ncbi, params: Params) -> Answer:
-    """Headings that hold every word of the term; the most used come first."""
-    words = normalised(re.sub(r"\[[^\]]*\]", "", params.get("term"))).split()
+    """Headings that hold every word of the term, or a word that begins so before an asterisk; the most used first."""
+    term = re.sub(r"\[[^\]]*\]", "", params.get("term"))
+    words = [normalised(word).rstrip() + ("" if word.endswith("*") else " ") for word in term.split()]
     headings = headings_of(ncbi)
-    found = [uid for (uid, name), _ in headings.most_common() if all(f" {word} " in normalised(name) for word in words)]
+    found = [uid for (uid, name), _ in headings.most_common() if all(word in normalised(name) for word in words)]
     start, most = params.number("retstart", 0), params.number("retmax", 20)
     page = found[start : start + most]
     result = {"count": str(len(found)), "retmax": str(len(page)), "retstart": str(start), "idlist": page}

@@ -89,3 +89,11 @@ def test_a_job_that_has_been_silent_for_longer_than_its_lease_is_interrupted():
     job = Job("sync_1", "sync", "running", NOW, NOW, {}, cursor)
     assert state_of(job, NOW + timedelta(minutes=1)) == "running"
     assert state_of(job, NOW + timedelta(minutes=6)) == "interrupted"
+
+
+def test_queries_are_listed_by_how_their_keys_begin(corpus):
+    for key in ("statins-old", "Statins-new", "ginger", "old-statins"):
+        corpus.checkpoints.set(key, "2026-01-01T00:00:00Z", {})
+    found = listed(corpus, starts_with="statins-")
+    assert [each["query_key"] for each in found["queries"]] == ["Statins-new", "statins-old"]
+    assert found["left_out"] == 0

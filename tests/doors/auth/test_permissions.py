@@ -7,6 +7,7 @@ import pytest
 
 from bio_mcp.doors.auth.access import access
 from bio_mcp.settings import Settings
+from bio_mcp.skills import NAMES
 from tests.doors.auth.minting import SECRET, hs256
 from tests.doors.conftest import sample_app
 from tests.doors.serving import running
@@ -106,8 +107,8 @@ def test_what_a_token_may_not_call_or_read_is_not_listed(url, version):
     everything = listed("bio:write", "tools/list", "tools")
     assert everything - listed("read", "tools/list", "tools") == {"sample_fail"}
     assert listed("live", "tools/list", "tools") == set()
-    assert listed("read", "resources/list", "resources") == {"info"}
-    assert listed("live", "resources/list", "resources") == set()
+    assert listed("read", "resources/list", "resources") == {"info", *NAMES}  # skills are for everybody
+    assert listed("live", "resources/list", "resources") == {*NAMES}
     assert listed("read", "resources/templates/list", "resourceTemplates") == {"paper"}
     assert listed("live", "resources/templates/list", "resourceTemplates") == set()
 

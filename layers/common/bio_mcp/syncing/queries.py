@@ -24,9 +24,15 @@ class FollowedQuery:
         return min(self.checkpoint.windows.values(), default=None)
 
 
-def list_queries(query_key: str | None, most: int, backends: Backends) -> tuple[list[FollowedQuery], int]:
-    """List at most `most` queries, by key, or those of one key; and count the queries left out."""
-    checkpoints = backends.checkpoints.all(query_key)
+def list_queries(
+    query_key: str | None, most: int, backends: Backends, starts_with: str = ""
+) -> tuple[list[FollowedQuery], int]:
+    """List at most `most` queries, by key, or those of one key; and count the queries left out.
+
+    Keys begin with `starts_with`, in either case.
+    """
+    begun = starts_with.casefold()
+    checkpoints = [each for each in backends.checkpoints.all(query_key) if each.query_key.casefold().startswith(begun)]
     queries = [
         FollowedQuery(each, backends.jobs.latest(KIND, each.query_key, each.term)) for each in checkpoints[:most]
     ]

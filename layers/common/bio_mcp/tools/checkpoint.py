@@ -56,6 +56,7 @@ class Queries(Request):
     """Which queries to list: all, or one."""
 
     query_key: QueryKey = Field(default=_ABSENT, description="only this one")
+    starts_with: str = Field(default="", max_length=200, description="only keys that begin so, in either case")
 
 
 class LastSync(Response):
@@ -155,7 +156,7 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
 )
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
-    followed, left_out = list_followed(request.query_key, MOST_QUERIES, backends)
+    followed, left_out = list_followed(request.query_key, MOST_QUERIES, backends, request.starts_with)
     now = backends.now()
     queries = [
         Query(

@@ -21,6 +21,7 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.methods import CacheableMethod
 
 from bio_mcp import __version__
 from bio_mcp.call import Outcome, call, excerpt, failed_outcome, read
@@ -29,7 +30,10 @@ from bio_mcp.deadline import Deadline
 from bio_mcp.doors.auth.permissions import caller_of
 from bio_mcp.doors.mcp import marking
 from bio_mcp.doors.mcp.choosing import ALL
+from bio_mcp.doors.mcp.completing import Completing
 from bio_mcp.doors.mcp.listing import Listing, RequestContext, cache_scope, permitted
+from bio_mcp.doors.mcp.prompting import get_prompt, list_prompts
+from bio_mcp.doors.mcp.skills import Skills
 from bio_mcp.doors.mcp.tasks import JOB, Tasks
 from bio_mcp.doors.mcp.threads import Threads
 from bio_mcp.doors.mcp.tracing import Tracing
@@ -55,6 +59,13 @@ CALLERS_FAULT = {"VALIDATION", "NOT_FOUND", "INVALID_ARG", "INVALID_PROJECT"}
 PROGRESS_TIMEOUT_S = 1.0  # for a client that asked for progress and does not read it
 QUICK_S = 10  # a tool with a longer time-out may take long
 LIST_FOR = CacheHint(ttl_ms=300_000, scope="public")
+LISTS: tuple[CacheableMethod, ...] = (
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "prompts/list",
+    "server/discover",
+)
 
 Invoke = Callable[[Tool | Resource, Mapping[str, Any], Context], Outcome]
 
@@ -99,19 +110,18 @@ def server(
         version=__version__,
         title="bio-mcp: biomedical literature",
         instructions=INSTRUCTIONS,
-        cache_hints={
-            "tools/list": LIST_FOR,
-            "resources/list": LIST_FOR,
-            "resources/templates/list": LIST_FOR,
-            "server/discover": LIST_FOR,
-        },
+        cache_hints=dict.fromkeys(LISTS, LIST_FOR),
         get_tool_input_schema=calling.input_schema,
         on_list_tools=listing.list_tools,
         on_call_tool=calling.call_tool,
         on_list_resources=reading.list_resources,
         on_list_resource_templates=reading.list_templates,
         on_read_resource=reading.read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_completion=Completing(calling.tools, reading.resources, running.run).complete,
     )
+    Skills(reading.list_resources, reading.read_resource).offer(made)
     made.middleware[:] = [Tracing(calling.tools)]
     for each in reading.resources:
         if each.uri == JOB:

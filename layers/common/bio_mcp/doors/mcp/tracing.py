@@ -19,7 +19,8 @@ SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 METHODS = frozenset(
     """
     initialize ping server/discover notifications/initialized notifications/cancelled tools/list tools/call
-    resources/list resources/templates/list resources/read tasks/get tasks/update tasks/cancel
+    resources/list resources/templates/list resources/read skills/list skills/get
+    prompts/list prompts/get completion/complete tasks/get tasks/update tasks/cancel
     """.split()
 )
 
