@@ -82,6 +82,9 @@ class KeptEmbeddings:
             self._keep(list(new), self.model.embed(list(new.values())))
         return cast(Vectors, self._vectors[[self._kept[key] for key in keys]])
 
+    def embed_questions(self, texts: Sequence[str]) -> Vectors:
+        return self.model.embed_questions(texts)
+
     def _keep(self, keys: list[bytes], vectors: Vectors) -> None:
         with self._rows.open("ab") as rows, self._keys.open("ab") as names:
             rows.write(vectors.astype("<f4").tobytes())

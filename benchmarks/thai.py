@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from benchmarks.retrieval import KeptEmbeddings
-from bio_mcp.adapters.embedders.identity import MULTILINGUAL_E5_SMALL, QUESTION_PREFIX
+from bio_mcp.adapters.embedders.identity import MULTILINGUAL_E5_SMALL
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.adapters.multilingual import MultilingualIndex
 from bio_mcp.answering.hybrid_hits import PAPER, HybridQuestion
@@ -61,8 +61,7 @@ class Corpus(Embedded):
 
     @lazily
     def multilingual(self) -> Multilingual:
-        kept = cast(Embeddings, KeptEmbeddings(self.e5, CACHE))
-        return MultilingualIndex(self._multilingual_passages(), kept, self.e5.with_prefix(QUESTION_PREFIX))
+        return MultilingualIndex(self._multilingual_passages(), cast(Embeddings, KeptEmbeddings(self.e5, CACHE)))
 
 
 def questions() -> list[dict[str, Any]]:

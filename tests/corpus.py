@@ -39,6 +39,9 @@ class HashedWords:
             row /= np.linalg.norm(row)
         return vectors
 
+    def embed_questions(self, texts):
+        return self.embed(texts)
+
     def _direction(self, word):
         if word not in self._directions:
             seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest())

@@ -56,6 +56,9 @@ class WordVectors:
         )
         return (sums / np.linalg.norm(sums, axis=1, keepdims=True)).astype(np.float32)
 
+    def embed_questions(self, texts):
+        return self.embed(texts)
+
     def _direction(self, term):
         seed = int.from_bytes(hashlib.sha256(term.encode()).digest()[:4], "big")
         return np.random.default_rng(seed).standard_normal(self.dim)

@@ -96,7 +96,6 @@ THIRD_PARTIES = {
     "httpx2": {"doors.aws.heartbeat"},
     "onnx": {"adapters.embedders"},
     "onnxruntime": {"adapters.embedders"},
-    "safetensors": {"adapters.embedders"},
     "sentence_transformers": {"adapters.embedders"},
     "tokenizers": {"adapters.embedders"},
     "torch": {"adapters.embedders"},

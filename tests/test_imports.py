@@ -17,7 +17,7 @@ FUNCTIONS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app
 LATER = {"boto3", "httpx", "lxml", "numpy", "onnxruntime", "sqlite3", "tokenizers"}
 # What belongs to another door, or to no Lambda at all.
 MCP = {"anyio", "fastapi", "mangum", "mcp", "mcp_types", "starlette"}
-NEVER = {"click", "httpx2", "moto", "onnx", "pytest", "rich", "safetensors", "torch", "yaml"}
+NEVER = {"click", "httpx2", "moto", "onnx", "pytest", "rich", "torch", "yaml"}
 SPEAK_MCP = ("authorize", "console", "heartbeat", "mcp_http")
 REFUSED = {name: LATER | MCP | NEVER for name in FUNCTIONS}
 REFUSED |= {name: LATER | NEVER - {"click", "httpx2"} for name in SPEAK_MCP}

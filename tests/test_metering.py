@@ -177,6 +177,8 @@ def test_each_embedded_text_counts(budgets):
     of_ada = meter(ADA, over(budgets, {"embeddings": 5}))
     with metered(of_ada):
         assert np.array_equal(limited.embed(["a", "b", "c"]), model.embed(["a", "b", "c"]))
+        with pytest.raises(BudgetSpent):
+            limited.embed_questions(["a", "b", "c"])
         with pytest.raises(BudgetSpent) as refused:
             limited.embed(["a", "b", "c"])
     assert of_ada.left["embeddings"].left == 2

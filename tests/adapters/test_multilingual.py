@@ -33,7 +33,7 @@ def passages(tmp_path):
 
 @pytest.fixture
 def index(passages, model):
-    made = MultilingualIndex(passages, model, model)
+    made = MultilingualIndex(passages, model)
     made.put([Document(LIVER, "a"), Document(HEART, "b")])
     return made
 
@@ -64,7 +64,7 @@ def test_a_paper_that_was_deleted_is_not_found(index):
 
 
 def test_vectors_of_another_model_are_refused_until_the_index_is_renewed(index, passages):
-    other = MultilingualIndex(passages, Another(), Another())
+    other = MultilingualIndex(passages, Another())
     with pytest.raises(ModelMismatch):
         other.search("heart", Filters(), 10)
     with pytest.raises(ModelMismatch):

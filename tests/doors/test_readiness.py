@@ -25,6 +25,9 @@ class Model(WordVectors):
             raise EmbeddingFailed("the model is gone")
         return super().embed(texts)
 
+    def embed_questions(self, texts):
+        return self.embed(texts)
+
 
 class Laptop(Embedded):
     """The embedded mode with a model that can be broken."""

@@ -53,6 +53,19 @@ def test_their_documents_are_not_there(corpus):
     assert list(asked_by_evaluation(corpus, corpus.embeddings, GONE).documents.get_many(["1", "2"])) == ["2"]
 
 
+def test_a_question_is_embedded_once_as_a_question():
+    class Asked(HashedWords):
+        def embed_questions(self, texts):
+            return self.embed([f"query {text}" for text in texts])
+
+    model = Asked()
+    remembered = RememberedEmbeddings(model)
+    asked = [remembered.embed_questions(["heart"])[0] for _ in range(2)]
+    remembered.embed(["heart"])
+    assert model.embedded == 2
+    assert np.array_equal(asked[1], HashedWords().embed(["query heart"])[0])
+
+
 def test_a_text_is_embedded_once_and_its_vector_is_the_models():
     model = HashedWords()
     remembered = RememberedEmbeddings(model)

@@ -106,7 +106,7 @@ class WithSecondIndex(Corpus):
 
     @lazily
     def multilingual(self):
-        return MultilingualIndex(self._multilingual_passages(), self.model, self.model)
+        return MultilingualIndex(self._multilingual_passages(), self.model)
 
 
 def test_the_multilingual_index_follows_what_is_stored_and_deleted(tmp_path):

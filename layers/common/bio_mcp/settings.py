@@ -41,6 +41,12 @@ class Settings(LimitSettings):
     )
     embedding_model: str = setting("BIO_MCP_EMBEDDING_MODEL", "all-MiniLM-L6-v2", "model that the provider loads")
     embedding_dim: int = setting("BIO_MCP_EMBEDDING_DIM", 384, "dimensions of the model, for the openai provider")
+    passage_prefix: str = setting(
+        "BIO_MCP_PASSAGE_PREFIX", "", "what the model of the openai provider wants before each passage"
+    )
+    question_prefix: str = setting(
+        "BIO_MCP_QUESTION_PREFIX", "", "what that model wants before each question; other models know theirs"
+    )
     multilingual: str = setting(
         "BIO_MCP_MULTILINGUAL",
         "",

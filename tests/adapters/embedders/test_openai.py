@@ -103,6 +103,17 @@ def test_the_request_is_the_api_s(model, endpoint):
     assert endpoint.authorizations == [f"Bearer {KEY}"]
 
 
+def test_what_the_model_wants_before_a_text_is_sent_with_it_and_part_of_the_fingerprint(endpoint):
+    model = OpenAiEmbeddings(endpoint.base_url, "m", DIM, prefix="passage: ", question_prefix="query: ")
+    model.embed(["aspirin"])
+    model.embed_questions(["aspirin"])
+    assert [each["input"] for each in endpoint.requests] == [["passage: aspirin"], ["query: aspirin"]]
+    plain = OpenAiEmbeddings(endpoint.base_url, "m", DIM)
+    assert plain.fingerprint == "m/http/4"
+    assert model.fingerprint.startswith("m/http/4/")
+    assert model.count_tokens(["a"])[0] > plain.count_tokens(["a"])[0]
+
+
 def test_without_a_key_none_is_sent(endpoint):
     OpenAiEmbeddings(endpoint.base_url + "/", "m", DIM).embed(["aspirin"])
     assert endpoint.authorizations == [None]

@@ -25,18 +25,26 @@ def tiny_weights(seed: int = 5) -> dict[str, np.ndarray]:
 
 
 def forward(weights: dict[str, np.ndarray], ids: np.ndarray) -> np.ndarray:
-    """The unit vector of one sequence without padding."""
+    """The unit vector of one sequence without padding, by the mean of its tokens."""
+    return unit(token_vectors(weights, ids).mean(axis=0))
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
+
+
+def token_vectors(weights: dict[str, np.ndarray], ids: np.ndarray, segments: np.ndarray | int = 0) -> np.ndarray:
+    """The vectors of the tokens of one sequence without padding."""
     x = weights["embeddings.word_embeddings.weight"][ids]
     x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
-    x = _normalise(weights, "embeddings", x + weights["embeddings.token_type_embeddings.weight"][0])
+    x = _normalise(weights, "embeddings", x + weights["embeddings.token_type_embeddings.weight"][segments])
     for layer in (f"encoder.layer.{index}" for index in range(LAYERS)):
         attended = _apply(weights, f"{layer}.attention.output.dense", _attention(weights, f"{layer}.attention.self", x))
         y = _normalise(weights, f"{layer}.attention.output", attended + x)
         inner = _apply(weights, f"{layer}.intermediate.dense", y)
         gelu = inner * 0.5 * (1 + np.vectorize(math.erf)(inner / math.sqrt(2)))
         x = _normalise(weights, f"{layer}.output", _apply(weights, f"{layer}.output.dense", gelu) + y)
-    mean = x.mean(axis=0)
-    return mean / np.linalg.norm(mean)
+    return x
 
 
 def _linear(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:

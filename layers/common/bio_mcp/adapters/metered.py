@@ -56,6 +56,10 @@ class MeteredEmbeddings:
         spend("embeddings", len(texts))
         return self._model.embed(texts)
 
+    def embed_questions(self, texts: Sequence[str]) -> "Vectors":
+        spend("embeddings", len(texts))
+        return self._model.embed_questions(texts)
+
 
 class MeteredLanguageModel:
     """The port `LanguageModel` over another: tokens count, those that it takes and those that it gives.

@@ -17,30 +17,28 @@ if TYPE_CHECKING:
 
 
 class MultilingualIndex:
-    """The port `Multilingual` over passages of their own. `questions` embeds what is asked, which some models want
-    otherwise than what is searched; both have one fingerprint. Nothing is searched by words here.
-    """
+    """The port `Multilingual` over passages of their own. Nothing is searched by words here."""
 
-    def __init__(self, passages: Passages, papers: Embeddings, questions: Embeddings) -> None:
-        self.passages, self._papers, self._questions = passages, papers, questions
+    def __init__(self, passages: Passages, model: Embeddings) -> None:
+        self.passages, self._model = passages, model
 
     def search(self, text: str, filters: Filters, depth: int) -> list[Candidate]:
-        self.passages.check_model(self._questions.fingerprint, self._questions.dim)
-        query = PassageQuery((), self._questions.embed([text])[0], filters, depth)
+        self.passages.check_model(self._model.fingerprint, self._model.dim)
+        query = PassageQuery((), self._model.embed_questions([text])[0], filters, depth)
         found = self.passages.hybrid_search(query)
         return sorted(found, key=lambda each: (-(each.sim or 0.0), -int(each.pmid)))
 
     def put(self, documents: Sequence[Document]) -> None:
-        self.passages.ensure_schema(self._papers.fingerprint, self._papers.dim)
+        self.passages.ensure_schema(self._model.fingerprint, self._model.dim)
         stored = self.passages.chunk_texts([each.article.pmid for each in documents])
-        count, most = self._papers.count_tokens, self._papers.max_tokens
+        count, most = self._model.count_tokens, self._model.max_tokens
         chunks = {each.article.pmid: whole_chunk(each.article, count, most) for each in documents}
         new = {
             pmid: chunk.embedded_text
             for pmid, chunk in chunks.items()
             if stored.get(pmid, {}).get(chunk.chunk_id) != chunk.embedded_sha256
         }
-        embedded = self._papers.embed(list(new.values())) if new else ()
+        embedded = self._model.embed(list(new.values())) if new else ()
         vectors = {pmid: {chunks[pmid].chunk_id: vector} for pmid, vector in zip(new, embedded, strict=True)}
         self.passages.upsert_chunks(
             [_entry(each, chunks[each.article.pmid], vectors.get(each.article.pmid, {})) for each in documents]
@@ -50,7 +48,7 @@ class MultilingualIndex:
         self.passages.delete(pmids)
 
     def renew(self) -> None:
-        model = (self._papers.fingerprint, self._papers.dim)
+        model = (self._model.fingerprint, self._model.dim)
         try:
             self.passages.ensure_schema(*model)
         except ModelMismatch:

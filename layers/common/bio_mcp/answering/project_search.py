@@ -87,7 +87,7 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     found: list[_Match] = []
     deadline.check("embedding the question")
     terms = (question.terms or query_terms(text)) if question.hybrid else ()
-    vector = backends.embeddings.embed([text])[0] if question.by_meaning else None
+    vector = backends.embeddings.embed_questions([text])[0] if question.by_meaning else None
     asked = ChunkQuery(terms, vector, question.filters)
     for each in projects:
         deadline.check(f"searching {each.project_id}")

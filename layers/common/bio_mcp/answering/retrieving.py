@@ -59,7 +59,7 @@ def find(question: Question, backends: Backends, deadline: Deadline = NEVER) -> 
     embeddings, passages = backends.embeddings, backends.passages
     passages.check_model(embeddings.fingerprint, embeddings.dim)
     deadline.check("embedding the question")
-    vector = embeddings.embed([text])[0]
+    vector = embeddings.embed_questions([text])[0]
     deadline.check("searching")
     candidates = passages.hybrid_search(PassageQuery(terms, vector, question.filters, DEPTH))
     fused = _with_feedback(candidates, vector, question.filters, backends)

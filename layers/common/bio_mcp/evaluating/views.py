@@ -1,6 +1,6 @@
 """The corpus as an evaluation asks it: without some papers, storing no answer, and embedding each sentence once."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +13,8 @@ from bio_mcp.retrieval.passages import Candidate, PassageQuery
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 REMEMBERED = 20_000  # texts whose vectors are held in memory, 1.5 kB each
 
@@ -103,19 +105,27 @@ class RememberedEmbeddings:
     def __init__(self, model: Embeddings) -> None:
         self._model = model
         self.fingerprint, self.dim, self.max_tokens = model.fingerprint, model.dim, model.max_tokens
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """As the model counts them."""
         return self._model.count_tokens(texts)
 
+    def embed_questions(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """One unit vector per question."""
+        return self._remembered("question", texts, self._model.embed_questions)
+
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """One unit vector per text."""
+        """One unit vector per passage."""
+        return self._remembered("passage", texts, self._model.embed)
+
+    def _remembered(self, kind: str, texts: Sequence[str], embed: "Embed") -> "NDArray[np.float32]":
         import numpy as np
 
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        fresh = dict(zip(new, self._model.embed(new), strict=True)) if new else {}
-        vectors = np.stack([fresh[text] if text in fresh else self._vectors[text] for text in texts])
+        asked = [(kind, text) for text in texts]
+        new = [each for each in dict.fromkeys(asked) if each not in self._vectors]
+        fresh = dict(zip(new, embed([text for _, text in new]), strict=True)) if new else {}
+        vectors = np.stack([fresh[each] if each in fresh else self._vectors[each] for each in asked])
         if len(self._vectors) + len(fresh) <= REMEMBERED:
             self._vectors.update(fresh)
         return vectors

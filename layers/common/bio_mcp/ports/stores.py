@@ -175,7 +175,11 @@ class Embeddings(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
-        """Return one unit vector per text, float32, shape (len(texts), dim). Raises `EmbeddingFailed`."""
+        """Return one unit vector per passage, float32, shape (len(texts), dim). Raises `EmbeddingFailed`."""
+        ...
+
+    def embed_questions(self, texts: Sequence[str]) -> "Vectors":
+        """Return as `embed` does what to compare with passages: some models want what is asked in another form."""
         ...
 
 

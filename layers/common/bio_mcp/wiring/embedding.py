@@ -36,6 +36,8 @@ def _openai(settings: Settings, model: str = "") -> "Embeddings":
         api_key=settings.openai_api_key,
         model=model or settings.embedding_model,
         dim=settings.embedding_dim,
+        prefix="" if model else settings.passage_prefix,
+        question_prefix="" if model else settings.question_prefix,
     )
 
 
@@ -49,16 +51,14 @@ def multilingual(settings: Settings, passages: Callable[[], "Passages"]) -> "Mul
     provider, _, name = settings.multilingual.partition(":")
     if provider == "openai" and name:
         model = MeteredEmbeddings(_openai(settings, name))
-        return MultilingualIndex(passages(), model, model)
+        return MultilingualIndex(passages(), model)
     if Path(settings.multilingual).name != settings.multilingual:
         raise Misconfigured("BIO_MCP_MULTILINGUAL takes the name of an installed model, or openai:NAME")
-    from bio_mcp.adapters.embedders.identity import QUESTION_PREFIX
     from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 
     threads = settings.threads or os.cpu_count() or 1
-    papers = OnnxEmbeddings(settings.models.expanduser() / settings.multilingual, threads=threads)
-    questions = papers.with_prefix(QUESTION_PREFIX)
-    return MultilingualIndex(passages(), MeteredEmbeddings(papers), MeteredEmbeddings(questions))
+    installed = OnnxEmbeddings(settings.models.expanduser() / settings.multilingual, threads=threads)
+    return MultilingualIndex(passages(), MeteredEmbeddings(installed))
 
 
 def multilingual_checks(backends: "Backends", settings: Settings) -> list[Finding]:

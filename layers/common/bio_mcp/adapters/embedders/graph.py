@@ -1,9 +1,9 @@
-"""A BERT sentence encoder as an ONNX graph, written directly from safetensors: without torch, and reproducible byte by
-byte.
+"""A BERT as an ONNX graph, written directly from safetensors: without torch, and reproducible byte by byte.
 
 The operators are ONNX Runtime's fused ones (attention, skip + layer normalisation, bias + GELU), so its optimiser finds
-nothing left to do; mean pooling and normalisation are part of the graph. Inputs: `input_ids` and `attention_mask`,
-int64 (batch, tokens). Output: `sentence_embedding`, float32 (batch, hidden size).
+nothing left to do; pooling, projection and normalisation are part of the graph. Inputs: `input_ids` and
+`attention_mask`, and `token_type_ids` of a model that reads pairs, int64 (batch, tokens). Output: `sentence_embedding`,
+float32 (batch, dimensions).
 """
 
 from collections.abc import Mapping
@@ -12,49 +12,44 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, helper, numpy_helper
-from safetensors.numpy import load_file
+from onnx import TensorProto
 
-FUSED = "com.microsoft"
+from bio_mcp.adapters.embedders import tensors
+from bio_mcp.adapters.embedders.heads import Head
+from bio_mcp.adapters.embedders.nodes import FUSED, IDS, MASK, SEGMENTS, Nodes
+
 Weights = Mapping[str, NDArray[np.float32]]
+MEAN = Head()
 
 
-class _Encoder:
-    """Builds the graph. Every method adds nodes and initialisers and returns the name of its result."""
+class _Encoder(Nodes):
+    """Builds the graph."""
 
     def __init__(self, weights: Weights, *, heads: int, epsilon: float) -> None:
+        super().__init__()
         self._weights = weights
         self._heads = heads
         self._epsilon = epsilon
-        self.nodes: list[NodeProto] = []
-        self.initializers: list[TensorProto] = []
-
-    def constant(self, name: str, values: NDArray[Any]) -> str:
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
-        return name
 
     def weight(self, name: str) -> str:
         return self.constant(name, self._weights[name])
-
-    def node(
-        self, operator: str, inputs: list[str], output: str, domain: str = "", *unused: str, **attributes: Any
-    ) -> str:
-        outputs = [output, *unused]
-        self.nodes.append(helper.make_node(operator, inputs, outputs, name=output, domain=domain, **attributes))
-        return output
 
     def linear(self, x: str, layer: str) -> str:
         """x times the layer's matrix, which torch stores transposed; the fused node that follows adds the bias."""
         matrix = self.constant(f"{layer}.matrix", self._weights[f"{layer}.weight"].T)
         return self.node("MatMul", [x, matrix], f"{layer}.product")
 
-    def embeddings(self) -> str:
+    def embeddings(self, segments: str | None) -> str:
         names = [f"embeddings.{kind}_embeddings.weight" for kind in ("word", "position", "token_type")]
         tables = [self.weight(name) for name in names]
         scale, shift = (self.weight(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias"))
-        ids = self.node("Cast", ["input_ids"], "ids", to=TensorProto.INT32)
-        segments = self.node("Sub", [ids, ids], "segments")
-        inputs = [ids, segments, *tables, scale, shift]
+        ids = self.node("Cast", [IDS], "ids", to=TensorProto.INT32)
+        of_segments = (
+            self.node("Cast", [segments], "segments", to=TensorProto.INT32)
+            if segments
+            else self.node("Sub", [ids, ids], "segments")
+        )
+        inputs = [ids, of_segments, *tables, scale, shift]
         return self.node("EmbedLayerNormalization", inputs, "embedded", FUSED, "mask_index", epsilon=self._epsilon)
 
     def attention(self, x: str, prefix: str, mask: str) -> str:
@@ -77,47 +72,29 @@ class _Encoder:
         active = self.node("BiasGelu", [inner, bias], f"{prefix}.active", FUSED)
         return self.add_and_normalise(self.linear(active, f"{prefix}.output.dense"), y, f"{prefix}.output")
 
-    def pooled(self, x: str) -> str:
-        """The mean over the tokens that are not padding, scaled to length 1."""
-        tokens, features = self.constant("tokens_axis", np.array([1])), self.constant("features_axis", np.array([2]))
-        mask = self.node("Cast", ["attention_mask"], "mask", to=TensorProto.FLOAT)
-        wide = self.node("Unsqueeze", [mask, features], "wide_mask")
-        total = self.node("ReduceSum", [self.node("Mul", [x, wide], "kept"), tokens], "total", keepdims=0)
-        count = self.node("ReduceSum", [mask, tokens], "count", keepdims=1)
-        mean = self.node("Div", [total, count], "mean")
-        return self.node("LpNormalization", [mean], "sentence_embedding", axis=1, p=2)
 
+def encoder_bytes(
+    weights: Weights, *, layers: int, heads: int, epsilon: float, head: Head = MEAN, pairs: bool = False
+) -> bytes:
+    """The serialised model. `weights` have the names of transformers' BertModel; `epsilon` is LayerNorm's.
 
-def encoder_bytes(weights: Weights, *, layers: int, heads: int, epsilon: float) -> bytes:
-    """The serialised model. `weights` have the names of transformers' BertModel; `epsilon` is LayerNorm's."""
+    With `pairs` the model has the input `token_type_ids`; without it every token is of the first text.
+    """
     encoder = _Encoder(weights, heads=heads, epsilon=epsilon)
-    x = encoder.embeddings()
-    mask = encoder.node("Cast", ["attention_mask"], "attended_mask", to=TensorProto.INT32)
+    x = encoder.embeddings(SEGMENTS if pairs else None)
+    mask = encoder.node("Cast", [MASK], "attended_mask", to=TensorProto.INT32)
     for index in range(layers):
         x = encoder.layer(x, f"encoder.layer.{index}", mask)
-    output = encoder.pooled(x)
-    hidden = weights["embeddings.LayerNorm.weight"].shape[0]
-    graph = helper.make_graph(
-        encoder.nodes,
-        "sentence_encoder",
-        [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
-            for name in ("input_ids", "attention_mask")
-        ],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["batch", hidden])],
-        encoder.initializers,
-    )
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(FUSED, 1)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name="bio-mcp")
-    serialised: bytes = model.SerializeToString(deterministic=True)
-    return serialised
+    encoder.headed(x, head)
+    return encoder.serialised(head.dim(weights["embeddings.LayerNorm.weight"].shape[0]), segments=pairs)
 
 
-def from_safetensors(weights: Path, config: Mapping[str, Any]) -> bytes:
+def from_safetensors(weights: Path, config: Mapping[str, Any], head: Head = MEAN) -> bytes:
     """The graph of a BertModel saved as safetensors; `config` is the content of its config.json."""
     return encoder_bytes(
-        load_file(weights),
+        tensors.load(weights),
         layers=config["num_hidden_layers"],
         heads=config["num_attention_heads"],
         epsilon=config["layer_norm_eps"],
+        head=head,
     )

@@ -5,7 +5,6 @@ both have the same fingerprint and may share an index.
 """
 
 import importlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,8 @@ from tokenizers import Tokenizer
 
 from bio_mcp.adapters.embedders.batching import batches
 from bio_mcp.adapters.embedders.identity import Identity
-from bio_mcp.adapters.embedders.installed import TOKENIZER, TORCH_FILES, damaged, sha256_of
+from bio_mcp.adapters.embedders.installed import TOKENIZER, TORCH_FILES, damaged
+from bio_mcp.adapters.embedders.published import layout_of
 from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids
 from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.lazy import Lazy
@@ -54,14 +54,23 @@ class HfEmbeddings:
         return self._identity().max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """The tokens of each text, special tokens included, without truncation."""
-        self._identity()  # raises with a remedy if there is no model
-        return [len(ids) for ids in token_ids(self._tokenizer(), texts)]
+        """The tokens of each passage, what stands before it and special tokens included, without truncation."""
+        return self._counts([self._identity().prefix + text for text in texts])
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; longer texts are truncated."""
+        return self._embedded([self._identity().prefix + text for text in texts])
+
+    def embed_questions(self, texts: Sequence[str]) -> "Vectors":
+        """As `embed`, with what stands before a question."""
+        return self._embedded([self._identity().before_questions + text for text in texts])
+
+    def _counts(self, texts: Sequence[str]) -> list[int]:
+        return [len(ids) for ids in token_ids(self._tokenizer(), texts)]
+
+    def _embedded(self, texts: Sequence[str]) -> "Vectors":
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
-        lengths = [min(length, self.max_tokens) for length in self.count_tokens(texts)]
+        lengths = [min(length, self.max_tokens) for length in self._counts(texts)]
         for batch in batches(lengths, TOKENS_PER_BATCH):
             vectors[batch] = self._run([texts[index].encode("utf-8", "replace").decode() for index in batch])
         return vectors
@@ -70,7 +79,7 @@ class HfEmbeddings:
         model = self._model()
         try:
             vectors: Vectors = model.encode(
-                texts, batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False
+                texts, batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False, prompt=""
             )
         except (RuntimeError, MemoryError) as failure:
             raise EmbeddingFailed("The embedding model failed on this text; try again with less of it.") from failure
@@ -97,18 +106,7 @@ def read_identity(source: Path, model_id: str) -> Identity:
     Vectors are always scaled to length 1, even if the model leaves that to the caller.
     """
     try:
-        modules = _read(source / "modules.json")
-        pooling = next(module["path"] for module in modules if module["type"].endswith("Pooling"))
-        pooled = _read(source / pooling / "config.json")
-        limit = _read(source / "sentence_bert_config.json")["max_seq_length"]
-        return Identity(
-            model_id=model_id,
-            weights_sha256=sha256_of(source / "model.safetensors"),
-            tokenizer_sha256=sha256_of(source / TOKENIZER),
-            dim=pooled["word_embedding_dimension"],
-            max_tokens=limit,
-            pooling=_pooling(pooled),
-        )
+        return layout_of(source).identity(source, model_id)
     except FileNotFoundError as missing:
         message = (
             "The embedding model is not on this machine, or is not saved as safetensors in sentence-transformers' "
@@ -117,13 +115,3 @@ def read_identity(source: Path, model_id: str) -> Identity:
         raise EmbeddingFailed(message, retryable=False) from missing
     except (OSError, ValueError, KeyError, TypeError, StopIteration) as unreadable:
         raise damaged() from unreadable
-
-
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _pooling(config: dict[str, Any]) -> str:
-    """The pooling modes in use ("mean"), from config flags like pooling_mode_mean_tokens."""
-    flags = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
-    return "+".join(name.removeprefix("pooling_mode_").removesuffix("_tokens") for name in flags)

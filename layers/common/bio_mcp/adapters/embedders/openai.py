@@ -1,7 +1,9 @@
 """Sentence-embedding models behind any endpoint with OpenAI's embeddings API (POST {base_url}/embeddings)."""
 
+import json
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -41,6 +43,8 @@ class OpenAiEmbeddings:
         *,
         api_key: str = "",
         max_tokens: int = 8_191,
+        prefix: str = "",
+        question_prefix: str = "",
         timeout_s: float = 30.0,
         backoff: Backoff = BACKOFF,
         client: httpx.Client | None = None,
@@ -49,14 +53,17 @@ class OpenAiEmbeddings:
         self._model = model
         self._dim = dim
         self._max_tokens = max_tokens
+        self._prefix, self._question_prefix = prefix, question_prefix
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._backoff = backoff
         self._client = Lazy(lambda: client or http_client(timeout=timeout_s))
 
     @property
     def fingerprint(self) -> str:
-        """`{model}/http/{dim}`: the same model is the same wherever it is served."""
-        return f"{self._model}/http/{self._dim}"
+        """`{model}/http/{dim}`, and 16 hex digits of what stands before texts: the same wherever it is served."""
+        named = f"{self._model}/http/{self._dim}"
+        before = json.dumps([self._prefix, self._question_prefix])
+        return f"{named}/{sha256(before.encode()).hexdigest()[:16]}" if self._prefix or self._question_prefix else named
 
     @property
     def dim(self) -> int:
@@ -72,10 +79,17 @@ class OpenAiEmbeddings:
         One token per 3 letters or digits of a run, per punctuation mark, and per byte beyond ASCII; 2 more for the
         special tokens around the text. WordPiece counts of biomedical abstracts are lower.
         """
-        return [2 + sum(map(_max_tokens_of, _PIECES.findall(text))) for text in texts]
+        return [2 + sum(map(_max_tokens_of, _PIECES.findall(self._prefix + text))) for text in texts]
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         """Unit vectors, float32, shape (len(texts), dim), in the order of `texts`; requests have 96 texts each."""
+        return self._embedded([self._prefix + text for text in texts])
+
+    def embed_questions(self, texts: Sequence[str]) -> "Vectors":
+        """As `embed`, with what stands before a question."""
+        return self._embedded([self._question_prefix + text for text in texts])
+
+    def _embedded(self, texts: Sequence[str]) -> "Vectors":
         vectors = np.empty((len(texts), self._dim), dtype=np.float32)
         for start in range(0, len(texts), TEXTS_PER_REQUEST):
             batch = [_sendable(text) for text in texts[start : start + TEXTS_PER_REQUEST]]
