@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bio_mcp.aws_settings import AwsSettings
+from bio_mcp.embedding_settings import EmbeddingSettings
 from bio_mcp.setting_fields import setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LanguageModelSettings(AwsSettings):
+class LanguageModelSettings(EmbeddingSettings):
     """A part of `Settings`."""
 
     llm: Literal["none", "bedrock", "openai"] = setting(

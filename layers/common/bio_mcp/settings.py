@@ -36,28 +36,10 @@ class Settings(LimitSettings):
     models: Path = setting(
         "BIO_MCP_MODELS", Path(sys.prefix) / "share/bio-mcp/models", "directory that holds the embedding models"
     )
-    embeddings: Literal["onnx", "hf", "openai"] = setting(
-        "BIO_MCP_EMBEDDINGS", "onnx", "embedding provider: onnx, hf or openai"
-    )
-    embedding_model: str = setting("BIO_MCP_EMBEDDING_MODEL", "all-MiniLM-L6-v2", "model that the provider loads")
-    embedding_dim: int = setting("BIO_MCP_EMBEDDING_DIM", 384, "dimensions of the model, for the openai provider")
-    passage_prefix: str = setting(
-        "BIO_MCP_PASSAGE_PREFIX", "", "what the model of the openai provider wants before each passage"
-    )
-    question_prefix: str = setting(
-        "BIO_MCP_QUESTION_PREFIX", "", "what that model wants before each question; other models know theirs"
-    )
-    multilingual: str = setting(
-        "BIO_MCP_MULTILINGUAL",
-        "",
-        "model of a second index of papers, for questions in Thai: multilingual-e5-small, which `make multilingual` "
-        "installs, or openai:NAME, a model of that endpoint; empty: Thai is looked up word by word",
-    )
     openai_base_url: str = setting(
         "OPENAI_BASE_URL", "https://api.openai.com/v1", "any endpoint that speaks OpenAI's embeddings API"
     )
     openai_api_key: str = setting("OPENAI_API_KEY", "", "key for that endpoint", secret=True)
-    threads: int = setting("BIO_MCP_THREADS", 0, "threads of the embedding model; 0: one per core")
     index_name: str = setting("BIO_MCP_INDEX", "pubmed_chunk", "name of the passage index")
     chunk_namespace: UUID = setting("BIO_MCP_CHUNK_NAMESPACE", NAMESPACE, "UUID namespace of chunk ids")
 
