@@ -25,6 +25,7 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
     "serve": ("serving", "Serve MCP over HTTP on this machine."),
+    "skill": ("skills", "Install the skills: procedures for the agent of your client."),
     "token": ("token", "Make an access token for a client."),
     "invite": ("people", "Make a link that signs a person in."),
     "people": ("people", "List who was invited; end what is open in their name."),
