@@ -54,6 +54,7 @@ ORDER = [
     "prompts",
     "call",
     "replaying",
+    "directories",
     "setting_fields",
     "aws_settings",
     "embedding_settings",
@@ -192,6 +193,7 @@ def reading_the_environment(name: str, source: str) -> list[str]:
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb", "putenv")
     ]
     allowed = ("settings", "adapters.embedders", "retrieval.thai_words")  # the latter turn off what libraries do
+    allowed += ("adapters.embedders.registry",)  # hands pip its own settings
     return [] if name in allowed else read
 
 

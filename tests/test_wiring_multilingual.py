@@ -22,7 +22,10 @@ def test_there_is_none_unless_a_model_is_named(tmp_path):
 
 def test_a_model_that_is_not_installed_says_how_to_install_it(tmp_path):
     settings = Settings(home=tmp_path, models=tmp_path, multilingual="multilingual-e5-small")
-    with closing(Embedded(settings)) as backends, pytest.raises(EmbeddingFailed, match="`make multilingual`"):
+    with (
+        closing(Embedded(settings)) as backends,
+        pytest.raises(EmbeddingFailed, match="setup --multilingual"),
+    ):
         backends.multilingual  # noqa: B018  it is made when it is asked for
 
 

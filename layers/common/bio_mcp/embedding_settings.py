@@ -25,7 +25,8 @@ class EmbeddingSettings(AwsSettings):
     multilingual: str = setting(
         "BIO_MCP_MULTILINGUAL",
         "",
-        "model of a second index of papers, for questions in Thai: multilingual-e5-small, which `make multilingual` "
-        "installs, or openai:NAME, a model of that endpoint; empty: Thai is looked up word by word",
+        "model of a second index of papers, for questions in Thai: multilingual-e5-small, which "
+        "`bio-mcp setup --multilingual` builds, or openai:NAME, a model of that endpoint; empty: Thai is looked up "
+        "word by word",
     )
     threads: int = setting("BIO_MCP_THREADS", 0, "threads of the embedding model; 0: one per core")

@@ -1,7 +1,6 @@
 """Settings: configuration, read from the environment once. No other module reads the environment."""
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Literal
 from urllib.parse import urljoin, urlsplit
 from uuid import UUID
 
+from bio_mcp import directories
 from bio_mcp.errors import Misconfigured
 from bio_mcp.limit_settings import LimitSettings
 from bio_mcp.literature.eutils import EUTILS_URL
@@ -32,9 +32,11 @@ class Settings(LimitSettings):
     mode: Literal["embedded", "aws"] = setting(
         "BIO_MCP_MODE", "embedded", "embedded: everything in one data directory; aws: in services of AWS"
     )
-    home: Path = setting("BIO_MCP_HOME", Path("~/.bio-mcp"), "data directory of the embedded mode")
+    home: Path = setting("BIO_MCP_HOME", directories.HOME, "data directory of the embedded mode")
     models: Path = setting(
-        "BIO_MCP_MODELS", Path(sys.prefix) / "share/bio-mcp/models", "directory that holds the embedding models"
+        "BIO_MCP_MODELS",
+        directories.models(),
+        "directory that holds the embedding models; ~/.bio-mcp/models where the Python environment has none",
     )
     openai_base_url: str = setting(
         "OPENAI_BASE_URL", "https://api.openai.com/v1", "any endpoint that speaks OpenAI's embeddings API"

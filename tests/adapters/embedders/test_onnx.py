@@ -117,9 +117,8 @@ def made_up_model(directory: Path, graph: bytes) -> OnnxEmbeddings:
 
 
 def test_a_missing_model_says_how_to_get_one(tmp_path):
-    with pytest.raises(EmbeddingFailed, match="make setup") as caught:
+    with pytest.raises(EmbeddingFailed, match="bio-mcp setup") as caught:
         OnnxEmbeddings(tmp_path / "nowhere")
-    assert "python -m bio_mcp.adapters.embedders.build" in str(caught.value)
     assert not caught.value.retryable
     assert str(tmp_path) not in str(caught.value)
 

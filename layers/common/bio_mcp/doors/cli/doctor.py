@@ -28,6 +28,7 @@ def doctor_command(session: Session, ncbi: bool, upstreams: bool) -> None:
     --upstreams asks NCBI's E-utilities and its ID converter, and where they are configured the language model (for a
     few tokens), the issuer of access tokens and the OpenTelemetry collector.
     """
+    session.builds_model = False
     body = session.ask(diagnosis(session.settings), {"ncbi": ncbi, "upstreams": upstreams})
     session.answer(body, render)
     session.code = 0 if body["ok"] else 1

@@ -24,6 +24,7 @@ UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
+    "setup": ("setup", "Build the embedding model."),
     "serve": ("serving", "Serve MCP over HTTP on this machine."),
     "skill": ("skills", "Install the skills: procedures for the agent of your client."),
     "token": ("token", "Make an access token for a client."),

@@ -14,6 +14,7 @@ from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.session import Session
 from bio_mcp.doors.logs import log_for_people
 from bio_mcp.doors.mcp.choosing import words_of
+from bio_mcp.doors.model_building import build_in_background
 from bio_mcp.doors.queue_worker import QueueWorker
 from bio_mcp.doors.telemetry import exporting
 from bio_mcp.settings import Settings
@@ -55,6 +56,7 @@ def serve_command(
     from bio_mcp.doors.processes import default_count
 
     settings = listing(session.settings, tools)
+    session.builds_model = False
     log_for_people(settings.log_level)
     host, allowed = host or settings.http_host, access(settings)
     must_require_tokens(host, allowed is not None)
@@ -64,6 +66,7 @@ def serve_command(
             serve_on_socket(app, along)
         return
     announce = _announcing(session, settings.resource_url, access=allowed)
+    build_in_background(settings)
     port = settings.http_port if port is None else port
     count = workers or settings.http_workers or default_count()
     with _worker(session), exporting(settings.otlp_endpoint):
@@ -139,7 +142,9 @@ def stdio_command(session: Session, tools: str | None) -> None:
     """Serve MCP over standard input and output, to the program that starts this."""
     from bio_mcp.doors.mcp.stdio import serve
 
+    session.builds_model = False
     log_for_people(session.settings.log_level)
+    build_in_background(session.settings)
     with _worker(session), exporting(session.settings.otlp_endpoint):
         serve(listing(session.settings, tools), session.backends)
 

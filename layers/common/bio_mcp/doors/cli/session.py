@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 from bio_mcp import tenants
@@ -12,6 +12,7 @@ from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.waiting import Waiting
 from bio_mcp.doors.cli.wording import for_commands
+from bio_mcp.doors.model_building import build_if_missing
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.ports import Backends
 from bio_mcp.ports.authorizations import Authorizations
@@ -35,6 +36,9 @@ class OpenBackends(Backends, Protocol):
         """Close files and connections."""
         ...
 
+    prepare_model: Callable[[], None]
+    """Called before the embedding model is first opened."""
+
 
 MakeBackends = Callable[[Settings], OpenBackends]
 
@@ -57,18 +61,22 @@ def configured(settings: Settings) -> OpenBackends:
 @dataclass
 class Session:
     """`as_json` makes stdout one JSON document and nothing else. `wire` makes the backends on first use. `tenant` is
-    whose projects are meant."""
+    whose projects are meant. `builds_model`: a missing embedding model is built when it is first used."""
 
     settings: Settings
     wire: MakeBackends = configured
     as_json: bool = False
     code: int = field(default=0)
     tenant: str = ""
+    builds_model: bool = True
 
     @cached_property
     def backends(self) -> OpenBackends:
         """The backends, made on first use."""
-        return self.wire(self.settings)
+        opened = self.wire(self.settings)
+        if self.builds_model:
+            opened.prepare_model = partial(build_if_missing, self.settings)
+        return opened
 
     @property
     def caller(self) -> Caller | None:
