@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.retrieval.overlaps import LEAST_SHARED, new_text
+from bio_mcp.retrieval.overlaps import LEAST_SHARED, LEFT_OUT, new_text, unrepeated
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 
 FIRST = "Newborns were examined. The index was low in five of nine."
@@ -39,6 +39,43 @@ def test_what_a_better_hit_has_whole_is_nothing_new(text):
 
 def test_another_document_may_say_the_same():
     assert new_text(chunk(FIRST), [chunk(FIRST, "d2")]) == FIRST
+
+
+@pytest.mark.parametrize("same", [{"pmid": "1"}, {"doi": "10.1/x"}])
+def test_one_paper_under_two_names_is_one_work(same):
+    one, other = Work("d1", **same), Work("d2", **same)
+    assert new_text(replace(chunk(FIRST), work=one), [replace(chunk(FIRST), work=other)]) is None
+
+
+def test_what_a_better_hit_has_in_the_middle_is_left_out_with_a_mark():
+    whole = f"{'Something new is said here. ' * 3}{SHARED} {'It ends otherwise, at length. ' * 3}"
+    left = new_text(chunk(whole), [chunk(SHARED)])
+    assert SHARED not in left
+    assert left.split(LEFT_OUT) == [
+        ("Something new is said here. " * 3).strip(),
+        ("It ends otherwise, at length. " * 3).strip(),
+    ]
+
+
+def test_case_spaces_and_marks_make_no_difference():
+    assert unrepeated("The  INDEX was\nlow; in five of nine (56%). New words follow.", [SHARED + " 56 %"]) == (
+        "New words follow."
+    )
+
+
+def test_marks_next_to_what_is_new_stay():
+    better = "The index was low in five of nine"
+    assert unrepeated(f"{better} (of whom two died). End.", [better]) == "(of whom two died). End."
+    assert unrepeated(f"(Two of them died.) {better}.", [better]) == "(Two of them died.)"
+
+
+def test_text_without_spaces_is_cut_too():
+    thai = "ขมิ้นชันลดการอักเสบของข้อเข่าในผู้ป่วย"
+    assert unrepeated(f"{thai}และไม่มีผลข้างเคียง", [f"การศึกษาพบว่า{thai}"]) == "และไม่มีผลข้างเคียง"
+
+
+def test_nothing_is_left_of_what_several_have_together():
+    assert unrepeated(f"{FIRST} And then it rose again.", [FIRST, f"{SHARED} And then it rose again."]) == ""
 
 
 def test_a_few_characters_are_shared_by_chance():

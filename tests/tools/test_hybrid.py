@@ -67,6 +67,23 @@ def test_a_hit_says_where_it_is_from(corpus):
     assert passage["retraction"] == "clear"  # as the corpus knows of it now
 
 
+def test_a_paper_and_its_passages_say_nothing_twice(tmp_path):
+    with Corpus(tmp_path) as own:
+        import_records([OXIMETRY, STATINS], own)
+        add_project(own, "lab")
+        same = "The perfusion index was  measured in NEWBORNS"
+        more = f"{same}. A second group of newborns was examined on the third day."
+        works = Work("a", pmid="17727691"), Work("b", pmid="17727691"), Work("c", pmid="2")
+        texts = zip(works, (same, more, same), strict=True)
+        put(own, "proj-lab", [ProjectChunk(f"c{at}", work, text) for at, (work, text) in enumerate(texts)])
+        hits = ask(own)["hits"]
+    shown = [each["snippet"].lower() for each in hits if each.get("pmid") == "17727691"]
+    assert sum("perfusion index was" in each for each in shown) == 1
+    assert sum("a second group" in each for each in shown) == 1
+    assert "pmid:17727691" in {each["id"] for each in hits}
+    assert same in {each["snippet"] for each in hits if each.get("pmid") == "2"}
+
+
 def test_what_is_first_by_words_and_by_meaning_has_a_score_of_1_and_a_retracted_paper_half_of_its(corpus):
     by_id = {each["id"]: each for each in ask(corpus, filters={"types": ["paper"]})["hits"]}
     assert by_id["pmid:3"]["score"] == 0.5

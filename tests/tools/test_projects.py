@@ -315,6 +315,17 @@ def test_neighbours_never_repeat_each_other(lab):
     assert [shown.count(each) for each in sentences[:10]] == [1] * 10
 
 
+def test_full_texts_never_repeat_each_other(lab):
+    whole = "All of the chapter, which a client sends with each of its passages."
+    texts = ["The perfusion index of newborns is low.", "Its sensitivity in newborns is high."]
+    chunks = [
+        ProjectChunk(f"n{at}", Work("n"), text, at, metadata={"fulltext": whole}) for at, text in enumerate(texts)
+    ]
+    add(lab, *chunks)
+    body = ask("query", lab, filters={"doc_id": "n"}, include_full_text=True)
+    assert [each["full_text"] for each in body["items"]] == [whole, None]
+
+
 def test_several_projects_are_merged_by_score_and_each_hit_names_its_own(lab):
     add_project(lab, "lab/two")
     exact = ProjectChunk("exact", Work("exact"), QUESTION)

@@ -101,6 +101,21 @@ def test_one_passage_a_paper_or_every_passage(corpus):
     assert [hit["score"] for hit in every] == sorted((hit["score"] for hit in every), reverse=True)
 
 
+def test_passages_of_one_paper_repeat_no_sentence_of_each_other():
+    sentences = [f"Sentence {n} says what became of the {n * 7} patients." for n in range(12)]
+    corpus = Corpus(article("21", "Statins.", " ".join(sentences)))
+    hits = search(corpus, "what became of patients", group_by_doc=False).body["results"]
+    shown = " ".join(hit["snippet"] for hit in hits)
+    assert len(hits) > 3
+    assert [shown.count(each) for each in sentences] == [1] * 12
+
+
+def test_a_passage_that_has_only_what_a_better_one_has_is_left_out():
+    corpus = Corpus(article("21", "Statins.", "Statins lowered mortality. Statins lowered mortality."))
+    hits = search(corpus, "statins", group_by_doc=False).body["results"]
+    assert [hit["chunk_id"] for hit in hits] == ["w0"]
+
+
 @pytest.mark.parametrize(
     ("filters", "pmids"),
     [

@@ -1,6 +1,6 @@
 """What an answer rests on: sentences of papers that were found for the question or for a part of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bio_mcp.answering.confidence import confidence_of
@@ -13,6 +13,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.distinctive_words import distinctive_shares
+from bio_mcp.retrieval.overlaps import unrepeated
 from bio_mcp.retrieval.ranking import Ranked
 
 MOST_PAPERS = 5  # cited
@@ -113,9 +114,12 @@ def _nearest(pmid: str, sources: Sequence[Retrieved]) -> int:
 def _cited(found: Iterator[Extract]) -> dict[str, Extract]:
     """The best sentence of each paper that has one which fits, by PMID; the same words are cited once."""
     best: dict[str, Extract] = {}
-    quotes: set[str] = set()
     for each in found:
-        if each.fits and each.span.pmid not in best and each.span.quote not in quotes:
+        if each.fits and each.span.pmid not in best and not _is_quoted(each, best.values()):
             best[each.span.pmid] = each
-            quotes.add(each.span.quote)
     return best
+
+
+def _is_quoted(extract: Extract, chosen: Iterable[Extract]) -> bool:
+    """Whether a chosen sentence has the same words, or all of them."""
+    return not unrepeated(extract.span.quote, [each.span.quote for each in chosen])

@@ -11,6 +11,7 @@ from bio_mcp.answering.retrieving import Question, Retrieved, find, unknown_jour
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
+from bio_mcp.retrieval.overlaps import unrepeated
 from bio_mcp.retrieval.passages import StoredChunk, chunk_uuid
 from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
@@ -150,16 +151,26 @@ class _View:
     def hits(
         self, place: Ranked, documents: Mapping[str, Document], chunks: Mapping[str, list[StoredChunk]]
     ) -> list[SearchHit]:
-        """The paper's best passage, or every passage, each with its share of the score by cosine."""
+        """The paper's best passage, or every passage, each with its share of the score by cosine.
+
+        Passages overlap: of each is shown what no better one has, and one that has nothing else is left out.
+        """
         document, own = documents[place.candidate.pmid], chunks[place.candidate.pmid]
         if self.one_per_paper:
-            return [self._hit(place, document, best_chunk(own, place.candidate.chunk_id, self.retrieved.terms))]
+            chunk = best_chunk(own, place.candidate.chunk_id, self.retrieved.terms)
+            return [self._hit(place, document, chunk, chunk.text)]
         best = max(chunk.sim or 0.0 for chunk in own)
-        shares = [max(0.0, chunk.sim or 0.0) / best if best > 0 else 1.0 for chunk in own]
-        return [self._hit(place, document, chunk, share) for chunk, share in zip(own, shares, strict=True)]
+        hits: list[SearchHit] = []
+        for rank, chunk in enumerate(ordered := sorted(own, key=lambda each: (-(each.sim or 0.0), each.chunk_id))):
+            share = max(0.0, chunk.sim or 0.0) / best if best > 0 else 1.0
+            text = unrepeated(chunk.text, [each.text for each in ordered[:rank]])
+            if text or not chunk.text:
+                hits.append(self._hit(place, document, chunk, text, share))
+        return hits
 
-    def _hit(self, place: Ranked, document: Document, chunk: StoredChunk, share: float = 1.0) -> SearchHit:
-        """One hit: the passage with the paper's fields; `share` is its part of the paper's score."""
+    def _hit(self, place: Ranked, document: Document, chunk: StoredChunk, text: str, share: float = 1.0) -> SearchHit:
+        """One hit: the passage with the paper's fields. `text` is what it has to say, `share` its part of the paper's
+        score."""
         candidate, article, terms = place.candidate, document.article, self.retrieved.terms
         by_words, by_meaning = self.places[candidate.pmid]
         title, sim = article.title or article.vernacular_title, candidate.sim if chunk.sim is None else chunk.sim
@@ -173,7 +184,7 @@ class _View:
             score=round(place.score * share, 6),
             relevance=round(self.retrieved.relevance[candidate.pmid], 3),
             title=title,
-            snippet=snippet(chunk.text, terms) or title,
+            snippet=snippet(text, terms) or title,
             year=candidate.year,
             journal=article.journal.title if article.journal else None,
             retraction=candidate.retraction,

@@ -12,6 +12,7 @@ from bio_mcp.literature.addresses import doi_page, pubmed_page
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.excerpts import cut
+from bio_mcp.retrieval.overlaps import is_same_work, unrepeated
 from bio_mcp.retrieval.project_chunks import ChunkFilters, Work
 from bio_mcp.retrieval.ranking import rounded
 from bio_mcp.tool import Context, tool
@@ -196,11 +197,24 @@ def _filters(given: PassageFilters | None) -> ChunkFilters:
 
 
 def _fields(found: ProjectHits, request: ProjectSearch) -> dict[str, Any]:
-    items = [_passage(each, request) for each in found.hits]
+    texts = _full_texts(found.hits) if request.include_full_text else [None] * len(found.hits)
+    items = [_passage(each, request, text) for each, text in zip(found.hits, texts, strict=True)]
     return {"items": items, "count": len(items), "warnings": list(found.warnings)}
 
 
-def _passage(hit: ProjectHit, request: ProjectSearch) -> Passage:
+def _full_texts(hits: Sequence[ProjectHit]) -> list[str | None]:
+    """The whole text of each hit without what those before it have; None where it has no other."""
+    texts = [full_text(each.chunk) for each in hits]
+    return [
+        unrepeated(
+            text, [texts[at] for at, other in enumerate(hits[:place]) if is_same_work(hit.chunk.work, other.chunk.work)]
+        )
+        or None
+        for place, (hit, text) in enumerate(zip(hits, texts, strict=True))
+    ]
+
+
+def _passage(hit: ProjectHit, request: ProjectSearch, whole: str | None) -> Passage:
     """The hit as clients see it. Fields that say nothing are left out, but for the contract's."""
     chunk, work, most = hit.chunk, hit.chunk.work, hit.project.max_characters
     more: dict[str, Any] = {
@@ -222,7 +236,7 @@ def _passage(hit: ProjectHit, request: ProjectSearch) -> Passage:
         page_span=list(chunk.page_span) if chunk.page_span else None,
         section_path=list(chunk.section_path),
         doi=work.doi,
-        full_text=full_text(chunk) if request.include_full_text else None,
+        full_text=whole,
         chunk_id=chunk.chunk_id,
         doc_id=work.doc_id,
         kind=chunk.kind,
