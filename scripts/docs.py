@@ -102,6 +102,8 @@ def tools_page(tools: Collection[Tool], resources: Iterable[Resource]) -> str:
 
 def _tool_section(each: Tool) -> str:
     facts = [
+        *(["in the default list"] if each.in_default_list else []),
+        *([f"listed by `?tools={each.family.name}` alone"] if each.family.by_name_only else []),
         f"needs the scope `{each.scope}`",
         "reads" if each.read_only else "writes",
         *(["safe to repeat"] if each.idempotent else []),

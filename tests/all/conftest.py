@@ -20,7 +20,9 @@ __all__ = ["chromium", "opensearch", "url"]
 
 @pytest.fixture(scope="session", params=[False, True], ids=["product", "with-fixtures"])
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus()))
+    server = mcp_server.server(
+        TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus()), listed=("all", "chatgpt")
+    )
     app = mcp_http.serving(with_fixtures(server) if request.param else server)
     with bridge(lambda: Mangum(app, lifespan="off")) as bridged, running(bridged) as base:
         yield f"{base}/mcp"

@@ -56,7 +56,10 @@ CONSTITUENTS = [Node(f"C{n}", NodeType.CONSTITUENT, {"en": LONG[:900]}) for n in
 MUCH_WITHIN = [(each, edge(EdgeType.HAS_CONSTITUENT, HERB, each)) for each in CONSTITUENTS]
 
 
-BOUNDED = {"eval.run": ["metrics"]}  # one for each figure that is asked for, which are fifty at most
+BOUNDED = {
+    "eval.run": ["metrics"],  # one for each figure that is asked for, which are fifty at most
+    "search": ["results"],  # twenty titles of a limited length
+}
 
 
 class Wordy(TheseRecords):

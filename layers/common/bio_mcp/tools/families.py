@@ -1,4 +1,4 @@
-"""Contract families, the family of tools for reviewing literature, and fields that inputs of several modules share."""
+"""Contract families, the families of other tools, and fields that inputs of several modules share."""
 
 from typing import Annotated
 
@@ -16,6 +16,7 @@ BIO_MCP = Family("rag", dialects.BIO_MCP)
 PUBMED = Family("pubmed", dialects.PUBMED)
 CITELOOM = Family("projects", dialects.CITELOOM)
 REVIEW = Family("review", dialects.BIO_MCP)
+CHATGPT = Family("chatgpt", dialects.BIO_MCP, by_name_only=True)  # `search` and `fetch`, as its deep research wants
 TTM = Family("ttm", dialects.TTM, prefix="tool.", audited=True)
 
 SPARSE_MODEL = f"bio-mcp/bm25-{ANALYSIS_VERSION}"  # what a project searches words by

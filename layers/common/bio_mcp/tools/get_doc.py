@@ -11,7 +11,8 @@ from bio_mcp.literature.records import Article, Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import Request, Response, resource, tool
-from bio_mcp.tools.families import BIO_MCP, TTM
+from bio_mcp.tools.chatgpt import AnyId, WholeSource, names, source, whole_source
+from bio_mcp.tools.families import BIO_MCP, CHATGPT, TTM
 from bio_mcp.tools.pmids import DOC_ID, PMID, DocId
 
 
@@ -70,6 +71,28 @@ class Study(Response):
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
     return paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)
+
+
+@tool(
+    "fetch",
+    family=CHATGPT,
+    scope="read",
+    timeout=5,
+    beyond="deep research of ChatGPT calls tools of these names and shapes alone",
+)
+def fetch_source(request: AnyId, backends: Backends) -> WholeSource:
+    """Read a paper that search found: its abstract, and in `metadata` authors, journal, year, DOI and retraction."""
+    paper = paper_of(stored_document(request.id.removeprefix("pmid:"), backends), backends)
+    metadata = {
+        "authors": names(paper.authors),
+        "journal": paper.journal,
+        "year": str(paper.year or ""),
+        "doi": paper.doi,
+        "pmcid": paper.pmcid,
+        "publication_types": ", ".join(paper.pub_types),
+        "retraction": paper.retraction.value,
+    }
+    return whole_source(source(paper.doc_id, paper.title, paper.retraction), paper.abstract, metadata)
 
 
 @resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, scope="read", timeout=5)

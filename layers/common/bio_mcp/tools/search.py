@@ -17,7 +17,8 @@ from bio_mcp.retrieval.ranking import Places, Ranked, places_in_legs, rounded
 from bio_mcp.retrieval.relevance import is_unanswered, is_weak
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
-from bio_mcp.tools.families import BIO_MCP
+from bio_mcp.tools.chatgpt import AnyQuery, Sources, source
+from bio_mcp.tools.families import BIO_MCP, CHATGPT
 from bio_mcp.tools.filters import SearchFilters, filters_of
 from bio_mcp.tools.pmids import DOC_ID
 
@@ -87,6 +88,10 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     By words and meaning together. `score` orders one answer, `relevance` compares; match "weak" is a hit that does not
     fit. Better evidence and newer papers rank higher unless quality_bias is false; retracted papers sink.
     """
+    return _search(request, backends, context)
+
+
+def _search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     question = Question(request.query, filters_of(request.filters), request.quality_bias, request.synonyms)
     retrieved = find(question, backends, context.deadline)
     context.deadline.check("reading the passages")
@@ -111,6 +116,23 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
     )
     more = "raise max_characters or lower top_k"
     return budget.within(answer, "results", request.max_characters, lambda rest: budget.partial(gone, rest, more))
+
+
+@tool(
+    "search",
+    family=CHATGPT,
+    scope="read",
+    timeout=8,
+    beyond="deep research of ChatGPT calls tools of these names and shapes alone",
+)
+def search_sources(request: AnyQuery, backends: Backends, context: Context) -> Sources:
+    """Search biomedical papers from PubMed by words and meaning; fetch reads one of them.
+
+    Titles of retracted papers say so first.
+    """
+    found = _search(RagSearch(query=request.query), backends, context)
+    hits = [hit for hit in found.results if hit.match != "weak"]
+    return Sources(results=[source(hit.doc_id, hit.title, hit.retraction) for hit in hits])
 
 
 def _unknown(

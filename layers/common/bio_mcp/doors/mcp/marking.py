@@ -33,9 +33,9 @@ def meta(what: Tool | Resource, outcome: Outcome, suspicious: list[str]) -> dict
     return {META + "audit": outcome.audit, **budgets, **shown}
 
 
-def warning(suspicious: list[str]) -> list[types.ContentBlock]:
-    """The text that follows an answer with suspicious places; none without."""
-    return [types.TextContent(text=note(suspicious))] if suspicious else []
+def warning(tool: Tool, suspicious: list[str]) -> list[types.ContentBlock]:
+    """The text that follows an answer with suspicious places; none without, nor where a client takes one text alone."""
+    return [types.TextContent(text=note(suspicious))] if suspicious and not tool.family.by_name_only else []
 
 
 @cache

@@ -194,7 +194,7 @@ class Calling:
         outcome = await self.running.run(tool, params.arguments or {}, context, seconds)
         suspicious = marking.suspicious_in(tool, outcome)
         return types.CallToolResult(
-            content=[types.TextContent(text=outcome.text), *marking.warning(suspicious)],
+            content=[types.TextContent(text=outcome.text), *marking.warning(tool, suspicious)],
             structured_content=outcome.body,
             is_error=outcome.failed,
             _meta=marking.meta(tool, outcome, suspicious),
