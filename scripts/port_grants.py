@@ -190,6 +190,9 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "budgets.spend": table("Budgets", "GetItem", "UpdateItem"),
     "blobs.put": files(FOLDER, "PutObject"),
     "blobs.get": files(FOLDER, "GetObject"),
+    "blobs.join": files(FOLDER, "GetObject", "PutObject"),
+    "blobs.stream": files(FOLDER, "GetObject"),
+    "blobs.link": files(FOLDER, "GetObject"),  # in the name of whoever signs the address
     "checkpoints.get": table("Checkpoints", "GetItem"),
     "checkpoints.all": table("Checkpoints", "GetItem", "Scan"),
     "checkpoints.advance": table("Checkpoints", "GetItem", "PutItem"),

@@ -29,6 +29,7 @@ def settings_of(made: MotoPorts, **more) -> Settings:
             "queue_url": made.queues["WorkQueue"],
             "ingest_queue_url": made.queues["IngestQueue"],
             "evaluate_queue_url": made.queues["EvaluateQueue"],
+            "export_queue_url": made.queues["ExportQueue"],
             "bucket": made.blobs._bucket,
             "event_bus": made.prefix,
             "opensearch_url": "http://127.0.0.1:9",

@@ -10,7 +10,8 @@ from bio_mcp.tool import Resource, Tool
 
 ROOT = Path(__file__).parents[1]
 EVENTS = ROOT / "events"
-NAMES = {"kg": "H1", "jobs": "sync_example"}  # a herb of tests/sample_graph.py, the job of tests/sample_job.py
+NAMES = {"kg": "H1", "jobs": "sync_example", "exports": "export_example"}  # of tests/sample_graph.py, sample_job.py
+PARTS = {"part": "1"}
 
 
 def path_of(tool: Tool) -> Path:
@@ -55,4 +56,5 @@ EXAMPLES = examples_of(TOOLS.values())
 
 def parameters_of(resource: Resource, pmid: str) -> dict[str, str]:
     """What to read a resource by: something that the sample corpus has, or this paper."""
-    return dict.fromkeys(resource.parameters, NAMES.get(resource.lambda_module, pmid))
+    name = NAMES.get(resource.lambda_module, pmid)
+    return {each: PARTS.get(each, name) for each in resource.parameters}

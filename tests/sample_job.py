@@ -1,12 +1,13 @@
-"""A job of the sample corpus: a sync that waits for its continuation, and never gets it."""
+"""Jobs of the sample corpus: a sync that waits for its continuation, and never gets it, and an export that is done."""
 
 from datetime import UTC, datetime
 from typing import Any
 
+from bio_mcp.exporting.cursor import Cursor as ExportCursor
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import Cursor
 
-JOB = "sync_example"
+JOB, EXPORT = "sync_example", "export_example"
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -14,3 +15,8 @@ def add_job(backends: Any) -> None:
     request = {"query_key": "of an example", "term": "migraine", "overlap_days": 5}
     progress = {"processed": 200, "expected": 1_000, "error": None, "reported": False}
     backends.jobs.put(Job(JOB, "sync", "waiting", WHEN, WHEN, request, Cursor(WHEN.date(), []).to_json(), progress))
+    text = b"TY  - JOUR\nTI  - Migraine\nER  - \n"
+    key = backends.blobs.put("exports", text, ".ris")
+    done = ExportCursor("", 1, 1, 1, len(text), [key], file=key).to_json()
+    exported = {"query_key": "of an export", "arguments": {"format": "ris", "pmids": ["1"]}}
+    backends.jobs.put(Job(EXPORT, "export", "succeeded", WHEN, WHEN, exported, done, {**progress, "reported": True}))

@@ -45,6 +45,7 @@ ORDER = [
     "extracting",
     "evaluating",
     "querying",
+    "exporting",
     "schemas",
     "tool",
     "tools",

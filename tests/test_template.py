@@ -34,7 +34,7 @@ OFFERED = [*TOOLS.values(), *RESOURCES.values()]
 EMBED = [name for name in FUNCTIONS if "BIO_MCP_MODELS" in variables(name)]
 PARAMETERS = TEMPLATE["Parameters"]
 SCHEDULES = of("AWS::Scheduler::Schedule")
-QUEUES = {"WorkQueue": "sync_delta", "IngestQueue": "ingest", "EvaluateQueue": "evaluate"}
+QUEUES = {"WorkQueue": "sync_delta", "IngestQueue": "ingest", "EvaluateQueue": "evaluate", "ExportQueue": "exports"}
 
 
 # ---- functions ----

@@ -40,7 +40,7 @@ def dimension(metric):
 
 
 LOGICAL = [name for name, _ in FUNCTIONS.values()]
-FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction", "EvaluateFunction"}
+FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction", "EvaluateFunction", "ExportsFunction"}
 OTHERWISE = {"HeartbeatFunction"}  # whose alarm is of what it finds
 MUST = {
     *(("AWS/Lambda", metric, name) for metric in ("Errors", "Throttles") for name in LOGICAL),
@@ -49,6 +49,7 @@ MUST = {
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "WorkQueue.QueueName"),
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "IngestQueue.QueueName"),
     ("AWS/SQS", "ApproximateAgeOfOldestMessage", "EvaluateQueue.QueueName"),
+    ("AWS/SQS", "ApproximateAgeOfOldestMessage", "ExportQueue.QueueName"),
     ("AWS/ApiGateway", "4xx", "Api"),
     ("AWS/ApiGateway", "5xx", "Api"),
     *(

@@ -26,6 +26,7 @@ def test_what_an_operator_leaves_to_the_stack_reaches_the_function_that_has_the_
         monkeypatch.setenv(name, value)
     urls = ports.queues
     named = {"ingest_queue_url": urls["IngestQueue"], "evaluate_queue_url": urls["EvaluateQueue"]}
+    named |= {"export_queue_url": urls["ExportQueue"]}
     backends = Aws(Settings(mode="aws", queue_url=urls["WorkQueue"], **named))
     backends.continuations.send({"tool": tool, "arguments": {}})
     backends.close()

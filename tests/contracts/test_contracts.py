@@ -86,7 +86,12 @@ def test_what_is_done_stays_done():
 def test_nothing_is_served_that_neither_a_contract_nor_a_reason_names():
     assert set(TOOLS) - set(BEYOND) <= set(CONTRACT["tools"])
     assert set(BEYOND) == set(TOOLS) - set(CONTRACT["tools"])
-    assert set(RESOURCES) - set(CONTRACT["resources"]) == {"job://{job_id}"}, "of clients with tasks and without"
+    reasons = {
+        "job://{job_id}": "of clients with tasks and without",
+        "export://{id}": "what exportPapers links",
+        "export://{id}/{part}": "a file is longer than a client reads at once",
+    }
+    assert set(RESOURCES) - set(CONTRACT["resources"]) == set(reasons)
 
 
 @pytest.mark.parametrize("name", OF_CONTRACT)

@@ -20,6 +20,7 @@ from bio_mcp.dialects import code_for
 from bio_mcp.doors.mcp import http as mcp_http
 from bio_mcp.doors.mcp import server as mcp_server
 from bio_mcp.errors import NcbiFailed
+from bio_mcp.schemas import FileText
 from bio_mcp.settings import Settings
 from tests.doors.lambda_bridge import bridge
 from tests.doors.serving import running
@@ -78,6 +79,9 @@ async def test_everything_is_listed_called_and_read(server, era):
             contents = (await client.read_resource(uri.format(**parameters))).contents
             text = contents[-1].text
             assert not resource.blob or base64.b64decode(contents[0].blob).decode() == text
+            if issubclass(resource.output, FileText):
+                assert (contents[0].mime_type, text[:5]) == ("application/x-research-info-systems", "TY  -")
+                continue
             assert contents[0].mime_type == "application/json"
             named = "pubmed" if resource.blob else parameters.get(resource.parameters[0])
             assert f"{named}".lower() in json.dumps(json.loads(text)).lower()

@@ -8,7 +8,7 @@ import pytest
 from mcp.types import LATEST_PROTOCOL_VERSION
 
 from bio_mcp.call import read
-from bio_mcp.doors.mcp.server import contents
+from bio_mcp.doors.mcp.reading import contents
 from bio_mcp.literature.clock import utc
 from bio_mcp.tools.pubmed import pubmed_info, pubmed_stats
 from bio_mcp.tools.pubmed.server_status import MCP_VERSION
@@ -86,7 +86,7 @@ def test_statistics_that_fail_are_an_error(live, ncbi):
 
 def test_over_mcp_they_are_base64_of_their_json_and_the_same_as_text(live):
     outcome = read(pubmed_stats, {}, live)
-    blob, plain = contents(pubmed_stats, pubmed_stats.uri, outcome.text)
+    blob, plain = contents(pubmed_stats, pubmed_stats.uri, outcome)
     assert blob.mime_type == plain.mime_type == "application/json"
     assert json.loads(base64.b64decode(blob.blob)) == json.loads(plain.text) == outcome.body
 

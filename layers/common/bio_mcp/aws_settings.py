@@ -43,6 +43,12 @@ class AwsSettings:
         "URL of the SQS queue of the rest of long evaluations; empty: there is one queue for all",
         mode="aws",
     )
+    export_queue_url: str = setting(
+        "BIO_MCP_EXPORT_QUEUE_URL",
+        "",
+        "URL of the SQS queue of the rest of long exports; empty: there is one queue for all",
+        mode="aws",
+    )
     bucket: str = setting(
         "BIO_MCP_BUCKET",
         "",

@@ -57,6 +57,22 @@ class Response(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
+class LinkedFile(Response):
+    """A file that is a resource. Where an answer has one as `file`, clients are sent a link to it."""
+
+    uri: str
+    name: str
+    mime_type: str
+    bytes: int
+
+
+class FileText(Response):
+    """A file or a part of it, as a resource: MCP carries the text alone."""
+
+    text: str
+    mime_type: str
+
+
 class _ContractSchema(GenerateJsonSchema):
     """JSON Schema in the contracts' form: no titles, types in a list with null, no default of None, no `MAX_TEXT`."""
 

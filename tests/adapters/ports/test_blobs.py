@@ -62,3 +62,32 @@ def test_a_hostile_folder_is_refused(blobs, folder):
 def test_a_hostile_suffix_is_refused(blobs, suffix):
     with pytest.raises(InvalidInput):
         blobs.put("a", b"x", suffix)
+
+
+def test_files_are_joined_in_the_folder_of_the_first(blobs):
+    parts = [blobs.put("exports", each, ".csv") for each in (b"a,", PDF, b"", b"b")]
+    whole = blobs.join(parts)
+    assert whole == f"exports/{sha256(b'a,' + PDF + b'b').hexdigest()}.csv"
+    assert blobs.get(whole) == b"a," + PDF + b"b"
+    assert blobs.join(parts[:1]) == parts[0]
+    assert blobs.join(parts) == whole
+
+
+def test_nothing_is_joined_where_a_part_is_not_there(blobs):
+    with pytest.raises(NotFound):
+        blobs.join([blobs.put("exports", b"1"), f"exports/{'0' * 64}"])
+    with pytest.raises(NotFound):
+        blobs.join(["../corpus.sqlite3"])
+
+
+def test_a_file_is_streamed(blobs):
+    content = bytes(range(256)) * 9_000
+    pieces = list(blobs.stream(blobs.put("exports", content)))
+    assert b"".join(pieces) == content
+    assert len(pieces) > 1
+
+
+@pytest.mark.parametrize("key", [f"exports/{'0' * 64}", "../corpus.sqlite3"])
+def test_what_is_not_there_is_not_found_before_it_is_streamed(blobs, key):
+    with pytest.raises(NotFound):
+        blobs.stream(key)

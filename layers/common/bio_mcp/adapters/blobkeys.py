@@ -20,6 +20,17 @@ def key_of(folder: str, content: bytes, suffix: str = "") -> str:
     return key
 
 
+def key_of_hash(like: str, digest: str) -> str:
+    """The key of other content, whose SHA-256 is `digest`, in the folder and with the suffix of the key `like`.
+
+    Raises `NotFound` where `key_of` cannot have returned that.
+    """
+    if not is_key(like):
+        raise missing()
+    folder, _, name = like.rpartition("/")
+    return f"{folder}/{digest}{name[64:]}"
+
+
 def is_key(key: str) -> bool:
     """Whether `key_of` can have returned `key`."""
     return len(key) <= LONGEST and _KEY.fullmatch(key) is not None

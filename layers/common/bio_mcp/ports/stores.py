@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from bio_mcp.literature.records import Document, Head
@@ -183,10 +184,14 @@ class Embeddings(Protocol):
         ...
 
 
+EXPIRING_DAYS: Mapping[str, int] = MappingProxyType({"exports": 7})
+"""First folders whose files may be deleted so many days after they were last put."""
+
+
 class Blobs(Protocol):
     """Bytes that are too many for a table, such as a long article. What a key stands for never changes.
 
-    Every method may raise `StoreFailed`.
+    Files of `EXPIRING_DAYS` are gone some time after their days. Every method may raise `StoreFailed`.
     """
 
     def put(self, folder: str, content: bytes, suffix: str = "") -> str:
@@ -202,6 +207,24 @@ class Blobs(Protocol):
 
     def exists(self, key: str) -> bool:
         """Return whether the key is stored; False for what `put` cannot have made."""
+        ...
+
+    def join(self, keys: Sequence[str]) -> str:
+        """Store what the keys hold, one after another, as one file; returns its key, in the folder of the first.
+
+        Memory is bounded by the largest of them. Raises `NotFound`.
+        """
+        ...
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        """Yield the bytes, some at a time, not compared with their key. Raises `NotFound` before the first."""
+        ...
+
+    def link(self, key: str, name: str, seconds: int) -> str | None:
+        """Return an address that downloads the file under this name, by whoever has it, for so long.
+
+        None where files are on this machine alone; reads nothing.
+        """
         ...
 
     def uri(self, key: str) -> str:

@@ -1,6 +1,6 @@
 """Answers, calls and files, of one tenant."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bio_mcp.errors import NotFound
@@ -77,6 +77,16 @@ class TenantBlobs:
 
     def uri(self, key: str) -> str:
         return self._blobs.uri(self._stored(key))
+
+    def join(self, keys: Sequence[str]) -> str:
+        key = self._blobs.join([self._stored(each) for each in keys])
+        return f"{keys[0].rpartition('/')[0]}/{key.rpartition('/')[2]}"
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        return self._blobs.stream(self._stored(key))
+
+    def link(self, key: str, name: str, seconds: int) -> str | None:
+        return self._blobs.link(self._stored(key), name, seconds)
 
     def _stored(self, key: str) -> str:
         folder, _, name = key.rpartition("/")

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from bio_mcp.evaluating import run as evaluating
+from bio_mcp.exporting import run as exporting
 from bio_mcp.extracting import run as extracting
 from bio_mcp.ingesting import run as ingesting
 from bio_mcp.literature.clock import instant
@@ -23,6 +24,7 @@ CALLS: Mapping[str, Callable[[Job], dict[str, Any]]] = {
     ingesting.KIND: partial(ingesting.continuation, ingesting.TOOL),
     extracting.KIND: partial(ingesting.continuation, ingesting.BATCH_TOOL),
     evaluating.KIND: evaluating.continuation,
+    exporting.KIND: exporting.continuation,
 }
 
 

@@ -105,7 +105,7 @@ class Aws(Shared):
 
     def _queues_of_tools(self) -> dict[str, str]:
         named = {"ingest_from_source": self.settings.ingest_queue_url, "ingest.run": self.settings.ingest_queue_url}
-        named |= {"eval.run": self.settings.evaluate_queue_url}
+        named |= {"eval.run": self.settings.evaluate_queue_url, "exportPapers": self.settings.export_queue_url}
         return {tool: url for tool, url in named.items() if url}
 
     @lazily
@@ -199,6 +199,7 @@ class Aws(Shared):
 
         named = self.settings.needed
         queues = {"ingest queue": self.settings.ingest_queue_url, "evaluate queue": self.settings.evaluate_queue_url}
+        queues |= {"export queue": self.settings.export_queue_url}
         return [
             examine("tables", lambda: inspection.tables(self._dynamodb, self._tables(inspection.KEYS))),
             examine("queue", lambda: inspection.queue(self._sqs, named("queue_url"))),

@@ -2,30 +2,38 @@
 
 import os
 import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 
-from bio_mcp.adapters.blobkeys import checked, is_key, key_of, missing
+from bio_mcp.adapters.blobkeys import checked, is_key, key_of, key_of_hash, missing
 from bio_mcp.adapters.embedded.private import make_directory
 from bio_mcp.errors import StoreFailed
+from bio_mcp.ports.stores import EXPIRING_DAYS
 
 UNREADABLE = "The stored files cannot be read or written: check the data directory's permissions and its disk."
+
+PIECE = 1 << 20  # bytes read at once
 
 
 class DirectoryBlobs:
     """The port `Blobs` over one directory, created on the first `put`.
 
     A file appears whole or not at all: it is written beside its place, synced to disk and renamed before `put` returns.
+    Files of `EXPIRING_DAYS` are deleted by the next `join` after their time. `clock` returns seconds since 1970.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
+        self._directory, self._clock = directory, clock
 
     def put(self, folder: str, content: bytes, suffix: str = "") -> str:
         key = key_of(folder, content, suffix)
         path = self._directory / key
         try:
             if not path.is_file() or path.read_bytes() != content:
-                _write(path, content)
+                _write(path, [content])
+            self._begin_days(path)
         except OSError as error:
             raise StoreFailed(UNREADABLE) from error
         return key
@@ -43,17 +51,61 @@ class DirectoryBlobs:
     def exists(self, key: str) -> bool:
         return is_key(key) and (self._directory / key).is_file()
 
+    def join(self, keys: Sequence[str]) -> str:
+        digest = sha256()
+        for each in keys:
+            digest.update(self.get(each))
+        whole = key_of_hash(keys[0], digest.hexdigest())
+        try:
+            if not self.exists(whole):
+                _write(self._directory / whole, map(self.get, keys))
+            self._begin_days(self._directory / whole)
+            self._expire(whole.partition("/")[0])
+        except OSError as error:
+            raise StoreFailed(UNREADABLE) from error
+        return whole
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        if not self.exists(key):
+            raise missing()
+        return self._pieces(key)
+
+    def link(self, key: str, name: str, seconds: int) -> str | None:  # noqa: ARG002  nobody else reaches this disk
+        return None
+
     def uri(self, key: str) -> str:
         return (self._directory / key).absolute().as_uri()
 
+    def _pieces(self, key: str) -> Iterator[bytes]:
+        try:
+            with (self._directory / key).open("rb") as file:
+                while piece := file.read(PIECE):
+                    yield piece
+        except OSError as error:
+            raise StoreFailed(UNREADABLE) from error
 
-def _write(path: Path, content: bytes) -> None:
+    def _begin_days(self, path: Path) -> None:
+        now = self._clock()
+        if path.relative_to(self._directory).parts[0] in EXPIRING_DAYS:
+            os.utime(path, (now, now))
+
+    def _expire(self, first: str) -> None:
+        """Delete the files of this first folder whose days are over."""
+        if first not in EXPIRING_DAYS:
+            return
+        oldest = self._clock() - EXPIRING_DAYS[first] * 86_400
+        for each in (self._directory / first).rglob("*"):
+            if each.is_file() and each.stat().st_mtime < oldest:
+                each.unlink(missing_ok=True)
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
     """Write a scratch file, sync it to disk, and rename it to `path`."""
     make_directory(path.parent)
     handle, scratch = tempfile.mkstemp(prefix=".", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         Path(scratch).replace(path)

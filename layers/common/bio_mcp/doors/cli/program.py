@@ -38,6 +38,7 @@ COMMANDS = {
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show papers of the corpus."),
     "answer": ("answering", "Answer a question by sentences of the corpus."),
+    "export": ("exporting", "Write papers to a file for a reference manager or a spreadsheet."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
     "lookup": ("lookup", "Look up headings, ids, references, full text and books at NCBI."),
     "ingest": ("ingesting", "Read documents into a project."),

@@ -5,7 +5,6 @@ contract's name is in `title` and `_meta`, and a call may use either. A tool's f
 that the model reads it; only an unknown tool or resource is a JSON-RPC error.
 """
 
-import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from bio_mcp.doors.mcp.choosing import ALL
 from bio_mcp.doors.mcp.completing import Completing
 from bio_mcp.doors.mcp.listing import Listing, RequestContext, cache_scope, permitted
 from bio_mcp.doors.mcp.prompting import get_prompt, list_prompts
+from bio_mcp.doors.mcp.reading import contents, links
 from bio_mcp.doors.mcp.skills import Skills
 from bio_mcp.doors.mcp.tasks import JOB, Tasks
 from bio_mcp.doors.mcp.threads import Threads
@@ -194,7 +194,7 @@ class Calling:
         outcome = await self.running.run(tool, params.arguments or {}, context, seconds)
         suspicious = marking.suspicious_in(tool, outcome)
         return types.CallToolResult(
-            content=[types.TextContent(text=outcome.text), *marking.warning(tool, suspicious)],
+            content=[types.TextContent(text=outcome.text), *links(tool, outcome), *marking.warning(tool, suspicious)],
             structured_content=outcome.body,
             is_error=outcome.failed,
             _meta=marking.meta(tool, outcome, suspicious),
@@ -258,17 +258,8 @@ class Reading:
             raise MCPError(code, error["message"], {"uri": uri, **outcome.body})
         suspicious = marking.suspicious_in(resource, outcome)
         return types.ReadResourceResult(
-            contents=contents(resource, uri, outcome.text), _meta=marking.meta(resource, outcome, suspicious)
+            contents=contents(resource, uri, outcome), _meta=marking.meta(resource, outcome, suspicious)
         )
-
-
-def contents(resource: Resource, uri: str, text: str) -> list[types.TextResourceContents | types.BlobResourceContents]:
-    """The contents of a resource: first in the form of its contract, then, as a model cannot read a blob, as text."""
-    plain = types.TextResourceContents(uri=uri, mime_type=resource.mime_type, text=text)
-    if not resource.blob:
-        return [plain]
-    blob = base64.b64encode(text.encode()).decode()
-    return [types.BlobResourceContents(uri=uri, mime_type=resource.mime_type, blob=blob), plain]
 
 
 def _progress(context: RequestContext, deadline: Deadline) -> Progress:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from bio_mcp.literature.citing import dates, pages
 from bio_mcp.literature.citing.latex import latex
@@ -18,22 +18,26 @@ _LETTERS = str.maketrans({"ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ß": "s
                           "Đ": "D", "ı": "i", "þ": "th", "Þ": "Th", "ð": "d", "œ": "oe", "Œ": "Oe"})  # fmt: skip
 
 
-def render(work: Work) -> str:
-    """Render `@article{Horby2021_33933206, ...}`; see `key` for the citation key."""
-    fields = "".join(f"  {name} = {value},\n" for name, value in _fields(work) if value)
+def render(work: Work, more: Iterable[tuple[str, str]] = ()) -> str:
+    """Render `@article{Horby2021_33933206, ...}`; see `key` for the citation key.
+
+    `more` are names and values, as LaTeX, of fields that a citation does not have.
+    """
+    extended = [*_fields(work), *((name, _in_braces(value)) for name, value in more)]
+    fields = "".join(f"  {name} = {value},\n" for name, value in extended if value)
     return f"@{_TYPES[work.kind]}{{{key(work)},\n{fields}}}\n"
 
 
 def key(work: Work) -> str:
     """The citation key in ASCII: first author's family name, year, `_`, PMID.
 
-    The PMID makes it unique. A new version of the record has the same PMID, so the key is stable.
+    The PMID, or a hash where there is none, makes it unique. It stays the same when a record is revised.
     """
     first = work.authors[0] if work.authors else Name(literal="Anonymous")
     family = first.family or (first.literal.split() or ["Anonymous"])[0]
     ascii_only = unicodedata.normalize("NFKD", family.translate(_LETTERS)).encode("ascii", "ignore").decode()
     year = str(work.issued.year) if work.issued and work.issued.year else ""
-    return f"{re.sub(r'[^A-Za-z0-9]', '', ascii_only)}{year}_{work.article.pmid}"
+    return f"{re.sub(r'[^A-Za-z0-9]', '', ascii_only)}{year}_{work.identifier.removeprefix('pmid:')}"
 
 
 def _fields(work: Work) -> Iterator[tuple[str, str]]:

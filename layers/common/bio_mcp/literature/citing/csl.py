@@ -19,7 +19,7 @@ def item(work: Work) -> dict[str, Any]:
     """Map the work to CSL variables. Titles are plain text; page ranges have both numbers in full."""
     article = work.article
     variables = {
-        "id": f"pmid:{article.pmid}",
+        "id": work.identifier,
         "type": work.kind,
         "title": work.title,
         "original-title": work.original_title,
@@ -34,7 +34,7 @@ def item(work: Work) -> dict[str, Any]:
         "PMID": article.pmid,
         "PMCID": article.pmcid,
         "URL": work.url,
-        "source": "PubMed",
+        "source": "PubMed" if article.pmid else None,
         "note": " ".join(notes(work)),
     }
     return {name: value for name, value in variables.items() if value}

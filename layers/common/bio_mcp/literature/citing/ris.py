@@ -1,6 +1,6 @@
 """RIS: `TY` first, `ER` last, one name a line, each tag followed by two spaces, a hyphen and a space."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from bio_mcp.literature.citing import dates, names
 from bio_mcp.literature.citing.notices import notes
@@ -10,9 +10,12 @@ from bio_mcp.literature.citing.works import Work
 _TYPES = {"article-journal": "JOUR", "article": "JOUR", "chapter": "CHAP", "book": "BOOK"}
 
 
-def render(work: Work) -> str:
-    """Render the record, ended by a line break. Every value is one line, line breaks in it become spaces."""
-    lines = [("TY", _TYPES[work.kind]), *_fields(work), ("ER", "")]
+def render(work: Work, more: Iterable[tuple[str, str]] = ()) -> str:
+    """Render the record, ended by a line break. Every value is one line, line breaks in it become spaces.
+
+    `more` are tags with values that a citation does not have.
+    """
+    lines = [("TY", _TYPES[work.kind]), *_fields(work), *more, ("ER", "")]
     return "".join(f"{tag}  - {' '.join(value.split())}\n" for tag, value in lines if value or tag == "ER")
 
 
@@ -74,5 +77,5 @@ def _ids(work: Work) -> Iterator[tuple[str, str]]:
     yield "DO", work.article.doi or ""
     yield "AN", work.article.pmid
     yield "C2", work.article.pmcid or ""
-    yield "DB", "PubMed"
+    yield "DB", "PubMed" if work.article.pmid else ""
     yield "UR", work.url

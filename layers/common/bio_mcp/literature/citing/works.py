@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 
 from bio_mcp.literature.addresses import doi_page, pubmed_page
 from bio_mcp.literature.citing import dates, pages
@@ -40,6 +41,13 @@ class Work:
     url: str
     volume: str = ""
     issue: str = ""
+
+    @property
+    def identifier(self) -> str:
+        """What tells the work from others: `pmid:1`, or a hash of DOI and title where PubMed does not have it."""
+        if self.article.pmid:
+            return f"pmid:{self.article.pmid}"
+        return sha256(f"{self.article.doi} {self.title}".encode()).hexdigest()[:12]
 
     @property
     def preprint(self) -> bool:
@@ -147,10 +155,17 @@ def _paper(article: Article) -> Work:
         electronic=article.electronic_date,
         page="" if number else (article.pages or "").strip(),
         number=number or "",
-        url=pubmed_page(article.pmid),
+        url=_page(article),
         volume=_number_or_empty(journal.volume if journal else None),
         issue=_number_or_empty(journal.issue if journal else None),
     )
+
+
+def _page(article: Article) -> str:
+    """The page of the record: PubMed's, or its DOI's where PubMed has none."""
+    if article.pmid:
+        return pubmed_page(article.pmid)
+    return doi_page(article.doi) if article.doi else ""
 
 
 def _number_or_empty(number: str | None) -> str:
@@ -177,7 +192,7 @@ def _book(article: Article) -> Work:
         electronic=None,
         page=(article.pages or "").strip(),
         number="",
-        url=_BOOKSHELF.format(book.accession) if book.accession else pubmed_page(article.pmid),
+        url=_BOOKSHELF.format(book.accession) if book.accession else _page(article),
     )
 
 

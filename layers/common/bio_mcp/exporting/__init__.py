@@ -1,0 +1,1 @@
+"""Exports: papers as a file that a reference manager, a screening tool or a spreadsheet reads."""

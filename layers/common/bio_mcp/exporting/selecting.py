@@ -1,0 +1,99 @@
+"""Which papers an export has, and the record of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.deadline import Deadline
+from bio_mcp.exporting.records import Record
+from bio_mcp.literature.records import Article, Author, PartialDate, RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.querying import fetching
+from bio_mcp.retrieval.project_chunks import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is exported: `pmids`, the best `limit` papers of the corpus for `query`, or the documents of `project`."""
+
+    pmids: Sequence[str] = ()
+    query: str = ""
+    project: str = ""
+    limit: int = 0
+
+
+@dataclass
+class Selecting:
+    """Names the papers of a selection, and reads them.
+
+    A name is a PMID, or the id of a document of the project that is not in PubMed.
+    """
+
+    selection: Selection
+    backends: Backends
+    deadline: Deadline
+    warnings: list[str] = field(default_factory=list)
+
+    def names(self) -> list[str]:
+        """Every paper once: in the order that was asked for, the best first, or by the document's id."""
+        selection = self.selection
+        if selection.project:
+            return list(self._works)
+        if selection.query:
+            retrieved = find(Question(selection.query), self.backends, self.deadline)
+            self.warnings += retrieved.warnings
+            return [each.candidate.pmid for each in retrieved.ranked[: selection.limit]]
+        return list(dict.fromkeys(selection.pmids))
+
+    def records(self, names: Sequence[str]) -> dict[str, Record]:
+        """The records of these papers, by name; one that is nowhere is absent.
+
+        Papers that were asked for by PMID and that the corpus lacks are fetched from PubMed; of a project, the document
+        says what it is.
+        """
+        stored = self.backends.documents.get_many([each for each in names if each.isdecimal()])
+        found = {name: each.article for name, each in stored.items()}
+        rest = [each for each in names if each not in found]
+        found |= self._described(rest) if self.selection.project else self._fetched(rest)
+        return {name: Record(found[name]) for name in names if name in found}
+
+    def _fetched(self, pmids: Sequence[str]) -> Mapping[str, Article]:
+        if not pmids or not self.selection.pmids:
+            return {}
+        return fetching.articles(pmids, self.backends.pubmed, self.deadline)
+
+    def _described(self, names: Sequence[str]) -> Mapping[str, Article]:
+        return {name: described(self._works[name]) for name in names if name in self._works}
+
+    @cached_property
+    def _works(self) -> dict[str, Work]:
+        """The works of the project by name; one that is known by its DOI has the PMID of the paper in the corpus.
+
+        Raises `NotFound`, which names the projects that exist.
+        """
+        self.backends.projects.get(self.selection.project)
+        works = [each.work for each in self.backends.project_documents.all(self.selection.project)]
+        by_doi = self.backends.documents.resolve([f"doi:{each.doi}" for each in works if each.doi and not each.pmid])
+        return {each.pmid or by_doi.get(f"doi:{each.doi}") or each.doc_id: each for each in works}
+
+
+def described(work: Work) -> Article:
+    """A document of a project as an article, as far as the project knows it."""
+    return Article(
+        pmid=work.pmid or "",
+        title=work.title or work.source,
+        authors=tuple(map(_author, work.authors)),
+        publication_date=PartialDate(str(work.year), work.year) if work.year else None,
+        doi=work.doi,
+        keywords=work.tags,
+        retraction=RetractionStatus.UNKNOWN,
+    )
+
+
+def _author(name: str) -> Author:
+    """`van der Berg JP`: family names, then initials in capitals; any other name is a group's."""
+    family, _, initials = name.rpartition(" ")
+    if family and initials.isalpha() and initials.isupper() and len(initials) <= 4:
+        return Author(last_name=family, initials=initials)
+    return Author(collective_name=name)

@@ -1,0 +1,155 @@
+"""Export papers to a file for a reference manager, a screening tool or a spreadsheet."""
+
+from datetime import timedelta
+from typing import Any
+
+from pydantic import Field
+
+from bio_mcp.errors import InvalidInput, NotFound
+from bio_mcp.exporting.cursor import Cursor
+from bio_mcp.exporting.formats import Name
+from bio_mcp.exporting.run import FOLDER, TOOL, Export, Report, export, finished, format_of
+from bio_mcp.exporting.selecting import Selection
+from bio_mcp.literature.clock import instant
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
+from bio_mcp.ports.stores import EXPIRING_DAYS
+from bio_mcp.schemas import FileText, LinkedFile
+from bio_mcp.syncing.jobs import Share
+from bio_mcp.tool import Context, Request, Response, resource, tool
+from bio_mcp.tools.families import REVIEW, ProjectId
+from bio_mcp.tools.pmids import AnsweredPmid, Pmid
+
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+MOST_HITS = 200  # that a search ranks
+LINK_S = 3_600  # for which an address of the file works
+
+
+class ExportPapers(Request):
+    """Which papers to export, by exactly one of four, and to what."""
+
+    format: Name = Field(description="csv: for spreadsheets and screening tools")
+    pmids: list[Pmid] = Field(default=_ABSENT, min_length=1)
+    query: str = Field(default=_ABSENT, min_length=1, description="a question: the best hits of rag_search")
+    project: ProjectId = _ABSENT
+    limit: int = Field(default=MOST_HITS, ge=1, le=MOST_HITS, description="hits of query")
+    job_id: str = Field(default=_ABSENT, min_length=1, description="continue this job, or report its result")
+
+
+class ExportedFile(LinkedFile):
+    """The file. `url` downloads it for an hour, where there is such an address; `uri/1` is the first part."""
+
+    parts: int
+    url: str | None = None
+    expires_at: str
+
+
+class Exported(Response):
+    """How far an export is, and its file once it is complete."""
+
+    job_id: str
+    state: str = Field(description="complete, incomplete, continues, running or cancelled")
+    papers: int = Field(description="in the file")
+    expected: int
+    file: ExportedFile | None = None
+    absent: int = Field(default=0, description="papers that are in no source")
+    missing: list[AnsweredPmid] = Field(default_factory=list, description="the first of them")
+    warnings: list[str] = Field(default_factory=list)
+    ended: str | None = None
+
+
+@tool(
+    TOOL,
+    family=REVIEW,
+    scope="read",
+    command="export",
+    timeout=25,
+    read_only=False,
+    open_world=True,
+    output_listed=False,
+    beyond="results go into Zotero, EndNote, ASReview or a spreadsheet",
+    also_uses=(
+        *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "documents.resolve"),
+        *("pubmed.efetch",),
+    ),
+)
+def export_papers(request: ExportPapers, backends: Backends, context: Context) -> Exported:
+    """Export papers (pmids, the hits of a query, or a project) to a file, with abstracts, MeSH and retraction notices.
+
+    The answer links the file. A large export continues by itself: `state` is then "continues", and the same call again
+    reports its progress or its result.
+    """
+    share = Share(backends, context.deadline, context.progress, context.unattended)
+    arguments = request.model_dump(mode="json", exclude={"job_id"}, exclude_unset=True)
+    report = export(Export(_selection(request), request.format, arguments), share, request.job_id)
+    return _exported(report, backends, context)
+
+
+def _selection(request: ExportPapers) -> Selection:
+    given = request.model_fields_set & {"pmids", "query", "project"}
+    if len(given) != 1:
+        raise InvalidInput("give exactly one of pmids, query and project")
+    limit = request.limit if request.query else 0
+    return Selection(tuple(request.pmids or ()), request.query or "", request.project or "", limit)
+
+
+def _exported(report: Report, backends: Backends, context: Context) -> Exported:
+    cursor = report.cursor
+    answer = Exported(
+        job_id=report.job.job_id,
+        state=report.state,
+        papers=cursor.written,
+        expected=cursor.expected,
+        absent=cursor.absent,
+        missing=cursor.missing,
+        warnings=list(report.warnings),
+    )
+    more = {"file": _file(report, backends, context) if cursor.file else None, "ended": report.ended}
+    return answer.model_copy(update={name: each for name, each in more.items() if each})
+
+
+def _file(report: Report, backends: Backends, context: Context) -> ExportedFile:
+    """The file; its address is of this machine's disk for the user of this machine alone."""
+    cursor, name = report.cursor, name_of(report.job)
+    here = backends.blobs.uri(cursor.file) if context.local else None
+    file = ExportedFile(
+        uri=f"export://{report.job.job_id}",
+        name=name,
+        mime_type=format_of(report.job).mime_type,
+        bytes=cursor.length,
+        parts=len(cursor.parts),
+        expires_at=instant(report.job.updated + timedelta(days=EXPIRING_DAYS[FOLDER])),
+    )
+    url = backends.blobs.link(cursor.file, name, LINK_S) or here
+    return file.model_copy(update={"url": url}) if url else file
+
+
+def name_of(job: Job) -> str:
+    """What the file is called, `papers-20251122.ris`."""
+    return f"papers-{job.created:%Y%m%d}{format_of(job).suffix}"
+
+
+@resource("export://{id}", name="export", family=REVIEW, scope="read", timeout=10, mime_type="text/plain")
+def exported_file(backends: Backends, id: str) -> FileText:
+    """The file of an export, if it has one part; see exportPapers."""
+    job, cursor = finished(id, backends)
+    if len(cursor.parts) > 1:
+        raise InvalidInput(f"this file has {len(cursor.parts)} parts: read export://{id}/1 and the others, or its url")
+    return _part(job, cursor, 1, backends)
+
+
+@resource("export://{id}/{part}", name="export part", family=REVIEW, scope="read", timeout=10, mime_type="text/plain")
+def exported_part(backends: Backends, id: str, part: str) -> FileText:
+    """A part of the file of an export, counted from 1; one after another they are the file."""
+    job, cursor = finished(id, backends)
+    return _part(job, cursor, int(part) if part.isdecimal() else 0, backends)
+
+
+def _part(job: Job, cursor: Cursor, number: int, backends: Backends) -> FileText:
+    if not 1 <= number <= len(cursor.parts):
+        raise NotFound(f"this file has parts 1 to {len(cursor.parts)}")
+    try:
+        content = backends.blobs.get(cursor.parts[number - 1])
+    except NotFound:
+        raise NotFound("this file has expired; export again") from None
+    return FileText(text=content.decode(), mime_type=format_of(job).mime_type)

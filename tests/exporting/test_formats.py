@@ -1,0 +1,178 @@
+"""Each format of an export, read back by the readers that others use."""
+
+import csv
+import io
+import json
+import re
+from functools import cache
+
+import nbib
+import pybtex.database
+import pytest
+import rispy
+
+from bio_mcp.exporting.formats import FORMATS, NAMES
+from bio_mcp.exporting.records import Record
+from bio_mcp.literature.citing import names
+from bio_mcp.literature.citing.latex import latex
+from bio_mcp.literature.citing.works import work
+from bio_mcp.literature.records import AbstractSection, Article, RetractionStatus
+from tests.cases import case
+from tests.exporting.papers import papers
+from tests.literature.citing.test_formats import CSL
+from tests.validation import validate
+
+EXTENDED = {**CSL, "properties": {**CSL["properties"], "abstract": {"type": "string"}, "keyword": {"type": "string"}}}
+
+
+@cache
+def written(name, included=None):
+    form = FORMATS[name]
+    records = [Record(each, included) for each in papers().values()]
+    return form.head + form.between.join(map(form.render, records)) + form.tail
+
+
+def compared(entries, compare):
+    """Compare what was read with the papers, in their order."""
+    assert len(entries) == len(papers())
+    for article, entry in zip(papers().values(), entries, strict=True):
+        with case(article.pmid):
+            compare(Record(article), entry)
+
+
+def one_line(text):
+    return " ".join((text or "").split())
+
+
+def test_the_papers_have_what_could_be_lost():
+    articles = list(papers().values())
+    assert sum(bool(each.mesh) for each in articles) > 30
+    assert sum(bool(Record(each).abstract) for each in articles) > 60
+    assert any(each.retraction is RetractionStatus.RETRACTED for each in articles)
+    assert any(re.search("[À-ž]", author.last_name or "") for each in articles for author in each.authors)
+
+
+def ris_reads_back(record, entry):
+    article, cited = record.article, work(record.article)
+    assert entry["accession_number"] == article.pmid
+    assert entry.get("title", "") == one_line(cited.title)
+    assert entry.get("authors", []) == [one_line(names.inverted(each)) for each in cited.authors]
+    assert entry.get("abstract", "") == one_line(record.abstract)
+    assert entry.get("keywords", []) == [one_line(each) for each in record.subjects]
+    assert entry.get("doi") == article.doi
+    assert entry.get("year") == (str(cited.issued.year) if cited.issued and cited.issued.year else None)
+    assert entry.get("secondary_title", "") == one_line(cited.container)
+    retracted = "Retracted publication." in entry.get("notes", [])
+    assert retracted == (article.retraction is RetractionStatus.RETRACTED)
+
+
+def test_ris_is_read_back_without_loss():
+    compared(rispy.loads(written("ris")), ris_reads_back)
+
+
+def test_ris_has_the_notes_by_which_asreview_knows_what_was_decided():
+    kept, dropped = (rispy.loads(written("ris", included))[0]["notes"] for included in (True, False))
+    assert ("ASReview_relevant" in kept, "ASReview_irrelevant" in dropped) == (True, True)
+    assert not [note for each in rispy.loads(written("ris")) for note in each.get("notes", []) if "ASReview" in note]
+
+
+def csv_reads_back(record, row):
+    article, cited = record.article, work(record.article)
+    assert (row["pmid"], row["doi"], row["pmcid"]) == (article.pmid, article.doi or "", article.pmcid or "")
+    assert row["title"] == one_line(cited.title)
+    assert row["authors"] == one_line("; ".join(names.inverted(each) for each in cited.authors))
+    assert row["abstract"] == one_line(record.abstract)
+    assert row["mesh"] == one_line("; ".join(record.headings))
+    assert row["keywords"] == one_line("; ".join(article.keywords))
+    assert row["year"] == (str(cited.issued.year) if cited.issued and cited.issued.year else "")
+    assert (row["journal"], row["retraction"]) == (one_line(cited.container), article.retraction.value)
+    assert bool(row["notices"]) >= (article.retraction is RetractionStatus.CONCERN)
+
+
+def test_csv_is_read_back_without_loss():
+    compared(list(csv.DictReader(io.StringIO(written("csv"), newline=""))), csv_reads_back)
+
+
+def test_csv_has_the_decision_of_a_screening_as_a_number():
+    decided = [
+        {row["included"] for row in csv.DictReader(io.StringIO(written("csv", each)))} for each in (True, False, None)
+    ]
+    assert decided == [{"1"}, {"0"}, {""}]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+def test_no_cell_of_a_spreadsheet_is_a_formula(start):
+    text = f'{start}HYPERLINK("https://example.org")'
+    hostile = Article("1", title=text, keywords=(text,), abstract=(AbstractSection(None, None, text),))
+    [cells] = list(csv.reader(io.StringIO(FORMATS["csv"].render(Record(hostile)))))
+    assert [each for each in cells if each.startswith(start)] == []
+    assert f"'{text}" in cells
+
+
+def csl_reads_back(record, item):
+    article = record.article
+    validate(item, EXTENDED)
+    assert (item["PMID"], item.get("DOI")) == (article.pmid, article.doi)
+    assert item.get("abstract", "") == record.abstract
+    assert item.get("keyword", "") == "; ".join(record.subjects)
+    assert ("Retracted publication." in item.get("note", "")) == (article.retraction is RetractionStatus.RETRACTED)
+
+
+def test_csl_json_is_one_list_within_its_schema():
+    compared(json.loads(written("csl-json")), csl_reads_back)
+
+
+def bibtex_reads_back(record, entry):
+    article, cited = record.article, work(record.article)
+    assert entry.fields["pmid"] == article.pmid
+    assert entry.fields.get("abstract", "") == one_line(latex(record.abstract))
+    assert entry.fields.get("keywords", "") == one_line(latex("; ".join(record.subjects)))
+    others = 0 if article.authors_complete or not cited.authors else 1
+    assert len(entry.persons.get("author", [])) == len(cited.authors) + others
+    assert ("Retracted publication." in entry.fields.get("note", "")) == (
+        article.retraction is RetractionStatus.RETRACTED
+    )
+
+
+def test_bibtex_is_read_back_without_loss():
+    database = pybtex.database.parse_string(written("bibtex"), "bibtex")
+    compared(list(database.entries.values()), bibtex_reads_back)
+
+
+def nbib_reads_back(record, entry):
+    article = record.article
+    assert (entry["pubmed_id"], entry.get("doi")) == (int(article.pmid), article.doi)
+    assert entry.get("title", "") == one_line(article.title)
+    assert entry.get("abstract", "") == one_line(record.abstract)
+    people = [f"{each.last_name}, {each.fore_name}" for each in article.authors if each.last_name and each.fore_name]
+    read = [each["author"] for each in entry.get("authors", [])]
+    assert [each for each in map(one_line, people) if not any(found.startswith(each) for found in read)] == []
+    assert list(dict.fromkeys(each["descriptor"] for each in entry.get("descriptors", []))) == [
+        one_line(each.name) for each in article.mesh
+    ]
+    assert entry.get("keywords", []) == [one_line(each) for each in article.keywords]
+    assert entry.get("publication_types", []) == [one_line(each.name) for each in article.publication_types]
+    assert entry.get("journal") == (one_line(article.journal.title) if article.journal else None)
+
+
+def test_nbib_is_read_back_without_loss():
+    compared(nbib.read(written("nbib")), nbib_reads_back)
+
+
+def test_nbib_names_the_notices_about_a_paper_by_their_tags():
+    retracted = [each for each in papers().values() if any(one.kind == "RetractionIn" for one in each.corrections)]
+    for each in retracted:
+        assert re.search(r"^RIN - .*PMID: \d+", FORMATS["nbib"].render(Record(each)).replace("\n      ", " "), re.M)
+    assert retracted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_document_that_pubmed_does_not_have_is_written_too(name):
+    text = FORMATS[name].render(Record(Article("", title="An unpublished thesis", doi="10.1/x")))
+    assert "An unpublished thesis" in text.replace("{", "").replace("}", "")
+    assert "pubmed" not in text.lower()
+
+
+def test_two_documents_that_pubmed_does_not_have_have_two_keys():
+    keys = [FORMATS["bibtex"].render(Record(Article("", title=each))).partition(",")[0] for each in ("One", "Two")]
+    assert len(set(keys)) == 2

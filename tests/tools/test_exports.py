@@ -1,0 +1,209 @@
+"""exportPapers and export://{id}, called as every door calls them."""
+
+from contextlib import suppress
+from datetime import date
+from functools import cache
+from itertools import islice
+
+import pytest
+import rispy
+
+from bio_mcp.call import call, read
+from bio_mcp.callers import Caller
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import StoreFailed
+from bio_mcp.exporting.formats import FORMATS, NAMES
+from bio_mcp.exporting.records import Record
+from bio_mcp.ingesting.projects import Options, create_project
+from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.retrieval.project_chunks import Work
+from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.jobs import JobRun
+from bio_mcp.tools.exports import export_papers, exported_file, exported_part
+from tests.corpus import Corpus, Over
+from tests.doors.command_line import sample
+from tests.syncing.stored import documents_of
+
+MANY = 210  # papers of two parts
+NORTH, SOUTH = Caller("ann", tenant="north"), Caller("bob", tenant="south")
+
+
+@cache
+def records():
+    return list(islice(sample(), MANY))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    with Corpus(tmp_path, day=date(2026, 1, 1)) as made:
+        made.documents.put(documents_of(*records()))
+        yield made
+
+
+def exported(corpus, what=export_papers, seconds=60.0, caller=None, **arguments):
+    outcome = call(what, {"format": "ris", **arguments}, corpus, deadline=Deadline(seconds), caller=caller)
+    return outcome.body
+
+
+def text_of(corpus, body, caller=None):
+    """The file, part by part."""
+    uri, parts = body["job_id"], range(1, body["file"]["parts"] + 1)
+    return "".join(
+        read(exported_part, {"id": uri, "part": str(each)}, corpus, caller=caller).body["text"] for each in parts
+    )
+
+
+def pmids(many=3):
+    return [each.pmid for each in records()[:many]]
+
+
+def test_papers_are_exported_in_the_order_in_which_they_were_named_each_once(corpus):
+    wanted = [*reversed(pmids()), pmids()[0]]
+    body = exported(corpus, pmids=wanted)
+    assert (body["state"], body["papers"], body["expected"]) == ("complete", 3, 3)
+    assert [each["accession_number"] for each in rispy.loads(text_of(corpus, body))] == wanted[:3]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_several_parts_is_what_all_its_papers_make_at_once(corpus, name):
+    body = exported(corpus, format=name, pmids=pmids(MANY))
+    form = FORMATS[name]
+    whole = form.head + form.between.join(form.render(Record(each)) for each in records()) + form.tail
+    assert body["file"]["parts"] == 2
+    assert text_of(corpus, body) == whole
+    stored = corpus.jobs.get(body["job_id"]).cursor["file"]
+    assert b"".join(corpus.blobs.stream(stored)).decode() == whole
+    assert body["file"]["bytes"] == len(whole.encode())
+    assert body["file"]["name"].endswith(form.suffix)
+
+
+def test_what_is_nowhere_is_named_and_an_outage_of_pubmed_is_an_error_and_not_an_empty_file(corpus, ncbi):
+    with Corpus(corpus.settings.home / "other", ncbi.base_url) as online:
+        body = exported(Over(corpus, pubmed=online.pubmed), pmids=[pmids()[0], "999999999"])
+    assert (body["papers"], body["absent"], body["missing"]) == (1, 1, ["999999999"])
+    failed = exported(corpus, pmids=[pmids()[0], "999999999"])
+    assert failed["error"]["details"]["retryable"]
+
+
+def test_hits_of_a_question_are_exported_best_first(corpus):
+    import_records(records()[:30], corpus)
+    article = records()[5]
+    body = exported(corpus, query=article.title, limit=4)
+    found = rispy.loads(text_of(corpus, body))
+    assert (found[0]["accession_number"], len(found)) == (article.pmid, 4)
+
+
+def test_a_project_is_exported_with_papers_of_the_corpus_and_documents_that_are_nowhere_else(corpus):
+    create_project("lab", Options(), corpus)
+    known = next(each for each in records() if each.doi)
+    works = [
+        Work(f"doi:{known.doi}", title="Its title in the project", doi=known.doi),
+        Work("sha256:ab", title="A thesis", authors=("van der Berg JP", "The Study Group"), year=2020, tags=("own",)),
+        Work("pmid:999999999", title="Not in the corpus", pmid="999999999"),
+    ]
+    for work in works:
+        corpus.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+    found = {each["title"]: each for each in rispy.loads(text_of(corpus, exported(corpus, project="lab")))}
+    assert len(found) == 3
+    assert {each.get("accession_number") for each in found.values()} == {known.pmid, "999999999", None}
+    assert found["A thesis"]["authors"] == ["van der Berg, J. P.", "The Study Group"]
+    assert (found["A thesis"]["year"], found["A thesis"]["keywords"]) == ("2020", ["own"])
+
+
+def test_an_export_without_papers_is_a_file_that_its_readers_take(corpus):
+    create_project("empty", Options(), corpus)
+    assert text_of(corpus, exported(corpus, project="empty", format="csl-json")).split() == ["[", "]"]
+
+
+@pytest.mark.parametrize("given", [{}, {"pmids": ["1"], "query": "x"}, {"project": "p", "query": "x"}])
+def test_exactly_one_selection_is_taken(corpus, given):
+    assert "exactly one of" in exported(corpus, **given)["error"]["message"]
+
+
+def test_a_project_that_does_not_exist_is_not_an_empty_file(corpus):
+    assert exported(corpus, project="lba")["error"]["code"] == "NOT_FOUND"
+
+
+def test_an_export_that_has_too_little_time_continues_and_its_result_is_the_same_file(corpus):
+    begun = exported(corpus, seconds=0.0, pmids=pmids(MANY))
+    assert begun["state"] == "continues"
+    _, event = corpus.continuations.receive(60)
+    assert event["arguments"]["job_id"] == begun["job_id"]
+    done = call(export_papers, event["arguments"], corpus, unattended=True).body
+    asked = exported(corpus, pmids=pmids(MANY))
+    assert (done["state"], asked["state"], asked["job_id"]) == ("complete", "complete", begun["job_id"])
+    assert asked["file"] == done["file"]
+    assert len(rispy.loads(text_of(corpus, asked))) == MANY
+
+
+class FailsAtPart:
+    """Blobs that fail once, at a part."""
+
+    def __init__(self, blobs, part):
+        self._blobs, self._left = blobs, part
+
+    def put(self, folder, content, suffix=""):
+        self._left -= 1
+        if self._left == 0:
+            raise StoreFailed("the disk is full")
+        return self._blobs.put(folder, content, suffix)
+
+    def __getattr__(self, name):
+        return getattr(self._blobs, name)
+
+
+@pytest.mark.parametrize("part", [1, 2, 3])
+def test_an_export_that_fails_anywhere_goes_on_there_and_makes_the_same_file(corpus, part):
+    failed = exported(Over(corpus, blobs=FailsAtPart(corpus.blobs, part)), pmids=pmids(MANY))
+    assert failed["error"]["code"] == "STORE"
+    body = exported(corpus, pmids=pmids(MANY))
+    assert body["job_id"] == failed["error"]["details"]["job_id"]
+    assert [each["accession_number"] for each in rispy.loads(text_of(corpus, body))] == pmids(MANY)
+
+
+def test_an_export_that_runs_elsewhere_is_not_started_twice(corpus):
+    with suppress(StopIteration):
+        exported(corpus, seconds=0.0, pmids=pmids())
+    job = corpus.jobs.newest("export", 1)[0]
+    job.state = "running"
+    corpus.jobs.put(job)
+    assert corpus.leases.acquire(job.lease, "another", JobRun.lease_s)
+    assert exported(corpus, pmids=pmids())["state"] == "running"
+
+
+def test_a_file_is_read_by_its_uri_and_one_of_several_parts_says_how(corpus):
+    body = exported(corpus, pmids=pmids())
+    whole = read(exported_file, {"id": body["job_id"]}, corpus).body
+    assert body["file"]["uri"] == f"export://{body['job_id']}"
+    assert whole == {"text": text_of(corpus, body), "mime_type": "application/x-research-info-systems"}
+    many = exported(corpus, pmids=pmids(MANY))
+    refused = read(exported_file, {"id": many["job_id"]}, corpus).body["error"]
+    assert f"export://{many['job_id']}/1" in refused["message"]
+
+
+@pytest.mark.parametrize("part", ["0", "2", "-1", "1e1", "x", "999999999999999999999"])
+def test_a_part_that_is_not_there_is_not_found(corpus, part):
+    body = exported(corpus, pmids=pmids())
+    assert read(exported_part, {"id": body["job_id"], "part": part}, corpus).body["error"]["code"] == "NOT_FOUND"
+
+
+def test_no_job_of_another_kind_and_no_unfinished_export_is_read(corpus):
+    begun = exported(corpus, seconds=0.0, pmids=pmids())
+    assert "not complete" in read(exported_file, {"id": begun["job_id"]}, corpus).body["error"]["message"]
+    job = corpus.jobs.get(begun["job_id"])
+    job.job_id, job.kind = "sync_1", "sync"
+    corpus.jobs.put(job)
+    assert read(exported_file, {"id": "sync_1"}, corpus).body["error"]["code"] == "NOT_FOUND"
+
+
+def test_a_tenant_reads_its_own_files_alone(corpus):
+    body = exported(corpus, pmids=pmids(), caller=NORTH)
+    assert text_of(corpus, body, NORTH).startswith("TY  - ")
+    for stranger in (SOUTH, None):
+        assert read(exported_file, {"id": body["job_id"]}, corpus, caller=stranger).body["error"]["code"] == "NOT_FOUND"
+
+
+def test_where_the_file_is_on_this_machine_is_told_to_its_user_alone(corpus):
+    assert "url" not in exported(corpus, pmids=pmids())["file"]
+    local = call(export_papers, {"format": "csv", "pmids": pmids()}, corpus, local=True).body
+    assert local["file"]["url"].startswith("file://")
