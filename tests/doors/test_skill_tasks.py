@@ -1,0 +1,96 @@
+"""Each skill's tasks, played by the official client over real records, a local NCBI and the product's own server."""
+
+import shutil
+from datetime import date
+from itertools import islice
+
+import pytest
+from mcp.client import Client
+
+from bio_mcp.call import call
+from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.mcp import server as mcp_server
+from bio_mcp.skills import NAMES, skill
+from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.settling import settle
+from tests.answering.ginger import GINGER, OTHERS
+from tests.corpus import Corpus
+from tests.doors.command_line import sample
+from tests.named_tools import calls
+from tests.sample_project import add_project
+from tests.skill_tasks import filled, meets, play, tasks_of, unmet
+
+RECORDS, FOLLOWED_TO = 60, date(2021, 6, 5)
+ALL = [(name, number) for name in NAMES for number in range(len(tasks_of(name)))]
+each_skill = pytest.mark.parametrize("name", NAMES)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, ncbi_process):
+    """A corpus of some records, a project and a query followed until a day, for every task to have a copy of."""
+    made = tmp_path_factory.mktemp("tasks") / "corpus"
+    ncbi_process.control.set_today(f"{FOLLOWED_TO:%Y/%m/%d}")
+    with Corpus(made, ncbi_process.base_url, FOLLOWED_TO) as corpus:
+        settle([*GINGER, *OTHERS], corpus)
+        import_records(islice(sample(), RECORDS), corpus)
+        add_project(corpus)
+        assert call(TOOLS["pubmed.sync_delta"], {"query_key": "kidney", "term": "kidney"}, corpus).body["inserted"]
+    ncbi_process.control.reset()
+    return made
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("name", "number"), ALL, ids=[f"{name}-{number}" for name, number in ALL])
+async def test_a_task_is_done_in_the_steps_of_its_skill(home, ncbi, tmp_path, name, number):
+    shutil.copytree(home, tmp_path / "corpus")
+    task = tasks_of(name)[number]
+    for fault in task.get("faults", []):
+        ncbi.control.fault(**fault)
+    with Corpus(tmp_path / "corpus", ncbi.base_url) as corpus:
+        server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus))
+        async with Client(server) as client:
+            await play(task, client)
+
+
+@each_skill
+def test_a_skill_has_five_tasks_that_take_several_steps(name):
+    tasks = tasks_of(name)
+    assert len(tasks) >= 5
+    assert len({each["asks"] for each in tasks}) == len(tasks)
+    assert all(step["finds"] for each in tasks for step in each["steps"])
+    assert sum(len(each["steps"]) > 1 for each in tasks) >= 4
+
+
+@each_skill
+def test_a_task_calls_what_its_skill_names_and_all_that_it_names_is_called(name):
+    named: dict[str, set[str]] = {}
+    for tool, arguments in calls(skill(name).text):
+        named.setdefault(tool, set()).update(arguments)
+    steps = [step for each in tasks_of(name) for step in each["steps"]]
+    assert {step["call"] for step in steps} == named.keys()
+    strange = [
+        (step["call"], each) for step in steps for each in step.get("arguments", {}) if each not in named[step["call"]]
+    ]
+    assert strange == []
+
+
+def test_a_condition_is_met_or_not():
+    assert meets([1, 2], {"least": 2, "most": 2, "has": 1})
+    assert meets(3, {"least": 3})
+    assert not meets("absent", {"least": 1})
+    assert not meets("nothing", {"has": "thing else"})
+    assert not meets(None, {"is": "text"})
+
+
+def test_what_is_otherwise_than_a_step_finds_is_told():
+    body = {"a": [{"b": "x"}], "n": 3}
+    assert list(unmet(body, {"/a/0/b": "x", "/a/*/b": {"has": "x"}, "/n": {"least": 3}})) == []
+    assert list(unmet(body, {"/a/0/b": "y", "/a/1/b": "x", "/n": {"most": 2}})) == [
+        ("/a/0/b", "y"),
+        ("/a/1/b", "x"),
+        ("/n", {"most": 2}),
+    ]
+
+
+def test_what_a_step_took_is_filled_into_later_ones():
+    assert filled({"a": ["{x}"], "b": "pmid:{x}", "c": "{y}"}, {"x": 7}) == {"a": [7], "b": "pmid:7", "c": "{y}"}
