@@ -129,3 +129,8 @@ def test_ids_are_looked_up_where_records_are_unless_told_otherwise(base, convert
     assert Settings.from_env({"NCBI_BASE_URL": base}).converter_url == converter
     named = {"NCBI_BASE_URL": base, "NCBI_ID_CONVERTER_URL": "https://c.example.org/"}
     assert Settings.from_env(named).converter_url == "https://c.example.org/"
+
+
+def test_a_field_of_a_bundle_that_was_left_empty_leaves_the_default():
+    given = {"NCBI_API_KEY": "${user_config.ncbi_api_key}", "MCP_HTTP_PORT": "${user_config.port}"}
+    assert Settings.from_env(given) == Settings()

@@ -1,10 +1,14 @@
 """How a setting is declared, and how its variable's text becomes a value."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import Field, field
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from bio_mcp.errors import Misconfigured
+
+NOT_FILLED_IN = re.compile(r"\$\{user_config\.\w+\}")  # what hosts of MCP bundles pass for a field that was left empty
 
 
 def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode: str | None = None) -> Any:
@@ -15,6 +19,12 @@ def setting(env: str, default: Any, meaning: str, *, secret: bool = False, mode:
     """
     metadata = {"env": env, "meaning": meaning, "secret": secret, "mode": mode}
     return field(default=default, metadata=metadata, repr=not secret)
+
+
+def text_of(of: Field[Any], env: Mapping[str, str]) -> str:
+    """The variable's text, "" where it is unset."""
+    text = env.get(of.metadata["env"], "")
+    return "" if NOT_FILLED_IN.fullmatch(text) else text
 
 
 def value_of(of: Field[Any], text: str) -> Any:

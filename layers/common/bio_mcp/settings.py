@@ -13,7 +13,7 @@ from bio_mcp.errors import Misconfigured
 from bio_mcp.limit_settings import LimitSettings
 from bio_mcp.literature.eutils import EUTILS_URL
 from bio_mcp.retrieval.passages import NAMESPACE
-from bio_mcp.setting_fields import setting, value_of
+from bio_mcp.setting_fields import setting, text_of, value_of
 
 CONVERTER_PATH = "/tools/idconv/api/v1/articles/"
 NCBI_CONVERTER = f"https://pmc.ncbi.nlm.nih.gov{CONVERTER_PATH}"
@@ -253,7 +253,7 @@ class Settings(LimitSettings):
 
         Raises `Misconfigured`, which names the variable, for a value that cannot be read.
         """
-        given = {each.name: value_of(each, env[name]) for each in fields(cls) if env.get(name := each.metadata["env"])}
+        given = {each.name: value_of(each, text) for each in fields(cls) if (text := text_of(each, env))}
         return cls(**given)
 
     @property

@@ -25,6 +25,7 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
     "setup": ("setup", "Build the embedding model."),
+    "mcp-config": ("mcp_config", "Tell a client of this server."),
     "serve": ("serving", "Serve MCP over HTTP on this machine."),
     "skill": ("skills", "Install the skills: procedures for the agent of your client."),
     "token": ("token", "Make an access token for a client."),
@@ -69,7 +70,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"bio_mcp.doors.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
