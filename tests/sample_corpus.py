@@ -10,9 +10,11 @@ from pathlib import Path
 from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article, Book
+from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord, Version
 from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import ArticleIds, Citation, CitationMatch, MeshPage, MeshRecord
 from bio_mcp.ports.notices import RegisteredWork
+from bio_mcp.ports.open_access import Copies
 from bio_mcp.ports.pubmed import (
     ConnectionStatus,
     DocSummary,
@@ -132,6 +134,33 @@ class TheseNotices:
         return {each: RegisteredWork(each, self._articles[each].title) for each in dois if each in self._articles}
 
 
+class TheseInEuropePmc:
+    """Europe PMC, if it knew nothing but these, each as a preprint that became the paper of that PMID."""
+
+    def __init__(self, articles: Sequence[Article]) -> None:
+        self._records = {each.pmid: self._record(each) for each in articles}
+
+    def search(self, _query: str, most: int, **_: object) -> EuropePmcPage:
+        return EuropePmcPage(len(self._records), tuple(self._records.values())[:most])
+
+    def articles(self, ids: Sequence[str], **_: object) -> dict[str, EuropePmcRecord]:
+        return {each: self._records[each] for each in ids if each in self._records}
+
+    def full_text(self, text_id: str, **_: object) -> FullText:
+        return FullText(None, None, None, f"The preprint {text_id}", "", Licence(), (), withheld=False)
+
+    def _record(self, article: Article) -> EuropePmcRecord:
+        became = (Version("MED", article.pmid, "Link created based on a title-first author match"),)
+        return EuropePmcRecord("PPR", f"PPR{article.pmid}", article.title, doi=article.doi, articles=became)
+
+
+class NoCopies:
+    """Unpaywall, if it knew no copy."""
+
+    def copies(self, doi: str, **_: object) -> Copies:
+        return Copies(doi)
+
+
 class Corpus(Embedded):
     """The embedded mode over `home`, with `articles` for PubMed."""
 
@@ -150,6 +179,14 @@ class Corpus(Embedded):
     @property
     def metrics(self) -> TheseMetrics:
         return TheseMetrics(self.articles)
+
+    @property
+    def europe_pmc(self) -> TheseInEuropePmc:
+        return TheseInEuropePmc(self.articles)
+
+    @property
+    def open_access(self) -> NoCopies:
+        return NoCopies()
 
     @property
     def notices(self) -> TheseNotices:

@@ -122,7 +122,7 @@ def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
         monkeypatch.setenv(name, value)
     given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
     given |= {"ZOTERO_LIBRARY_TYPE": "group"}
-    given |= {"BIO_MCP_SOURCES": "icite,crossref"} if "BIO_MCP_SOURCES" in given else {}
+    given |= {"BIO_MCP_SOURCES": "icite,crossref,europepmc,unpaywall"} if "BIO_MCP_SOURCES" in given else {}
     given |= {"BIO_MCP_LLM": "bedrock", "BIO_MCP_LLM_GUARDRAIL": "id:1"} if port == "language_model" else {}
     given |= {"BIO_MCP_OPENSEARCH_URL": "http://127.0.0.1:9"} if port in ("passages", "collections") else {}
     backends = Aws(Settings.from_env(given))

@@ -32,6 +32,7 @@ NAMED = {
     "opensearch_url": "http://127.0.0.1:9",
     "opensearch_service": "none",
     "zotero_library_id": "475425",
+    "sources_email": "somebody@example.org",
 }
 PORTS = {
     "documents": "table_documents",
@@ -54,6 +55,8 @@ PORTS = {
     "lookup": "table_cache",
     "metrics": "table_pace",
     "notices": "table_cache",
+    "europe_pmc": "table_cache",
+    "open_access": "table_pace",
 }
 """Port -> a setting without which it cannot be made."""
 ANYWHERE = (

@@ -9,7 +9,7 @@ from bio_mcp.errors import DeadlineExceeded, Misconfigured, UpstreamFailed
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
 from tests.scholarly_server.server import Fault
-from tests.scholarly_server.shapes import crossref_work, icite_paper
+from tests.scholarly_server.shapes import copy, crossref_work, epmc_record, icite_paper, unpaywall_paper
 
 
 @pytest.fixture
@@ -73,8 +73,30 @@ def test_the_doctor_asks_each_that_may_be_asked_past_the_cache(backends, server)
     with pytest.raises(UpstreamFailed, match="HTTP 400"):
         asked["Crossref"]()
     assert len(server.requests) == 3
+    assert list(asked) == ["NIH iCite", "Crossref", "Europe PMC"]
+    assert list(backends(sources_email="a@b").services.checks())[3:] == ["Unpaywall"]
     assert list(backends(literature_sources=("crossref",)).services.checks()) == ["Crossref"]
     assert backends(literature_sources=("none",)).services.checks() == {}
+
+
+def test_europe_pmc_and_unpaywall_are_asked_where_they_are_and_their_answers_cached(backends, server):
+    server.records, server.copies["10.1000/a"] = (
+        [epmc_record("MED", "7")],
+        unpaywall_paper("10.1000/a", copy("https://a")),
+    )
+    made = backends(sources_email="a@example.org")
+    for _ in range(2):
+        assert made.europe_pmc.articles(["7"], deadline=NEVER)["7"].id == "7"
+        assert made.open_access.copies("10.1000/a", deadline=NEVER).copies[0].url == "https://a"
+    europe_pmc, unpaywall = server.requests
+    assert "email" not in europe_pmc.parameters
+    assert unpaywall.parameters == {"email": "a@example.org"}
+
+
+def test_unpaywall_is_not_asked_without_an_email(backends, server):
+    with pytest.raises(Misconfigured, match="set BIO_MCP_SOURCES_EMAIL"):
+        backends().open_access  # noqa: B018  it is made when it is asked for
+    assert server.requests == []
 
 
 def test_two_processes_share_the_pace(server, tmp_path):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bio_mcp.literature.notices import Notice, kind_of, status_of
+from bio_mcp.literature.notices import Notice, graver, kind_of, status_of
+from bio_mcp.literature.records import RetractionStatus
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,12 @@ def test_a_notice_is_known_by_its_type(word, kind):
 )
 def test_the_gravest_notice_that_was_not_taken_back_counts(notices, status):
     assert status_of(Notice(kind, date=date) for kind, date in notices) == status
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [("clear", "retracted", "retracted"), ("unknown", "clear", "clear"), ("concern", "corrected", "concern")],
+)
+def test_of_two_sources_the_graver_counts(one, other, both):
+    assert graver(RetractionStatus(one), RetractionStatus(other)) == both
+    assert graver(RetractionStatus(other), RetractionStatus(one)) == both

@@ -32,11 +32,11 @@ class Asked:
 
 
 class ScholarlyServer:
-    """`papers` are iCite's by PMID, `works` Crossref's by DOI, `records` Europe PMC's by source and id, `texts` its
-    full texts, `copies` Unpaywall's by DOI: each value is what the service would send of it."""
+    """`papers` are iCite's by PMID, `works` Crossref's by DOI, `copies` Unpaywall's by DOI, `texts` Europe PMC's
+    full texts by id, `records` a list of its records: each is what the service would send of it."""
 
     def __init__(self):
-        self.papers, self.works, self.records, self.texts, self.copies = {}, {}, {}, {}, {}
+        self.papers, self.works, self.records, self.texts, self.copies = {}, {}, [], {}, {}
         self.faults, self.requests = [], []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -50,6 +50,8 @@ class ScholarlyServer:
         return {
             "icite_url": f"{self.base_url}/icite/api",
             "crossref_url": f"{self.base_url}/crossref",
+            "europe_pmc_url": f"{self.base_url}/europepmc",
+            "unpaywall_url": f"{self.base_url}/unpaywall/v2",
         }
 
     def close(self):

@@ -9,6 +9,7 @@ from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.call import call
+from bio_mcp.errors import Misconfigured
 from bio_mcp.tools import pubmed
 from tests.adapters.clocks import Clock
 
@@ -42,7 +43,7 @@ class Live:
 
 
 class LiveDesk:
-    """PubMed and its lookup at a local NCBI; time between tries is played."""
+    """PubMed and its lookup at a local NCBI, and no other service; time between tries is played."""
 
     def __init__(self, ncbi, tries=3):
         clock = Clock()
@@ -56,6 +57,12 @@ class LiveDesk:
 
     def ask(self, tool, **arguments):
         return call(tool, arguments, self).body
+
+    @property
+    def europe_pmc(self):
+        raise Misconfigured("no other service is asked here")
+
+    open_access = europe_pmc
 
     def close(self):
         self.pubmed.close()

@@ -9,8 +9,12 @@ from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.graph.nodes import EdgeType, Evidence, Node, NodeType
 from bio_mcp.literature.jats import TextSection
+from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import AbstractSection
+from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord
+from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import MeshPage, MeshRecord
+from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.pubmed import DocSummary, Summaries
 from bio_mcp.ports.state import Checkpoint
@@ -39,6 +43,9 @@ MUCH = {
     "convertArticleIds": [{"ids": [f"10.1/{n}{'x' * 480}" for n in range(200)]}],
     "getFullText": [{"id": "PMC1"}, {"id": "PMC1", "maxCharacters": 50_000}],
     "getBookRecord": [{"id": BOOK.pmid}],
+    "searchEuropePmc": [{"query": "statins", "maxResults": 100, "includeAbstracts": True}],
+    "getCitationMetrics": [{"pmids": [each.pmid for each in PAPERS]}],
+    "findVersions": [{"ids": [f"10.1000/{n}" for n in range(20)]}],
     "corpus.queries": [{}],
     "list_projects": [{}],
     "hybrid_search": [{"query": "statins", "top_k": 100}],
@@ -87,6 +94,23 @@ class WordyDesk(ThisLookup):
         return replace(super().full_text(pmcid), sections=sections)
 
 
+class WordyServices:
+    """iCite, Europe PMC and Crossref, as wordy."""
+
+    def of(self, ids, **_):
+        citing = tuple(str(n) for n in range(100))
+        notices = tuple(Notice("correction", label=LONG) for _ in range(5))
+        if next(iter(ids)).isdecimal():
+            return {each: Metrics(each, cited_by_clinical=citing) for each in ids}
+        return {each: RegisteredWork(each, LONG, notices=notices) for each in ids}
+
+    def articles(self, _ids, **_):
+        return {}
+
+    def search(self, _query, most, **_):
+        return EuropePmcPage(most, tuple(EuropePmcRecord("PPR", f"PPR{n}", LONG, abstract=LONG) for n in range(most)))
+
+
 class LongCollections:
     """Indexes that find fifty long passages, whatever is asked."""
 
@@ -114,6 +138,7 @@ class Backends(Searched):
         self.projects = SimpleNamespace(all=lambda: [lab] * 500, get=lambda _id: lab)
         self.graph = ReferenceGraph(HERB, *(each for pair in (*MUCH_AGAINST, *MUCH_WITHIN) for each in pair))
         self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
+        self.metrics = self.europe_pmc = self.notices = WordyServices()
 
 
 @pytest.fixture(scope="module")

@@ -50,10 +50,13 @@ def test_every_tool_that_takes_pmids_is_tested_here():
     assert {tool for tool, _ in TAKING} == {
         "convertArticleIds",
         "fetchArticleDetails",
+        "findVersions",
         "getArticleRelationships",
         "getBookRecord",
+        "getCitationMetrics",
         "getFullText",
         "rag.get",
+        "searchEuropePmc",
     }
 
 

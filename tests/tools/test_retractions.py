@@ -14,6 +14,8 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.literature.jats import FullText, Licence, TextSection
+from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord, Version
+from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import CitationMatch
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.syncing.delta import sync_delta
@@ -80,6 +82,23 @@ class NcbiLookup:
         return FullText(pmcid, self.pmid, None, "A title", "J", Licence("", "", ""), (section,), False)
 
 
+class Services:
+    """iCite, Europe PMC and Crossref, which know these papers, and no more of their standing than NCBI says."""
+
+    def __init__(self, pmids):
+        link = Version("MED", pmids[0])
+        self.records = {pmid: EuropePmcRecord("MED", pmid, "A title", pmid=pmid, articles=(link,)) for pmid in pmids}
+
+    def of(self, ids, **_):
+        return {each: Metrics(each) for each in ids}
+
+    def articles(self, ids, **_):
+        return {each: self.records[each] for each in ids}
+
+    def search(self, *_, **__):
+        return EuropePmcPage(len(self.records), tuple(self.records.values()))
+
+
 @pytest.fixture
 def corpus(tmp_path, ncbi):
     """Twelve papers, one of them retracted by now, and a chapter of a book that was."""
@@ -92,6 +111,7 @@ def corpus(tmp_path, ncbi):
             retract(ncbi, pmids[0])
         made.pmid, made.others = pmids[0], pmids[1:]
         made.lookup = NcbiLookup(pmids[0])
+        made.metrics = made.europe_pmc = made.notices = Services(pmids)
         project = create_project("lab", Options(), made).project
         put(made, project.collection, [ProjectChunk(pmid, Work(f"pmid:{pmid}", pmid=pmid), QUOTE) for pmid in pmids])
         made.graph.put(*herb_with(pmids))
@@ -124,6 +144,9 @@ def asked(corpus):
         ("matchCitations", {"citations": [known]}),
         ("getFullText", {"id": "PMC7"}),
         ("getBookRecord", {"id": CHAPTER}),
+        ("searchEuropePmc", {"query": "anything"}),
+        ("getCitationMetrics", {"pmids": [pmid, *corpus.others]}),
+        ("findVersions", {"ids": [pmid]}),
         ("find_chunks", {"project": "lab", "query": QUOTE, "top_k": 20}),
         ("query", {"project": "lab", "text": QUOTE, "top_k": 20}),
         ("locateQuote", {"project": "lab", "quote": QUOTE}),

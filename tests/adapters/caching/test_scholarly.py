@@ -2,13 +2,16 @@
 
 import pytest
 
-from bio_mcp.adapters.caching.scholarly import CachedMetrics, CachedNotices
+from bio_mcp.adapters.caching.scholarly import CachedEuropePmc, CachedMetrics, CachedNotices, CachedOpenAccess
 from bio_mcp.adapters.embedded.cache import SqliteCache
 from bio_mcp.deadline import NEVER
 from bio_mcp.errors import UpstreamFailed
+from bio_mcp.literature.jats import FullText, Licence, TextSection
 from bio_mcp.literature.notices import Notice
+from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord, Version
 from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.notices import RegisteredWork
+from bio_mcp.ports.open_access import Copies, Copy
 from tests.adapters.clocks import Clock
 
 LIFETIME_S = 600
@@ -83,3 +86,75 @@ def test_an_answer_ends_with_its_lifetime_and_a_failure_is_told(cached, service,
     clock.now += LIFETIME_S + 1
     with pytest.raises(UpstreamFailed, match="away"):
         cached.of([first], deadline=NEVER)
+
+
+RECORD = EuropePmcRecord("PPR", "PPR1", "A preprint", ("Doe, J",), articles=(Version("MED", "7", "a match"),))
+TEXT = FullText(None, None, None, "A preprint", "", Licence("CC BY 4.0"), (TextSection("Methods", 1, "How."),), False)
+
+
+class AskedEuropePmc:
+    """Europe PMC with one record; also Unpaywall, with a copy of one paper."""
+
+    def __init__(self):
+        self.asked = []
+
+    def search(self, query, most, *, order, cursor, **_):
+        self.asked.append((query, most, order, cursor))
+        return EuropePmcPage(1, (RECORD,), "next") if query == "known" else EuropePmcPage(0)
+
+    def articles(self, ids, **_):
+        self.asked.append(list(ids))
+        return {each: RECORD for each in ids if each == "PPR1"}
+
+    def full_text(self, text_id, **_):
+        self.asked.append(text_id)
+        return TEXT
+
+    def copies(self, doi, **_):
+        self.asked.append(doi)
+        copies = (Copy("https://repository.example.org/1", None, "acceptedVersion"),)
+        return Copies(doi, "A paper", copies if doi == "10.1000/known" else ())
+
+
+@pytest.fixture
+def asked():
+    return AskedEuropePmc()
+
+
+@pytest.fixture
+def europe_pmc(asked, clock, tmp_path, closed):
+    cache = closed(SqliteCache(tmp_path, 8 << 20, clock))
+    lives = {"lifetime_s": LIFETIME_S, "search_s": 60, "text_s": 2 * LIFETIME_S}
+    return CachedEuropePmc(asked, cache, **lives, source="http://a/")
+
+
+def test_records_searches_and_texts_are_stored_each_for_as_long_as_it_may_be(europe_pmc, asked, clock):
+    def ask_all():
+        page = europe_pmc.search("known", 5, deadline=NEVER)
+        return page, europe_pmc.articles(["PPR1"], deadline=NEVER), europe_pmc.full_text("PPR1", deadline=NEVER)
+
+    expected = (EuropePmcPage(1, (RECORD,), "next"), {"PPR1": RECORD}, TEXT)
+    assert [ask_all(), ask_all()] == [expected, expected]
+    assert len(asked.asked) == 3
+    for passed, asked_then in ((61, 4), (LIFETIME_S, 6), (LIFETIME_S, 9)):
+        clock.now += passed
+        assert ask_all() == expected
+        assert len(asked.asked) == asked_then
+
+
+def test_another_page_or_order_is_another_search_and_an_empty_one_is_asked_again(europe_pmc, asked):
+    for more in ({}, {"cursor": "next"}, {"order": "date"}):
+        europe_pmc.search("known", 5, deadline=NEVER, **more)
+    for _ in range(2):
+        europe_pmc.search("unknown", 5, deadline=NEVER)
+        europe_pmc.articles(["PPR2"], deadline=NEVER)
+    assert len(asked.asked) == 7
+
+
+def test_copies_are_stored_and_that_there_is_none_is_not(asked, clock, tmp_path, closed):
+    cache = closed(SqliteCache(tmp_path, 8 << 20, clock))
+    unpaywall = CachedOpenAccess(asked, cache, lifetime_s=LIFETIME_S, source="http://u/")
+    for _ in range(2):
+        assert unpaywall.copies("10.1000/known", deadline=NEVER).copies[0].version == "acceptedVersion"
+        assert unpaywall.copies("10.1000/none", deadline=NEVER).copies == ()
+    assert asked.asked == ["10.1000/known", "10.1000/none", "10.1000/none"]

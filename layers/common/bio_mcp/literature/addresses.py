@@ -1,4 +1,4 @@
-"""Public web addresses of a paper."""
+"""Public web addresses of papers and of what they name."""
 
 
 def pubmed_page(pmid: str) -> str:
@@ -14,3 +14,8 @@ def pmc_page(pmcid: str) -> str:
 def doi_page(doi: str) -> str:
     """Address that resolves to the publisher's page."""
     return f"https://doi.org/{doi}"
+
+
+def europe_pmc_page(source: str, number: str) -> str:
+    """Address of the record in Europe PMC."""
+    return f"https://europepmc.org/article/{source}/{number}"

@@ -16,6 +16,9 @@ _PMCID = re.compile(
     r"PMC([1-9][0-9]{0,8})(?:\.[0-9]{1,2})?/?",
     re.IGNORECASE | re.ASCII,
 )
+_PREPRINT = re.compile(
+    r"(?:https?://(?:www\.)?europepmc\.org/article/)?(?:PPR[/:])?PPR([1-9][0-9]{0,11})", re.IGNORECASE | re.ASCII
+)
 _DOI_PREFIX = re.compile(r"(?:doi:?\s*|info:doi/|https?://(?:dx\.|www\.)?doi\.org/)+", re.IGNORECASE | re.ASCII)
 _DOI = re.compile(r"10\.[0-9]{3,9}(?:\.[0-9]+)*/[^\s\x00-\x1f]+")
 _LONGEST_DOI = 512
@@ -73,3 +76,9 @@ def doi(text: str) -> str:
     if len(bare) > _LONGEST_DOI or not _DOI.fullmatch(bare):
         raise InvalidInput('Not a DOI: it starts with "10.", such as "10.1056/NEJMoa2034577".')
     return bare.lower()
+
+
+def preprint_id(text: str) -> str | None:
+    """Normalise a preprint's id in Europe PMC, `ppr204727` or `PPR/PPR204727`, to `PPR204727`; None for other text."""
+    match = _PREPRINT.fullmatch(text.strip())
+    return f"PPR{match[1]}" if match else None

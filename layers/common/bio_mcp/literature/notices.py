@@ -23,6 +23,16 @@ _KINDS: dict[str, NoticeKind] = {
 }
 
 
+_GRAVITY = (
+    RetractionStatus.RETRACTED,
+    RetractionStatus.NOTICE,
+    RetractionStatus.CONCERN,
+    RetractionStatus.CORRECTED,
+    RetractionStatus.CLEAR,
+    RetractionStatus.UNKNOWN,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A notice about a work. `doi` is the notice's own, None where it has none; `date` is "2019-07-26", "2019" or "".
@@ -57,3 +67,8 @@ def status_of(notices: Iterable[Notice]) -> RetractionStatus:
     if "concern" in holds:
         return RetractionStatus.CONCERN
     return RetractionStatus.CORRECTED if "correction" in holds else RetractionStatus.CLEAR
+
+
+def graver(one: RetractionStatus, other: RetractionStatus) -> RetractionStatus:
+    """The graver of two sources' statuses; what is not known to one is what the other says."""
+    return min(one, other, key=_GRAVITY.index)

@@ -13,6 +13,7 @@ from uuid import UUID
 from bio_mcp.health import Finding
 from bio_mcp.ports.answers import Answers
 from bio_mcp.ports.calls import Calls
+from bio_mcp.ports.europe_pmc import EuropePmc
 from bio_mcp.ports.graph import Graph
 from bio_mcp.ports.language_models import LanguageModel
 from bio_mcp.ports.messages import Announcements, WorkQueue
@@ -20,6 +21,7 @@ from bio_mcp.ports.metrics import CitationMetrics
 from bio_mcp.ports.multilingual import Multilingual
 from bio_mcp.ports.ncbi import NcbiLookup
 from bio_mcp.ports.notices import Notices
+from bio_mcp.ports.open_access import OpenAccess
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
 from bio_mcp.ports.sources import Sources
@@ -74,6 +76,16 @@ class Backends(Protocol):
     @property
     def notices(self) -> Notices:
         """Crossref, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."""
+        ...
+
+    @property
+    def europe_pmc(self) -> EuropePmc:
+        """Europe PMC, from the same cache. Raises `Misconfigured` where `BIO_MCP_SOURCES` leaves it out."""
+        ...
+
+    @property
+    def open_access(self) -> OpenAccess:
+        """Unpaywall, from the same cache. Raises `Misconfigured` where it may not be asked, or without an e-mail."""
         ...
 
     @property

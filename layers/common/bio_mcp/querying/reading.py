@@ -1,16 +1,9 @@
-"""Read an article of PubMed Central within a budget of characters."""
+"""Show an article's text within a budget of characters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bio_mcp.deadline import Deadline
-from bio_mcp.errors import InvalidInput, NotFound, UpstreamFailed
-from bio_mcp.literature.jats import FullText, Table, TextSection
-from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.ports.ncbi import NcbiLookup
-from bio_mcp.ports.pubmed import Pubmed, Summaries
-from bio_mcp.querying.converting import convert, kind_of
-from bio_mcp.querying.partial import optional, required
+from bio_mcp.literature.jats import Table, TextSection
 
 _LEAST_SHOWN = 200  # characters below which the beginning of a section is not worth showing
 
@@ -22,49 +15,6 @@ class Shown:
     sections: tuple[TextSection, ...]
     cut: str | None
     left_out: tuple[str, ...]
-
-
-def full_text(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline) -> FullText:
-    """Fetch the article with this PMCID, PMID or DOI.
-
-    Raises `InvalidInput` for text that is no id, `NotFound` for an article that is not in PubMed Central, and
-    `UpstreamFailed` when its PMCID could not be looked up.
-    """
-    kind = kind_of(asked)
-    if kind is None:
-        raise InvalidInput(f"{asked[:60]!r} is not a PMCID, PMID or DOI; give one such as PMC6108041")
-    pmcid = asked if kind[0] == "pmcid" else _pmcid_of(asked, lookup, pubmed, deadline)
-    with required():
-        return lookup.full_text(pmcid, deadline=deadline)
-
-
-def _pmcid_of(asked: str, lookup: NcbiLookup, pubmed: Pubmed, deadline: Deadline) -> str:
-    """The PMCID of an id. Raises `UpstreamFailed` when NCBI could not say, `NotFound` when there is none."""
-    [converted], reasons = convert([asked], lookup, pubmed, deadline)
-    if converted.state == "unknown":
-        raise UpstreamFailed(
-            f"NCBI could not say which article this is ({'; '.join(reasons)})", status="upstream_failed"
-        )
-    if not converted.ids.pmcid:
-        raise NotFound(
-            "PubMed Central does not have this article; its abstract is in fetchArticleDetails",
-            pmid=converted.ids.pmid,
-            doi=converted.ids.doi,
-        )
-    return converted.ids.pmcid
-
-
-def retraction_status(article: FullText, pubmed: Pubmed, deadline: Deadline, reasons: list[str]) -> RetractionStatus:
-    """The article's retraction status from PubMed, since PubMed Central's text stays unchanged after a retraction.
-
-    `UNKNOWN` without a PMID, or when the summary fails; `reasons` then says so.
-    """
-    if article.pmid is None:
-        return RetractionStatus.UNKNOWN
-    pmid = article.pmid
-    missing = "whether the article was retracted could not be read"
-    known = optional(lambda: pubmed.esummary([pmid], deadline=deadline), Summaries((), {}), missing, reasons)
-    return next((each.retraction for each in known.found), RetractionStatus.UNKNOWN)
 
 
 def choose(sections: Sequence[TextSection], titles: Sequence[str]) -> list[TextSection]:

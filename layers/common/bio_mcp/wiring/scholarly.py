@@ -13,11 +13,13 @@ from bio_mcp.settings import Settings
 if TYPE_CHECKING:
     from bio_mcp.adapters.scholarly.rest import RestApi
     from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.europe_pmc import EuropePmc
     from bio_mcp.ports.metrics import CitationMetrics
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.notices import Notices
+    from bio_mcp.ports.open_access import OpenAccess
 
-NAMES = {"icite": "NIH iCite", "crossref": "Crossref"}
+NAMES = {"icite": "NIH iCite", "crossref": "Crossref", "europepmc": "Europe PMC", "unpaywall": "Unpaywall"}
 NONE = "none"
 PAPER, DOI = "27599104", "10.1371/journal.pbio.1002541"  # the paper about iCite's figures
 WAIT_S = 9.0
@@ -57,14 +59,47 @@ class Scholarly:
         cache = self._cache()
         return CachedNotices(made, cache, lifetime_s=to.cache_records_s, source=to.crossref_url) if cache else made
 
+    def europe_pmc(self) -> "EuropePmc":
+        """Europe PMC states no limit; five requests a second are few."""
+        from bio_mcp.adapters.caching.scholarly import CachedEuropePmc
+        from bio_mcp.adapters.scholarly.europe_pmc import EuropePmcClient
+
+        to = self._settings
+        made = EuropePmcClient(self._service("europepmc", to.europe_pmc_url, "BIO_MCP_EUROPE_PMC_URL", gap_s=0.2))
+        if not (cache := self._cache()):
+            return made
+        return CachedEuropePmc(
+            made,
+            cache,
+            lifetime_s=to.cache_links_s,
+            search_s=to.cache_searches_s,
+            text_s=to.cache_records_s,
+            source=to.europe_pmc_url,
+        )
+
+    def open_access(self) -> "OpenAccess":
+        """Unpaywall asks for an e-mail, and for at most 100,000 requests a day, which is one in 0.9 s."""
+        from bio_mcp.adapters.caching.scholarly import CachedOpenAccess
+        from bio_mcp.adapters.scholarly.unpaywall import Unpaywall
+
+        to = self._settings
+        if "unpaywall" in self._chosen() and not to.sources_email:
+            raise Misconfigured("Unpaywall is asked with an e-mail alone; set BIO_MCP_SOURCES_EMAIL")
+        made = Unpaywall(self._service("unpaywall", to.unpaywall_url, "BIO_MCP_UNPAYWALL_URL", gap_s=0.9))
+        cache = self._cache()
+        return CachedOpenAccess(made, cache, lifetime_s=to.cache_links_s, source=to.unpaywall_url) if cache else made
+
     def checks(self) -> dict[str, Callable[[], Finding]]:
         """By name, what asks each service that may be asked once, past the cache."""
         uncached = Scholarly(self._settings, self._turns, lambda: None, self._opened)
         asked: dict[str, Callable[[], int]] = {
             "icite": lambda: len(uncached.metrics().of([PAPER], deadline=Deadline(WAIT_S))),
             "crossref": lambda: len(uncached.notices().of([DOI], deadline=Deadline(WAIT_S))),
+            "europepmc": lambda: len(uncached.europe_pmc().articles([PAPER], deadline=Deadline(WAIT_S))),
+            "unpaywall": lambda: bool(uncached.open_access().copies(DOI, deadline=Deadline(WAIT_S)).copies),
         }
-        return {NAMES[name]: partial(_finding, asked[name]) for name in self._chosen()}
+        unasked = () if self._settings.sources_email else ("unpaywall",)
+        return {NAMES[name]: partial(_finding, asked[name]) for name in self._chosen() if name not in unasked}
 
     def _service(self, name: str, url: str, setting: str, *, gap_s: float) -> "RestApi":
         """Raises `Misconfigured` for a service that may not be asked."""
@@ -73,14 +108,14 @@ class Scholarly:
         from bio_mcp.adapters.scholarly.rest import RestApi
         from bio_mcp.adapters.scholarly.turns import ServiceTurns
 
-        email = self._settings.sources_email
+        email, named = self._settings.sources_email, {"crossref": "mailto", "unpaywall": "email"}
         service = RestApi(
             NAMES[name],
             url,
             setting,
             pacer=ServiceTurns(NAMES[name], self._turns(name, gap_s)),
             user_agent=self._settings.ncbi_tool,
-            always={"mailto": email} if email and name == "crossref" else {},
+            always={named[name]: email} if email and name in named else {},
         )
         self._opened.callback(service.close)
         return service

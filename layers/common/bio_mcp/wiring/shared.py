@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
     from bio_mcp.adapters.entrez.client import Eutils
     from bio_mcp.ports.cache import Cache
+    from bio_mcp.ports.europe_pmc import EuropePmc
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.metrics import CitationMetrics
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
     from bio_mcp.ports.notices import Notices
+    from bio_mcp.ports.open_access import OpenAccess
     from bio_mcp.ports.projects import Parser
     from bio_mcp.ports.pubmed import Pubmed
     from bio_mcp.ports.sources import Sources
@@ -89,6 +91,14 @@ class Shared:
     @lazily
     def notices(self) -> "Notices":
         return self.services.notices()
+
+    @lazily
+    def europe_pmc(self) -> "EuropePmc":
+        return self.services.europe_pmc()
+
+    @lazily
+    def open_access(self) -> "OpenAccess":
+        return self.services.open_access()
 
     @lazily
     def zotero(self) -> "ZoteroLibrary":

@@ -13,9 +13,11 @@ from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
 from bio_mcp.literature.jats import FullText
 from bio_mcp.literature.records import Article
+from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord
 from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import ArticleIds, CitationMatch, MeshPage
 from bio_mcp.ports.notices import RegisteredWork
+from bio_mcp.ports.open_access import Copies
 from bio_mcp.ports.pubmed import DocSummary, EntrezDatabase, LinkSet, SearchPage, Spelling
 
 T = TypeVar("T")
@@ -68,6 +70,9 @@ MESH = _typed("mesh", MeshPage)
 MATCH = _typed("match", CitationMatch)
 IDS = _typed("ids", ArticleIds)
 FULL_TEXT = _typed("article", FullText)
+EUROPE_PMC = _typed("europepmc", EuropePmcRecord)
+EUROPE_PMC_PAGE = _typed("europepmcpage", EuropePmcPage)
+COPIES = _typed("copies", Copies)
 METRICS = _typed("metrics", Metrics, lambda metrics: metrics.pmid)
 WORK = _typed("work", RegisteredWork, lambda work: work.doi)
 INVALIDATED: Codec[str] = Codec("overtaken", str.encode, bytes.decode)

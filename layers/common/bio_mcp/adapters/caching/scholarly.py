@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
-from bio_mcp.adapters.caching.answers import AnswerCache, CacheQuery
-from bio_mcp.adapters.caching.codecs import METRICS, WORK
+from bio_mcp.adapters.caching.answers import SINGLE, AnswerCache, CacheQuery
+from bio_mcp.adapters.caching.codecs import COPIES, EUROPE_PMC, EUROPE_PMC_PAGE, FULL_TEXT, METRICS, WORK
 from bio_mcp.adapters.caching.fail_open import FailOpenCache
 from bio_mcp.deadline import Deadline
+from bio_mcp.literature.jats import FullText
 from bio_mcp.ports.cache import Cache
+from bio_mcp.ports.europe_pmc import EuropePmc, EuropePmcPage, EuropePmcRecord, Order
 from bio_mcp.ports.metrics import CitationMetrics, Metrics
 from bio_mcp.ports.notices import Notices, RegisteredWork
+from bio_mcp.ports.open_access import Copies, OpenAccess
 
 
 class CachedMetrics:
@@ -49,3 +52,61 @@ class CachedNotices:
         )
         found = gathered.cached | (gathered.fresh or {})
         return {doi: found[doi] for doi in asked if doi in found}
+
+
+class CachedEuropePmc:
+    """The port `EuropePmc` over another one. Records are stored for `lifetime_s`, searches for `search_s`, texts for
+    `text_s`. `source` is its address."""
+
+    def __init__(
+        self, europe_pmc: EuropePmc, cache: Cache, *, lifetime_s: float, search_s: float, text_s: float, source: str
+    ) -> None:
+        self._europe_pmc = europe_pmc
+        self._answers = AnswerCache(FailOpenCache(cache), source)
+        self._lifetime_s, self._search_s, self._text_s = lifetime_s, search_s, text_s
+
+    def search(
+        self, query: str, most: int, *, order: Order = "relevance", cursor: str = "", deadline: Deadline
+    ) -> EuropePmcPage:
+        return self._answers.single(
+            CacheQuery(EUROPE_PMC_PAGE, [SINGLE], self._search_s, (query, most, order, cursor)),
+            lambda: self._europe_pmc.search(query, most, order=order, cursor=cursor, deadline=deadline),
+            lambda page: bool(page.records),
+            deadline,
+        )
+
+    def articles(self, ids: Sequence[str], *, deadline: Deadline) -> dict[str, EuropePmcRecord]:
+        asked = list(dict.fromkeys(ids))
+        gathered = self._answers.gather(
+            CacheQuery(EUROPE_PMC, asked, self._lifetime_s),
+            lambda missing: self._europe_pmc.articles(missing, deadline=deadline),
+            lambda found: found.items(),
+            deadline,
+        )
+        found = gathered.cached | (gathered.fresh or {})
+        return {each: found[each] for each in asked if each in found}
+
+    def full_text(self, text_id: str, *, deadline: Deadline) -> FullText:
+        return self._answers.single(
+            CacheQuery(FULL_TEXT, [SINGLE], self._text_s, (text_id,)),
+            lambda: self._europe_pmc.full_text(text_id, deadline=deadline),
+            lambda _text: True,
+            deadline,
+        )
+
+
+class CachedOpenAccess:
+    """The port `OpenAccess` over another one; copies are stored for `lifetime_s`. `source` is its address."""
+
+    def __init__(self, open_access: OpenAccess, cache: Cache, *, lifetime_s: float, source: str) -> None:
+        self._open_access = open_access
+        self._answers = AnswerCache(FailOpenCache(cache), source)
+        self._lifetime_s = lifetime_s
+
+    def copies(self, doi: str, *, deadline: Deadline) -> Copies:
+        return self._answers.single(
+            CacheQuery(COPIES, [SINGLE], self._lifetime_s, (doi,)),
+            lambda: self._open_access.copies(doi, deadline=deadline),
+            lambda copies: bool(copies.copies),
+            deadline,
+        )

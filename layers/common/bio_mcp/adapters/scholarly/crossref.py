@@ -18,8 +18,8 @@ BATCH = 20  # DOIs of a request: a work with its references may have 200 kB
 class Crossref:
     """The port `Notices`."""
 
-    def __init__(self, service: RestApi) -> None:
-        self._service = service
+    def __init__(self, api: RestApi) -> None:
+        self._api = api
 
     def of(self, dois: Sequence[str], *, deadline: Deadline) -> dict[str, RegisteredWork]:
         """DOIs with a comma are asked for one by one, as commas part filters."""
@@ -34,15 +34,15 @@ class Crossref:
 
     def _listed(self, dois: Sequence[str], deadline: Deadline) -> dict[str, RegisteredWork]:
         named = ",".join(f"doi:{each}" for each in dois)
-        answer = self._service.json("works", {"filter": named, "rows": str(len(dois))}, deadline=deadline)
+        answer = self._api.json("works", {"filter": named, "rows": str(len(dois))}, deadline=deadline)
         items = inner(answer, "message", "items")
         if not isinstance(items, list):
-            raise self._service.unreadable()
+            raise self._api.unreadable()
         return self._by_doi(items)
 
     def _single(self, asked: str, deadline: Deadline) -> dict[str, RegisteredWork]:
         try:
-            answer = self._service.json(f"works/{quote(asked, safe='', errors='replace')}", deadline=deadline)
+            answer = self._api.json(f"works/{quote(asked, safe='', errors='replace')}", deadline=deadline)
         except NotFound:
             return {}
         return self._by_doi([answer.get("message")])
@@ -50,7 +50,7 @@ class Crossref:
     def _by_doi(self, items: Sequence[Any]) -> dict[str, RegisteredWork]:
         works = [_work(each) for each in items if isinstance(each, dict) and doi(each.get("DOI"))]
         if len(works) < len(items):
-            raise self._service.unreadable()
+            raise self._api.unreadable()
         return {each.doi: each for each in works}
 
 

@@ -15,8 +15,8 @@ BATCH = 200  # PMIDs of a request; iCite takes 1,000, which some proxies find to
 class Icite:
     """The port `CitationMetrics`."""
 
-    def __init__(self, service: RestApi) -> None:
-        self._service = service
+    def __init__(self, api: RestApi) -> None:
+        self._api = api
 
     def of(self, pmids: Sequence[str], *, deadline: Deadline) -> dict[str, Metrics]:
         asked = dict.fromkeys(pmids)
@@ -26,11 +26,13 @@ class Icite:
         return {pmid: found[pmid] for pmid in asked if pmid in found}
 
     def _of(self, pmids: Sequence[str], deadline: Deadline) -> dict[str, Metrics]:
-        answer = self._service.json("pubs", {"pmids": ",".join(pmids)}, deadline=deadline)
+        answer = self._api.json("pubs", {"pmids": ",".join(pmids)}, deadline=deadline, check=self._check)
+        return {str(each["pmid"]): _metrics(each) for each in answer["data"]}
+
+    def _check(self, answer: Mapping[str, Any]) -> None:
         listed = answer.get("data")
         if not isinstance(listed, list) or not all(isinstance(each, dict) and each.get("pmid") for each in listed):
-            raise self._service.unreadable()
-        return {str(each["pmid"]): _metrics(each) for each in listed}
+            raise self._api.unreadable()
 
 
 def _metrics(found: Mapping[str, Any]) -> Metrics:

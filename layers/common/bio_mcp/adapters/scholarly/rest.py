@@ -57,9 +57,16 @@ class RestApi:
         self._max_bytes = max_bytes
         self._client = http_client(follow_redirects=False, headers={"User-Agent": user_agent})
 
-    def json(self, path: str, parameters: Parameters | None = None, *, deadline: Deadline) -> dict[str, Any]:
-        """The JSON object at a path below the address. Raises as `read` does."""
-        return self._retried(lambda: self._object(self._ask(path, parameters or {}, deadline)), deadline)
+    def json(
+        self,
+        path: str,
+        parameters: Parameters | None = None,
+        *,
+        deadline: Deadline,
+        check: Callable[[dict[str, Any]], None] = lambda _answer: None,
+    ) -> dict[str, Any]:
+        """The JSON object at a path below the address. Raises as `read` does, and what `check` raises of an answer."""
+        return self._retried(lambda: self._object(self._ask(path, parameters or {}, deadline), check), deadline)
 
     def read(self, path: str, parameters: Parameters | None = None, *, deadline: Deadline) -> bytes:
         """The answer at a path below the address.
@@ -81,13 +88,14 @@ class RestApi:
         worth: Worth = {UpstreamFailed: self._backoff.tries, Rejected: 1}
         return retry(attempt, worth=worth, backoff=self._backoff, deadline=deadline)
 
-    def _object(self, body: bytes) -> dict[str, Any]:
+    def _object(self, body: bytes, check: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         try:
             read = json.loads(body)
         except ValueError:
             raise self.unreadable() from None
         if not isinstance(read, dict):
             raise self.unreadable()
+        check(read)
         return read
 
     def _ask(self, path: str, parameters: Parameters, deadline: Deadline) -> bytes:

@@ -9,12 +9,14 @@ from bio_mcp.literature.jats import Table, TextSection
 from bio_mcp.literature.records import Article, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import Citation, MeshRecord
-from bio_mcp.querying import converting, fetching, matching, reading
+from bio_mcp.querying import converting, fetching, ladder, matching, reading
 from bio_mcp.querying.partial import required
+from bio_mcp.querying.retractions import retraction_statuses
 from bio_mcp.tool import Context, tool
 from bio_mcp.tools import budget
 from bio_mcp.tools.families import PUBMED
 from bio_mcp.tools.lookup.shapes import (
+    AskedPlace,
     BookQuestion,
     BookRecord,
     CitationsToMatch,
@@ -177,34 +179,43 @@ def convert_ids(request: IdsToConvert, backends: Backends, context: Context) -> 
     in_default_list=True,
     longest=budget.DEFAULT,
     beyond="the abstract does not say how it was done",
+    also_uses=("europe_pmc.articles", "europe_pmc.full_text", "open_access.copies"),
 )
 def get_full_text(request: FullTextQuestion, backends: Backends, context: Context) -> FullArticle:
-    """Read an open-access article of PubMed Central by sections, with tables and licence, within a length."""
-    article = reading.full_text(request.id, backends.lookup, backends.pubmed, context.deadline)
+    """Read an article's open text by sections, with tables and licence: from PubMed Central, else Europe PMC or the
+    preprint; else where a legal copy is."""
+    climbed = ladder.climb(request.id, backends, context.deadline)
+    article = climbed.text or ladder.NOTHING
     wanted = reading.choose(article.sections, request.sections)
     if request.sections and not wanted and article.sections:
         titles = "; ".join(each.title for each in article.sections if each.level == 1)
         raise NotFound(f"no section has such a title; there are: {titles}", pmcid=article.pmcid)
     shown = reading.fit(wanted, request.maxCharacters, request.includeTables)
-    withheld = ["the publisher does not let PubMed Central give this text away; read it at the publisher's"]
     left = ["not every section fits; ask for leftOutSections by name, or raise maxCharacters"]
-    reasons = (withheld if article.withheld else []) + (left if shown.cut or shown.left_out else [])
-    retraction = reading.retraction_status(article, backends.pubmed, context.deadline, reasons)
+    reasons = ladder.reasons_of(climbed) + (left if shown.cut or shown.left_out else [])
+    statuses = retraction_statuses([climbed.ids.pmid], backends.pubmed, context.deadline, reasons)
     licence = {"name": article.licence.name, "url": article.licence.url, "text": article.licence.text[:600]}
     return FullArticle(
-        pmcid=article.pmcid,
-        pmid=article.pmid,
-        doi=article.doi,
-        title=article.title,
-        available=not article.withheld,
+        pmcid=climbed.ids.pmcid,
+        pmid=climbed.ids.pmid,
+        doi=climbed.ids.doi,
+        title=article.title or climbed.title,
+        available=climbed.has_text,
         licence={name: text for name, text in licence.items() if text},
         sections=[_section(each) for each in shown.sections],
         cutSection=shown.cut,
         leftOutSections=list(shown.left_out),
-        retraction=retraction,
+        retraction=statuses.get(climbed.ids.pmid, RetractionStatus.UNKNOWN),
         status="partial" if reasons else "complete",
         reasons=reasons,
+        source=climbed.place,
+        places=[_asked(each) for each in climbed.rungs],
     )
+
+
+def _asked(rung: ladder.Rung) -> AskedPlace:
+    named = {"detail": rung.detail, "url": rung.url, "licence": rung.licence}
+    return AskedPlace(place=rung.place, outcome=rung.outcome, **{name: each for name, each in named.items() if each})
 
 
 def _section(section: TextSection) -> ShownSection:

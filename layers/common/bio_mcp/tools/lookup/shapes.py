@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from bio_mcp.literature.records import RetractionStatus
-from bio_mcp.querying import converting, matching
+from bio_mcp.querying import converting, ladder, matching
 from bio_mcp.tool import Request, Response
 
 Status = Literal["complete", "partial"]  # when NCBI fails at the whole, the failure says so
@@ -120,7 +120,7 @@ class ConvertedIds(Response):
 class FullTextQuestion(Request):
     """The article to read, and how much of it."""
 
-    id: Word = Field(description="PMCID, PMID or DOI")
+    id: Word = Field(description="PMCID, PMID, DOI, or PPR id of a preprint")
     sections: list[Word] = Field(default=[], max_length=20, description="words of titles, e.g. methods; empty: all")
     maxCharacters: int = Field(default=20_000, ge=500, le=200_000)
     includeTables: bool = True
@@ -135,8 +135,19 @@ class ShownSection(Response):
     tables: list[str] = Field(default_factory=list)
 
 
+class AskedPlace(Response):
+    """What one place said; `url` is where a reader finds the text there."""
+
+    place: ladder.Place
+    outcome: ladder.Outcome
+    detail: str = ""
+    url: str | None = None
+    licence: str = ""
+
+
 class FullArticle(Response):
-    """An article's text. `available` is false where the publisher withholds it; then there is at most an abstract."""
+    """An article's text. `available` is false where nobody gives it away; then there is at most an abstract. `source`
+    is the place that the text is from, `places` what each said that was asked."""
 
     pmcid: str | None
     pmid: str | None
@@ -150,6 +161,8 @@ class FullArticle(Response):
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
     status: Status = "complete"
     reasons: list[str] = Field(default_factory=list)
+    source: ladder.Place | None = None
+    places: list[AskedPlace] = Field(default_factory=list)
 
 
 class BookQuestion(Request):

@@ -1,0 +1,51 @@
+"""Unpaywall at a local server: where legal copies are."""
+
+import pytest
+
+from bio_mcp.adapters.scholarly.unpaywall import Unpaywall
+from bio_mcp.deadline import NEVER
+from bio_mcp.errors import NotFound, UpstreamFailed
+from bio_mcp.ports.open_access import Copy
+from tests.scholarly_server.server import Fault
+from tests.scholarly_server.shapes import copy, unpaywall_paper
+
+DOI = "10.1000/a?b#c"
+REPOSITORY = "https://repository.example.org/1"
+
+
+@pytest.fixture
+def unpaywall(service):
+    return Unpaywall(service("Unpaywall", "unpaywall/v2", always={"email": "a@example.org"}))
+
+
+def test_copies_come_the_best_first_each_once(unpaywall, server):
+    publisher = copy("https://publisher.example.org/1", host_type="publisher", license=None, url_for_pdf=None)
+    server.copies[DOI] = unpaywall_paper(DOI, copy(REPOSITORY), publisher)
+    found = unpaywall.copies(DOI, deadline=NEVER)
+    assert found.copies == (
+        Copy(REPOSITORY, f"{REPOSITORY}.pdf", "acceptedVersion", "repository", "cc-by"),
+        Copy("https://publisher.example.org/1", None, "acceptedVersion", "publisher", ""),
+    )
+    assert (found.doi, found.title) == (DOI, f"The paper {DOI}")
+    assert server.requests[0].parameters == {"email": "a@example.org"}
+
+
+def test_a_paper_without_a_copy_has_none_and_an_unknown_one_is_not_found(unpaywall, server):
+    server.copies[DOI] = unpaywall_paper(DOI)
+    assert unpaywall.copies(DOI, deadline=NEVER).copies == ()
+    with pytest.raises(NotFound):
+        unpaywall.copies("10.1000/unknown", deadline=NEVER)
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "file:///etc/passwd", "https://user:pass@host/", "http://[", None]
+)
+def test_what_is_no_address_of_the_web_is_no_copy(unpaywall, server, url):
+    server.copies[DOI] = unpaywall_paper(DOI, copy(url, url_for_pdf=url))
+    assert unpaywall.copies(DOI, deadline=NEVER).copies == ()
+
+
+def test_an_answer_of_another_form_is_a_failure(unpaywall, server):
+    server.faults += [Fault(status=200, body=b'{"error": false}')] * 3
+    with pytest.raises(UpstreamFailed, match="something else than an answer"):
+        unpaywall.copies(DOI, deadline=NEVER)
