@@ -10,6 +10,7 @@ import pytest
 from mcp import MCPError, StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
+from mcp_types import PromptReference
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ["-m", "tests.doors.sample_stdio"]
@@ -46,6 +47,16 @@ async def test_resources_are_read(client):
     assert json.loads((await client.read_resource("sample://paper/7")).contents[0].text)["pmid"] == "7"
     with pytest.raises(MCPError, match="is not a PMID"):
         await client.read_resource("sample://paper/abc")
+
+
+async def test_prompts_completions_and_skills_are_there(client):
+    prompts = [each.name for each in (await client.list_prompts()).prompts]
+    filled = await client.get_prompt(prompts[0], {"question": "Does ginger help?"})
+    assert filled.messages[0].content.text.startswith("Question: Does ginger help?")
+    asked = {"name": "question", "value": "Does"}
+    assert (await client.complete(PromptReference(name=prompts[0]), asked)).completion.values == []
+    skill = await client.read_resource("skill://answer-clinical-question/SKILL.md")
+    assert skill.contents[0].text.startswith("---\nname: answer-clinical-question\n")
 
 
 async def test_progress_is_sent_as_it_happens(client):
