@@ -5,7 +5,15 @@ from datetime import date
 import pytest
 
 from bio_mcp.call import call, read
-from bio_mcp.literature.records import AbstractSection, Author, Document, Journal, PartialDate, RetractionStatus
+from bio_mcp.literature.records import (
+    AbstractSection,
+    Author,
+    Databank,
+    Document,
+    Journal,
+    PartialDate,
+    RetractionStatus,
+)
 from bio_mcp.tools.get_doc import pubmed_paper, rag_get, study
 from tests.memory_corpus import Corpus, article
 from tests.validation import validate
@@ -132,3 +140,12 @@ def test_each_family_has_its_own_words_for_the_same_failure(corpus):
     assert read(study, {"id": "abc"}, corpus).body["error"]["code"] == "INVALID_ARG"
     assert read(pubmed_paper, {"pmid": "abc"}, corpus).body["error"]["code"] == "VALIDATION"
     assert read(study, {"id": "999"}, corpus).body["error"]["code"] == "NOT_FOUND"
+
+
+def test_trials_that_the_record_names_are_linked():
+    corpus = Corpus(article("7", databanks=(Databank("ClinicalTrials.gov", ("NCT01234567",)),)), article("8"))
+    body = call(rag_get, {"doc_id": "pmid:7"}, corpus).body
+    validate(body, rag_get.output_schema)
+    url = "https://clinicaltrials.gov/study/NCT01234567"
+    assert body["trials"] == [{"registry": "ClinicalTrials.gov", "number": "NCT01234567", "url": url}]
+    assert "trials" not in call(rag_get, {"doc_id": "pmid:8"}, corpus).body

@@ -96,6 +96,18 @@ def test_what_was_not_asked_for_is_not_there(live, ncbi):
     assert live.fetch("77", detailLevel="citation_data")["articles"][0]["meshTerms"]
 
 
+def test_trials_that_the_record_names_are_linked(live, ncbi):
+    bank = "<DataBank><DataBankName>{}</DataBankName><AccessionNumberList><AccessionNumber>{}</AccessionNumber>"
+    named = "".join(
+        bank.format(*each) + "</AccessionNumberList></DataBank>"
+        for each in (("ClinicalTrials.gov", "NCT01234567"), ("GENBANK", "AF321191"))
+    )
+    ncbi.control.put(RECORD.replace("<GrantList>", f'<DataBankList CompleteYN="Y">{named}</DataBankList><GrantList>'))
+    [shown] = live.fetch(77)["articles"]
+    url = "https://clinicaltrials.gov/study/NCT01234567"
+    assert shown["trials"] == [{"registry": "ClinicalTrials.gov", "number": "NCT01234567", "url": url}]
+
+
 def test_affiliations_come_on_request_each_once(live, ncbi):
     ncbi.control.put(RECORD.replace("<Author><CollectiveName>", f"{AT_TWO}<Author><CollectiveName>"))
     [article] = live.fetch("77", includeAffiliations=True)["articles"]

@@ -4,6 +4,7 @@ import pytest
 
 from bio_mcp.doors.console.papers import NAMES
 from bio_mcp.literature.citing import STYLES, cite
+from bio_mcp.literature.records import Databank
 from bio_mcp.syncing.importing import import_records
 from tests.doors.console.pages import Page, browser
 from tests.doors.console.revised import VERSIONS
@@ -15,7 +16,7 @@ from tests.sample_corpus import Corpus, corpus
 def revised(tmp_path_factory):
     """A corpus with a paper that was revised twice, the second time retracted."""
     made = Corpus(tmp_path_factory.mktemp("revised"), [])
-    for version in (*VERSIONS, article("6")):
+    for version in (*VERSIONS, article("6", databanks=(Databank("ISRCTN", ("ISRCTN12345678",)),))):
         import_records([version], made)
     yield made
     made.close()
@@ -43,6 +44,13 @@ def test_a_retraction_is_said_first_and_names_its_notice(page):
 
 def test_its_other_addresses_are_linked(page):
     assert {"https://doi.org/10.1000/x", "https://pmc.ncbi.nlm.nih.gov/articles/PMC7/"} <= set(page.links)
+
+
+def test_trials_that_it_names_are_linked(revised, page):
+    registered = Page(browser(revised).get("/papers/6"))
+    assert "https://www.isrctn.com/ISRCTN12345678" in registered.links
+    assert "(ISRCTN)" in registered.source
+    assert "Registered as" not in page.source
 
 
 def test_it_is_cited_in_six_styles(page):

@@ -1,5 +1,7 @@
 """Read one paper of the corpus."""
 
+from dataclasses import asdict
+
 from pydantic import Field
 
 from bio_mcp.errors import NotFound
@@ -8,6 +10,7 @@ from bio_mcp.literature.clock import utc
 from bio_mcp.literature.identifiers import bare_pmid
 from bio_mcp.literature.quality import QUALITY_VERSION, quality, year
 from bio_mcp.literature.records import Article, Document, RetractionStatus
+from bio_mcp.literature.trials import registrations
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import Request, Response, resource, tool
@@ -52,6 +55,7 @@ class Paper(Response):
     authors: list[str] = Field(default_factory=list)
     year: int | None = None
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    trials: list[dict[str, str]] = Field(default_factory=list)
 
 
 class Study(Response):
@@ -159,7 +163,13 @@ def paper_of(document: Document, backends: Backends) -> Paper:
         authors=[each.short_name for each in article.authors],
         year=year(article),
         retraction=article.retraction,
+        **({"trials": trials} if (trials := trials_of(article)) else {}),
     )
+
+
+def trials_of(article: Article) -> list[dict[str, str]]:
+    """The registrations of trials that the record names: registry, number and url."""
+    return [asdict(each) for each in registrations(article)]
 
 
 def _source(article: Article) -> str | None:

@@ -1,12 +1,14 @@
 """Details of an article, in the terms of the `pubmed` contract."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
 from pydantic import Field
 
 from bio_mcp.literature.records import MONTHS, Article, Author, PartialDate, RetractionStatus
+from bio_mcp.literature.trials import registrations
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.tool import Response
 from bio_mcp.tools.pmids import PMID
@@ -83,6 +85,7 @@ class ArticleDetails(Response):
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
     corrections: list[str] = Field(default_factory=list)
     affiliations: list[str] = Field(default_factory=list)
+    trials: list[dict[str, str]] = ABSENT
 
 
 def citation_details(article: Article, mesh: bool) -> ArticleDetails:
@@ -121,6 +124,7 @@ def full_details(article: Article, mesh: bool, grants: bool, affiliations: bool)
             grantList=_grants(article) if grants else None,
             corrections=_corrections(article) or None,
             affiliations=list(places) or None,
+            trials=[asdict(each) for each in registrations(article)] or None,
         ),
     )
 

@@ -18,12 +18,12 @@ Id = Annotated[str, Field(min_length=1, max_length=512)]
 class EuropePmcQuestion(Request):
     """What to search Europe PMC for."""
 
-    query: str = Field(default="", max_length=1_500, description="in Europe PMC's syntax; may be empty with citing")
+    query: str = Field(default="", max_length=1_500, description="Europe PMC's syntax")
     citing: Id | None = Field(default=None, description="only what cites this PMID or PPR id")
     preprintsOnly: bool = True
     order: Order = "relevance"
     maxResults: int = Field(default=20, ge=1, le=100)
-    cursor: str = Field(default="", max_length=500, description="of the answer before")
+    cursor: str = Field(default="", max_length=500)
     includeAbstracts: bool = False
 
 
