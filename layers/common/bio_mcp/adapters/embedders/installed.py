@@ -13,6 +13,7 @@ from bio_mcp.errors import EmbeddingFailed
 
 MANIFEST, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
 QUESTION_GRAPH = "questions.onnx"  # of a model that has an encoder of its own for questions
+GOLDEN = "golden.json"  # of a model that was added: the vectors that it must reproduce
 TORCH_FILES = "sentence-transformers"  # optional subdirectory with the files as published
 SETUP = {MULTILINGUAL_E5_SMALL.model_id: "bio-mcp setup --multilingual"}
 
