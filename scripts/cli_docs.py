@@ -24,6 +24,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "sync": 'osteoarthritis "osteoarthritis[tiab] AND 2021/06[dp]"',
         "search": "vitamin D and COVID-19 --year-from 2020 --publication-types meta-analysis",
         "get": "27602157 34093119",
+        "models add": "~/Downloads/gte-small",
         "answer": "does exercise lower blood pressure?",
         "call": """rag_search '{"query": "acupuncture against migraine", "top_k": 3}'""",
         "pubmed search": '"pulse oximetry OR newborn" --from 2010 --max 5',

@@ -116,9 +116,12 @@ def made_up_model(directory: Path, graph: bytes) -> OnnxEmbeddings:
     return OnnxEmbeddings(directory)
 
 
-def test_a_missing_model_says_how_to_get_one(tmp_path):
-    with pytest.raises(EmbeddingFailed, match="bio-mcp setup") as caught:
-        OnnxEmbeddings(tmp_path / "nowhere")
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("all-MiniLM-L6-v2", "bio-mcp setup"), ("gte-small", "bio-mcp models add FOLDER")]
+)
+def test_a_missing_model_says_how_to_get_one(tmp_path, name, remedy):
+    with pytest.raises(EmbeddingFailed, match=f"{name} is not on this machine. Run `{remedy}`") as caught:
+        OnnxEmbeddings(tmp_path / name)
     assert not caught.value.retryable
     assert str(tmp_path) not in str(caught.value)
 

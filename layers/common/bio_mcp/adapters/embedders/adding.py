@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,7 +69,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tower:
+class Tower:
     """An encoder with its head, its limit and what stands before its texts."""
 
     encoder: Encoder
@@ -78,7 +78,7 @@ class _Tower:
     prefix: str
 
 
-def add(source: Path, models: Path, wanted: Wanted, report: Report) -> Added:
+def add(source: Path, models: Path, wanted: Wanted, report: Report, presets: Mapping[str, Preset] = PRESETS) -> Added:
     """Install the model that was published as `source` in `models`, under its own name or the one that is wanted.
 
     Raises `InvalidInput` for files that are missing, that have another hash than the one named, or whose kind is not
@@ -87,10 +87,10 @@ def add(source: Path, models: Path, wanted: Wanted, report: Report) -> Added:
     name = wanted.name or source.resolve().name
     if not NAME.fullmatch(name):
         raise InvalidInput("--name: a model's name has letters, digits, full stops, hyphens and underscores")
-    preset = PRESETS.get(name)
+    preset = presets.get(name)
     try:
         identity, towers = _read(source, name, preset, wanted)
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as unreadable:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as unreadable:
         raise InvalidInput(f"The model cannot be read: {_reason(unreadable)}.") from unreadable
     directory, licence = models / name, wanted.licence or (preset.licence if preset else "not stated")
     if (directory / MANIFEST).exists() and not is_built(directory, identity):
@@ -101,7 +101,7 @@ def add(source: Path, models: Path, wanted: Wanted, report: Report) -> Added:
         report(f"Writing {name} as an ONNX graph ...")
         _write(source, scratch, identity, towers, licence)
         report("Comparing it with the same weights in plain numpy ...")
-        differences.append(_verify(scratch, towers))
+        differences.append(compare(scratch, towers))
 
     make_whole(directory, make)
     return Added(identity, licence, differences[0], *_timed(OnnxEmbeddings(directory)))
@@ -109,13 +109,15 @@ def add(source: Path, models: Path, wanted: Wanted, report: Report) -> Added:
 
 def _reason(problem: Exception) -> str:
     """What is wrong, without a path of this machine."""
-    if isinstance(problem, FileNotFoundError):
-        return f"it has no {Path(str(problem.filename)).name}"
+    if isinstance(problem, OSError):
+        return f"{Path(str(problem.filename)).name} cannot be read"
     return f"it does not say {problem}" if isinstance(problem, KeyError) else str(problem)
 
 
-def _read(source: Path, name: str, preset: Preset | None, wanted: Wanted) -> tuple[Identity, list[_Tower]]:
+def _read(source: Path, name: str, preset: Preset | None, wanted: Wanted) -> tuple[Identity, list[Tower]]:
     """The identity, and the encoders: of passages, and of questions if there is another."""
+    if missing := [each for each in (WEIGHTS, "config.json", TOKENIZER) if not (source / each).is_file()]:
+        raise ValueError(f"it has no {' and no '.join(missing)}")
     layout = _layout(source, preset, wanted)
     encoder = Encoder(read_json(source / "config.json"), weights_in(source / WEIGHTS))
     limit = min(wanted.max_tokens or min(layout.max_tokens, USUAL_TOKENS), encoder.limit)
@@ -123,7 +125,7 @@ def _read(source: Path, name: str, preset: Preset | None, wanted: Wanted) -> tup
         raise ValueError(f"it has {layout.dim} dimensions, and {name} has {preset.dim}")
     identity = replace(layout, max_tokens=limit).identity(source, name)
     _check_hash(identity.weights_sha256, wanted.sha256 or (preset.weights_sha256 if preset else ""))
-    passages = _Tower(encoder, layout.head(), limit, identity.prefix)
+    passages = Tower(encoder, layout.head(), limit, identity.prefix)
     if wanted.questions is None:
         if preset and preset.questions:
             raise ValueError(f"its questions have an encoder of their own, {preset.questions}: name it by --questions")
@@ -153,12 +155,12 @@ def _layout(source: Path, preset: Preset | None, wanted: Wanted) -> Layout:
     )
 
 
-def _question_tower(source: Path, preset: Preset | None, passages: _Tower, prefix: str) -> _Tower:
+def _question_tower(source: Path, preset: Preset | None, passages: Tower, prefix: str) -> Tower:
     encoder = Encoder(read_json(source / "config.json"), weights_in(source / WEIGHTS))
     if passages.head.dense or encoder.width != passages.encoder.width:
         raise ValueError("the encoders of passages and of questions have other dimensions")
     limit = (preset.question_tokens if preset else 0) or passages.limit
-    return _Tower(encoder, passages.head, min(limit, encoder.limit), prefix)
+    return Tower(encoder, passages.head, min(limit, encoder.limit), prefix)
 
 
 def _check_hash(found: str, expected: str) -> None:
@@ -166,7 +168,7 @@ def _check_hash(found: str, expected: str) -> None:
         raise ValueError(f"its weights are not those that are named: their SHA-256 is {found}")
 
 
-def _write(source: Path, scratch: Path, identity: Identity, towers: Sequence[_Tower], licence: str) -> None:
+def _write(source: Path, scratch: Path, identity: Identity, towers: Sequence[Tower], licence: str) -> None:
     passages, questions = towers
     (scratch / GRAPH).write_bytes(passages.encoder.graph(passages.head, passages.limit))
     if identity.questions_sha256:
@@ -178,7 +180,7 @@ def _write(source: Path, scratch: Path, identity: Identity, towers: Sequence[_To
     write_manifest(scratch, identity, licence)
 
 
-def _verify(directory: Path, towers: Sequence[_Tower]) -> float:
+def compare(directory: Path, towers: Sequence[Tower]) -> float:
     """The largest difference from plain numpy. Raises `InvalidInput` where it, or a batch, changes a vector."""
     model, (texts, _) = OnnxEmbeddings(directory), golden()
     chosen = sorted(texts, key=len)[:CHECKED]
@@ -196,7 +198,7 @@ def _verify(directory: Path, towers: Sequence[_Tower]) -> float:
     return largest
 
 
-def _expected(directory: Path, tower: _Tower, texts: Sequence[str]) -> "Vectors":
+def _expected(directory: Path, tower: Tower, texts: Sequence[str]) -> "Vectors":
     rows = token_ids(load_tokenizer(directory / TOKENIZER), [tower.prefix + text for text in texts])
     vectors = [tower.encoder.reference(truncated(ids, tower.limit), tower.head) for ids in rows]
     return np.stack(vectors).astype(np.float32)

@@ -15,7 +15,10 @@ MANIFEST, GRAPH, TOKENIZER = "model.json", "model.onnx", "tokenizer.json"
 QUESTION_GRAPH = "questions.onnx"  # of a model that has an encoder of its own for questions
 GOLDEN = "golden.json"  # of a model that was added: the vectors that it must reproduce
 TORCH_FILES = "sentence-transformers"  # optional subdirectory with the files as published
-SETUP = {MULTILINGUAL_E5_SMALL.model_id: "bio-mcp setup --multilingual"}
+SETUP = {
+    ALL_MINILM_L6_V2.model_id: "bio-mcp setup",
+    MULTILINGUAL_E5_SMALL.model_id: "bio-mcp setup --multilingual",
+}
 
 
 def default_model_dir() -> Path:
@@ -62,6 +65,11 @@ def write_manifest(directory: Path, identity: Identity, licence: str = "Apache-2
     (directory / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
+def licence_of(directory: Path) -> str:
+    """The licence of an installed model, as its manifest says."""
+    return str(json.loads((directory / MANIFEST).read_text(encoding="utf-8")).get("licence", "not stated"))
+
+
 def _files(identity: Identity) -> tuple[str, ...]:
     return (GRAPH, TOKENIZER, QUESTION_GRAPH) if identity.questions_sha256 else (GRAPH, TOKENIZER)
 
@@ -74,7 +82,8 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
         return identity, {name: FileSeal(**manifest["files"][name]) for name in _files(identity)}
     except FileNotFoundError as missing:
         check_is_not_being_built(directory)
-        message = f"The embedding model is not on this machine. Run `{SETUP.get(directory.name, 'bio-mcp setup')}`."
+        remedy = SETUP.get(directory.name, "bio-mcp models add FOLDER")
+        message = f"The embedding model {directory.name} is not on this machine. Run `{remedy}`."
         raise EmbeddingFailed(message, retryable=False) from missing
     except (OSError, ValueError, KeyError, TypeError) as unreadable:
         raise damaged() from unreadable
@@ -82,5 +91,5 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
 
 def damaged() -> EmbeddingFailed:
     """The failure for a model whose files differ from those that were built."""
-    message = "The embedding model on this machine is damaged. Run `bio-mcp setup`, which builds it anew."
+    message = "The embedding model on this machine is damaged. Run `bio-mcp setup`, or `bio-mcp models add`, again."
     return EmbeddingFailed(message, retryable=False)

@@ -23,10 +23,10 @@ def is_local(config: Mapping[str, Any], layer: int) -> bool:
 def theta(config: Mapping[str, Any], *, local: bool) -> float:
     """The base of the rotations. Raises `ValueError` for positions that are scaled."""
     kind, older, default = THETAS[local]
-    said = (config.get("rope_parameters") or {}).get(kind) or {}
-    if said.get("rope_type", "default") != "default" or config.get("rope_scaling"):
+    of_kind = (config.get("rope_parameters") or {}).get(kind) or {}
+    if of_kind.get("rope_type", "default") != "default" or config.get("rope_scaling"):
         raise ValueError("scaled positions are not computed here")
-    return float(said.get("rope_theta", config.get(older) or default))
+    return float(of_kind.get("rope_theta", config.get(older) or default))
 
 
 def angles(limit: int, width: int, base: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
