@@ -7,6 +7,7 @@ import jwt
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+from mcp_types import PromptReference
 
 from tests.emulated.stack import until
 
@@ -38,6 +39,20 @@ def called(stack, era, tool, **arguments):
     result = asked(stack, era, lambda client: client.call_tool(tool, arguments))
     assert not result.is_error, result.content
     return result.structured_content
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_skills_prompts_and_completions_are_there(up, paper, era):
+    async def ask(client):
+        skill = await client.read_resource("skill://keep-topic-current/SKILL.md")
+        prompt = await client.get_prompt("what_is_new", {"query_key": "front-door"})
+        typed = {"name": "query_key", "value": "front"}
+        return skill, prompt, await client.complete(PromptReference(name="what_is_new"), typed)
+
+    skill, prompt, completed = asked(up.stack, era, ask)
+    assert skill.contents[0].text.startswith("---\nname: keep-topic-current\n")
+    assert prompt.messages[0].content.text.startswith("Query key: front-door\n")
+    assert "front-door" in completed.completion.values
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,8 @@ LARGEST = 2_000_000
 METHODS = (
     "tools/call", "tools/list", "resources/read", "resources/list", "resources/templates/list", "initialize", "ping",
     "server/discover", "notifications/initialized", "notifications/cancelled", "logging/setLevel",
-    "completion/complete", "prompts/get", "sampling/createMessage", "tasks/get", "subscriptions/listen",
+    "completion/complete", "prompts/get", "prompts/list", "skills/get", "skills/list",
+    "sampling/createMessage", "tasks/get", "subscriptions/listen",
     "tools/", "__init__", "",
 )  # fmt: skip
 LOCKED = {"MCP_AUTH_SECRET_KEY": SECRET, "MCP_RESOURCE_URL": RESOURCE, "MCP_CALLS_PER_MINUTE": "0"}
