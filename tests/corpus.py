@@ -80,10 +80,10 @@ class Over:
 class Corpus(Embedded):
     """An embedded corpus in `home` over the NCBI at `base_url`, not held to its rate. `day` freezes the calendar."""
 
-    def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None):
+    def __init__(self, home: Path, base_url: str = "http://127.0.0.1:9/", day=None, **settings):
         converter = base_url.replace("/entrez/eutils/", "/tools/idconv/api/v1/articles/")
         unlimited = {"caller_budgets": ("none",), "sync_max_records": 0}
-        super().__init__(Settings(home=home, ncbi_converter_url=converter, **unlimited))
+        super().__init__(Settings(home=home, ncbi_converter_url=converter, **unlimited, **settings))
         self.model, self.day = HashedWords(), day
         self.heard = Heard(home / "heard")
         wire = HttpTransport(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})

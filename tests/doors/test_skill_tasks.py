@@ -18,6 +18,7 @@ from tests.corpus import Corpus
 from tests.doors.command_line import sample
 from tests.named_tools import calls
 from tests.sample_project import add_project
+from tests.scholarly_server.shapes import crossref_work, epmc_record, icite_paper, link, update
 from tests.skill_tasks import filled, meets, play, tasks_of, unmet
 
 RECORDS, FOLLOWED_TO = 60, date(2021, 6, 5)
@@ -39,14 +40,23 @@ def home(tmp_path_factory, ncbi_process):
     return made
 
 
+def furnish(scholarly):
+    """Let the services beside NCBI know what the tasks ask of them."""
+    of_aspirin = {"title": "Aspirin and mortality in COVID-19: a preprint"}
+    scholarly.records = [epmc_record("PPR", "PPR100", link("Preprint of", "MED", "34000418"), **of_aspirin)]
+    scholarly.works = {"10.1000/withdrawn": crossref_work("10.1000/withdrawn", update("retraction"))}
+    scholarly.papers = {"32382406": icite_paper(32382406, references=[34000418, 34089508], cited_by=[34095165])}
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize(("name", "number"), ALL, ids=[f"{name}-{number}" for name, number in ALL])
-async def test_a_task_is_done_in_the_steps_of_its_skill(home, ncbi, tmp_path, name, number):
+async def test_a_task_is_done_in_the_steps_of_its_skill(home, ncbi, scholarly, tmp_path, name, number):
     shutil.copytree(home, tmp_path / "corpus")
+    furnish(scholarly)
     task = tasks_of(name)[number]
     for fault in task.get("faults", []):
         ncbi.control.fault(**fault)
-    with Corpus(tmp_path / "corpus", ncbi.base_url) as corpus:
+    with Corpus(tmp_path / "corpus", ncbi.base_url, **scholarly.settings) as corpus:
         server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus))
         async with Client(server) as client:
             await play(task, client)
