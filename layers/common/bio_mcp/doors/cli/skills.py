@@ -14,6 +14,7 @@ from bio_mcp.skills import FILE, Skill, all_skills
 
 DIRECTORIES: Mapping[str, tuple[str, str]] = {
     "claude": (".claude/skills", ".claude/skills"),
+    "claude-code": (".claude/skills", ".claude/skills"),
     "codex": (".agents/skills", ".agents/skills"),
     "cursor": (".cursor/skills", ".cursor/skills"),
     "vscode": (".copilot/skills", ".github/skills"),
