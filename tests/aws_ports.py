@@ -23,6 +23,7 @@ from bio_mcp.adapters.aws.documents import DynamoDocuments
 from bio_mcp.adapters.aws.graph import DynamoGraph
 from bio_mcp.adapters.aws.jobs import DynamoJobs
 from bio_mcp.adapters.aws.leases import DynamoLeases
+from bio_mcp.adapters.aws.news import DynamoNews
 from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
 from bio_mcp.adapters.aws.projects import DynamoProjects
 from bio_mcp.adapters.aws.queue import SqsContinuations
@@ -78,6 +79,7 @@ class AwsPorts:
             "graph",
             "jobs",
             "leases",
+            "news",
             "old_versions",
             "pacers",
             "project_documents",
@@ -113,6 +115,10 @@ class AwsPorts:
     @cached_property
     def checkpoints(self):
         return DynamoCheckpoints(self.dynamodb, self.table("CheckpointsTable"))
+
+    @cached_property
+    def news(self):
+        return DynamoNews(self.dynamodb, self.table("NewsTable"), self.clock)
 
     @cached_property
     def jobs(self):

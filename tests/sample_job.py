@@ -1,13 +1,15 @@
-"""Jobs of the sample corpus: a sync that waits for its continuation, and never gets it, and an export that is done."""
+"""What stands in the sample corpus: a sync that waits and never goes on, an export that is done, a query with news."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 from bio_mcp.exporting.cursor import Cursor as ExportCursor
+from bio_mcp.ports.news import Found
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.cursor import Cursor
 
 JOB, EXPORT = "sync_example", "export_example"
+QUERY, PMID = "migraine", "17727691"
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -20,3 +22,6 @@ def add_job(backends: Any) -> None:
     done = ExportCursor("", 1, 1, 1, len(text), [key], file=key).to_json()
     exported = {"query_key": "of an export", "arguments": {"format": "ris", "pmids": ["1"]}}
     backends.jobs.put(Job(EXPORT, "export", "succeeded", WHEN, WHEN, exported, done, {**progress, "reported": True}))
+    backends.checkpoints.advance(QUERY, "migraine", None, dict.fromkeys(("edat", "crdt", "mdat"), "2025-12-31"))
+    backends.news.find(QUERY, [Found(PMID, 1, WHEN)])
+    backends.news.set_whole(QUERY)

@@ -66,6 +66,7 @@ MUST = {
             "Calls",
             "Budgets",
             "Authorizations",
+            "News",
         )
     ),
     ("AWS/ES", "ClusterStatus.red", "SearchDomain"),

@@ -19,6 +19,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_TABLE_DOCUMENTS": "!If [MakesDocuments, !Ref DocumentsTable, !Ref DocumentsTableName]",
     "BIO_MCP_TABLE_CHECKPOINTS": "!Ref CheckpointsTable",
     "BIO_MCP_TABLE_JOBS": "!Ref JobsTable",
+    "BIO_MCP_TABLE_NEWS": "!Ref NewsTable",
     "BIO_MCP_TABLE_LEASES": "!Ref LeasesTable",
     "BIO_MCP_TABLE_AUDIT": "!Ref AuditTable",
     "BIO_MCP_TABLE_PACE": "!Ref PaceTable",

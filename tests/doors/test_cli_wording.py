@@ -57,6 +57,8 @@ ALONE = {  # fields that are given by `bio-mcp call` alone, and why
     ("sync", "job_id"): "the command follows its own job to the end",
     ("projects search", "query"): "another document's name of TEXT",
     ("ingest", "job_id"): "the command follows its own job to the end",
+    ("export", "query_key"): "--query-key, as QUERY is a question",
+    ("news", "max_characters"): "the digest is whole",
     ("export", "job_id"): "the command follows its own job to the end",
     ("export", "pmids"): "--pmid is given once for each",
     ("eval run", "job_id"): "the command follows its own job to the end",

@@ -13,6 +13,7 @@ class AwsSettings:
     table_documents: str = setting("BIO_MCP_TABLE_DOCUMENTS", "", "DynamoDB table of the papers", mode="aws")
     table_checkpoints: str = setting("BIO_MCP_TABLE_CHECKPOINTS", "", "DynamoDB table of the watermarks", mode="aws")
     table_jobs: str = setting("BIO_MCP_TABLE_JOBS", "", "DynamoDB table of the jobs and their cursors", mode="aws")
+    table_news: str = setting("BIO_MCP_TABLE_NEWS", "", "DynamoDB table of what queries found", mode="aws")
     table_leases: str = setting("BIO_MCP_TABLE_LEASES", "", "DynamoDB table of who works on what", mode="aws")
     table_audit: str = setting("BIO_MCP_TABLE_AUDIT", "", "DynamoDB table of the changes made by hand", mode="aws")
     table_pace: str = setting("BIO_MCP_TABLE_PACE", "", "DynamoDB table of the turns at NCBI", mode="aws")

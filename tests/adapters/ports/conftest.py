@@ -23,6 +23,7 @@ from bio_mcp.adapters.embedded.documents import SqliteDocuments
 from bio_mcp.adapters.embedded.graph import SqliteGraph
 from bio_mcp.adapters.embedded.jobs import SqliteJobs
 from bio_mcp.adapters.embedded.leases import SqliteLeases
+from bio_mcp.adapters.embedded.news import SqliteNews
 from bio_mcp.adapters.embedded.project_documents import SqliteProjectDocuments
 from bio_mcp.adapters.embedded.projects import SqliteProjects
 from bio_mcp.literature import serial
@@ -40,6 +41,7 @@ PORTS = (
     "old_versions",
     "passages",
     "checkpoints",
+    "news",
     "jobs",
     "leases",
     "continuations",
@@ -91,6 +93,7 @@ class EmbeddedPorts:
         self.resolve = self.documents.resolve
         self.passages = passages_in(self.database)
         self.checkpoints = SqliteCheckpoints(self.database)
+        self.news = SqliteNews(self.database, clock)
         self.jobs = SqliteJobs(self.database)
         self.leases = SqliteLeases(self.database, clock)
         self.continuations = SqliteContinuations(self.database, clock, max_attempts=3)
@@ -191,6 +194,11 @@ def passages(ports):
 @pytest.fixture
 def checkpoints(ports):
     return ports.checkpoints
+
+
+@pytest.fixture
+def news(ports):
+    return ports.news
 
 
 @pytest.fixture

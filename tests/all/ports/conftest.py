@@ -20,6 +20,7 @@ from tests.adapters.ports.conftest import (  # noqa: F401  the fixtures of the s
     graph,
     jobs,
     leases,
+    news,
     project_documents,
     projects,
 )

@@ -11,14 +11,17 @@ from bio_mcp.literature.records import Article, Author, PartialDate, RetractionS
 from bio_mcp.ports import Backends
 from bio_mcp.querying import fetching
 from bio_mcp.retrieval.project_chunks import Work
+from bio_mcp.syncing.news import check_followed
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is exported: `pmids`, the best `limit` papers of the corpus for `query`, or the documents of `project`."""
+    """What is exported: `pmids`, the best `limit` papers of the corpus for `query`, all that the followed query
+    `query_key` has found, or the documents of `project`."""
 
     pmids: Sequence[str] = ()
     query: str = ""
+    query_key: str = ""
     project: str = ""
     limit: int = 0
 
@@ -36,10 +39,13 @@ class Selecting:
     warnings: list[str] = field(default_factory=list)
 
     def names(self) -> list[str]:
-        """Every paper once: in the order that was asked for, the best first, or by the document's id."""
+        """Every paper once: as asked for, the best first, by PMID, or by the document's id."""
         selection = self.selection
         if selection.project:
             return list(self._works)
+        if selection.query_key:
+            self.warnings += check_followed(selection.query_key, self.backends)
+            return list(self.backends.news.pmids(selection.query_key))
         if selection.query:
             retrieved = find(Question(selection.query), self.backends, self.deadline)
             self.warnings += retrieved.warnings

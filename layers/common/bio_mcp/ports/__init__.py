@@ -20,6 +20,7 @@ from bio_mcp.ports.messages import Announcements, WorkQueue
 from bio_mcp.ports.metrics import CitationMetrics
 from bio_mcp.ports.multilingual import Multilingual
 from bio_mcp.ports.ncbi import NcbiLookup
+from bio_mcp.ports.news import News
 from bio_mcp.ports.notices import Notices
 from bio_mcp.ports.open_access import OpenAccess
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
@@ -91,6 +92,11 @@ class Backends(Protocol):
     @property
     def checkpoints(self) -> Checkpoints:
         """Watermarks of queries."""
+        ...
+
+    @property
+    def news(self) -> News:
+        """What became of the papers of each query."""
         ...
 
     @property

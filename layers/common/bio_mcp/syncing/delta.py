@@ -22,6 +22,7 @@ from bio_mcp.query_terms import discard_unknown_words
 from bio_mcp.syncing import retractions
 from bio_mcp.syncing.cursor import MISSING_DAYS, Cursor, first_few
 from bio_mcp.syncing.fetching import Fetching
+from bio_mcp.syncing.finding import Finding
 from bio_mcp.syncing.jobs import JobRun, Share, ended_job
 from bio_mcp.syncing.planning import KIND, plan, resume_or_start
 from bio_mcp.syncing.reports import (
@@ -156,6 +157,10 @@ class _Run(JobRun[SyncReport]):
         return Fetching(self.backends.entrez, self.deadline)
 
     @cached_property
+    def _finding(self) -> Finding:
+        return Finding(self.request, self.backends)
+
+    @cached_property
     def _found_by_term(self) -> int:
         return self.backends.entrez.esearch(self.request["term"], deadline=self.deadline, retmax=1).count
 
@@ -197,6 +202,7 @@ class _Run(JobRun[SyncReport]):
         if returned.keys() - changes.keys():
             cursor.partial = changes
             return False
+        self._finding.note([each for each in records if isinstance(each, Article)], changes)
         cursor.settle(batch, changes, lost)
         cursor.note_edat(edat for edat in returned.values() if edat)
         return True
@@ -235,6 +241,7 @@ class _Run(JobRun[SyncReport]):
             settled_day = str(cursor.end - timedelta(days=1))  # today is still open
             newest = min(cursor.max_edat, f"{cursor.end}T23:59") if cursor.max_edat else None
             days = dict.fromkeys(FIELDS, settled_day)
+            self._finding.finish()
             self.backends.checkpoints.advance(key, self.request["term"], utc(newest) if newest else None, days)
         self.save("failed" if shortfalls else "succeeded")
         return self.report("incomplete" if shortfalls else "complete")

@@ -77,13 +77,17 @@ def _delete(pmids: Sequence[str], backends: Backends) -> None:
     """
     stored = backends.documents.heads(pmids)
     if stored:
-        backends.announcements.publish(
-            [CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in stored.items()]
-        )
+        _tell([CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in stored.items()], backends)
     backends.passages.delete(pmids)
     if second := backends.multilingual:
         second.delete(pmids)
     backends.documents.delete(pmids)
+
+
+def _tell(changes: Sequence[CorpusChange], backends: Backends) -> None:
+    """Enter changes in the news of the queries that found their papers, and announce them."""
+    backends.news.record(changes)
+    backends.announcements.publish(changes)
 
 
 def _pending_changes(
@@ -142,7 +146,7 @@ def index(documents: Sequence[Document], backends: Backends, changes: Sequence[C
     write_passages(documents, backends.embeddings, backends.passages)
     if second := backends.multilingual:
         second.put(documents)
-    backends.announcements.publish(changes)
+    _tell(changes, backends)
     for each in changes:
         if each.kind is ChangeKind.RETRACTED:
             answers = of_all_tenants(backends).answers

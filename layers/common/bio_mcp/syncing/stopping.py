@@ -48,7 +48,7 @@ def cancel(job: Job, action: str, backends: Backends, subject: str | None = None
 
 
 def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
-    """Delete the watermarks and jobs of a query; its papers stay. Raises `Conflict` while it is synced."""
+    """Delete the watermarks, jobs and news of a query; its papers stay. Raises `Conflict` while it is synced."""
     lease, holder = lease_name(query_key), uuid4().hex
     if not backends.leases.acquire(lease, holder, LEASE_S):
         raise Conflict(f"a sync of {query_key!r} is running; stop it first, with `bio-mcp queries stop`")
@@ -56,6 +56,7 @@ def remove(query_key: str, backends: Backends) -> list[Checkpoint]:
         while jobs := jobs_of(query_key, backends):
             for job in jobs:
                 backends.jobs.remove(job)
+        backends.news.forget(query_key)
         removed = backends.checkpoints.remove(query_key)
         if removed:
             before = [[each.term, each.last_edat] for each in removed]

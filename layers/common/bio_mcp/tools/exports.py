@@ -17,20 +17,22 @@ from bio_mcp.ports.stores import EXPIRING_DAYS
 from bio_mcp.schemas import FileText, LinkedFile
 from bio_mcp.syncing.jobs import Share
 from bio_mcp.tool import Context, Request, Response, resource, tool
-from bio_mcp.tools.families import REVIEW, ProjectId
+from bio_mcp.tools.families import REVIEW, ProjectId, QueryKey
 from bio_mcp.tools.pmids import AnsweredPmid, Pmid
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 MOST_HITS = 200  # that a search ranks
+SELECTIONS = ("pmids", "query", "query_key", "project")
 LINK_S = 3_600  # for which an address of the file works
 
 
 class ExportPapers(Request):
-    """Which papers to export, by exactly one of four, and to what."""
+    """Which papers to export, by exactly one of pmids, query, query_key and project, and to what."""
 
     format: Name = Field(description="csv: for spreadsheets and screening tools")
     pmids: list[Pmid] = Field(default=_ABSENT, min_length=1)
     query: str = Field(default=_ABSENT, min_length=1, description="a question: the best hits of rag_search")
+    query_key: QueryKey = Field(default=_ABSENT, description="all that this followed query found")
     project: ProjectId = _ABSENT
     limit: int = Field(default=MOST_HITS, ge=1, le=MOST_HITS, description="hits of query")
     job_id: str = Field(default=_ABSENT, min_length=1, description="continue this job, or report its result")
@@ -70,11 +72,11 @@ class Exported(Response):
     beyond="results go into Zotero, EndNote, ASReview or a spreadsheet",
     also_uses=(
         *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "documents.resolve"),
-        *("pubmed.efetch",),
+        *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all"),
     ),
 )
 def export_papers(request: ExportPapers, backends: Backends, context: Context) -> Exported:
-    """Export papers (pmids, the hits of a query, or a project) to a file, with abstracts, MeSH and retraction notices.
+    """Export papers (pmids, hits of a query, all of a followed query_key, or a project) to a file with abstracts.
 
     The answer links the file. A large export continues by itself: `state` is then "continues", and the same call again
     reports its progress or its result.
@@ -86,11 +88,10 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
 
 
 def _selection(request: ExportPapers) -> Selection:
-    given = request.model_fields_set & {"pmids", "query", "project"}
+    given = {name: getattr(request, name) for name in SELECTIONS if name in request.model_fields_set}
     if len(given) != 1:
-        raise InvalidInput("give exactly one of pmids, query and project")
-    limit = request.limit if request.query else 0
-    return Selection(tuple(request.pmids or ()), request.query or "", request.project or "", limit)
+        raise InvalidInput("give exactly one of pmids, query, query_key and project")
+    return Selection(**given, limit=request.limit)
 
 
 def _exported(report: Report, backends: Backends, context: Context) -> Exported:

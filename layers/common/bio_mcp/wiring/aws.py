@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.multilingual import Multilingual
     from bio_mcp.ports.ncbi import RateLimiter
+    from bio_mcp.ports.news import News
     from bio_mcp.ports.projects import ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents
@@ -84,6 +85,12 @@ class Aws(Shared):
         from bio_mcp.adapters.aws.checkpoints import DynamoCheckpoints
 
         return DynamoCheckpoints(self._dynamodb, self.settings.needed("table_checkpoints"))
+
+    @lazily
+    def news(self) -> "News":
+        from bio_mcp.adapters.aws.news import DynamoNews
+
+        return DynamoNews(self._dynamodb, self.settings.needed("table_news"))
 
     @lazily
     def jobs(self) -> "Jobs":

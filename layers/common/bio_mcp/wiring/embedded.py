@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.multilingual import Multilingual
     from bio_mcp.ports.ncbi import RateLimiter
+    from bio_mcp.ports.news import News
     from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
@@ -86,6 +87,12 @@ class Embedded(Shared):
         from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 
         return SqliteCheckpoints(self.database)
+
+    @lazily
+    def news(self) -> "News":
+        from bio_mcp.adapters.embedded.news import SqliteNews
+
+        return SqliteNews(self.database)
 
     @lazily
     def jobs(self) -> "Jobs":

@@ -12,6 +12,7 @@ KEYS = {
     "documents": ["pmid"],
     "checkpoints": ["query_key"],
     "jobs": ["job"],
+    "news": ["name", "item"],
     "leases": ["lease"],
     "audit": ["month", "at"],
     "pace": ["budget"],

@@ -16,6 +16,9 @@ which no other collection ever gets. `change` grows with each write to it, `term
 the vectors that are searched; those of another model are written beside them, as another build. A chunk is never
 changed, but replaced by one of another id.
 
+`found_papers` has the papers of each query key, `whole_queries` the keys of which it has all. `news` has what became
+of them, by a position that sorts by time.
+
 `paper_days` counts the papers that each day (UTC) brought.
 
 `graph_names` has the folded names of nodes. The one row of `graph_revision` is a hash of all that was ever written to
@@ -191,5 +194,16 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX entries_by_year ON entries (year, design);
     CREATE INDEX jobs_by_time ON jobs (kind, created);
+    """,
+    """
+    CREATE TABLE found_papers (
+        query_key TEXT NOT NULL, pmid INTEGER NOT NULL, PRIMARY KEY (query_key, pmid)
+    ) WITHOUT ROWID;
+    CREATE INDEX found_papers_by_pmid ON found_papers (pmid);
+    CREATE TABLE whole_queries (query_key TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE news (
+        query_key TEXT NOT NULL, position TEXT NOT NULL, kind TEXT NOT NULL, pmid INTEGER NOT NULL,
+        version INTEGER NOT NULL, PRIMARY KEY (query_key, position), UNIQUE (query_key, pmid, kind, version)
+    ) WITHOUT ROWID;
     """,
 )

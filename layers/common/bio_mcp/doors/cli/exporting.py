@@ -27,13 +27,14 @@ SUFFIXES = {each.suffix: name for name, each in FORMATS.items()}
 @click.command("export")
 @click.argument("query", nargs=-1)
 @click.option("--pmid", "pmids", multiple=True, metavar="PMID", help="This paper; repeat for more.")
+@click.option("--query-key", metavar="KEY", help="All papers that this followed query found.")
 @click.option("--project", metavar="ID", help="The documents of this project.")
 @click.option("--limit", type=click.INT, metavar="N", help="Hits of QUERY, at most 200. [default: 200]")
 @click.option("--format", type=click.Choice(NAMES), help="What to write. [default: by the ending of FILE, or ris]")
 @click.option("-o", "--output", metavar="FILE", help="Where to write it, - for standard output. [default: a new name]")
 @answering
 def export_command(session: Session, /, output: str | None, **given: Any) -> None:
-    """Write papers to a file: the hits of QUERY in the corpus, those of --pmid, or the documents of a project.
+    """Write papers to a file: hits of QUERY in the corpus, all of a followed query, those of --pmid, or a project's.
 
     The file has abstracts, MeSH headings and notices of retractions. Zotero, EndNote and Mendeley read ris, nbib and
     bibtex; ASReview and Rayyan read ris and csv.

@@ -39,6 +39,7 @@ COMMANDS = {
     "search": ("reading", "Search the corpus."),
     "get": ("reading", "Show papers of the corpus."),
     "answer": ("answering", "Answer a question by sentences of the corpus."),
+    "news": ("news", "Show what became of the papers of a followed query."),
     "export": ("exporting", "Write papers to a file for a reference manager or a spreadsheet."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
     "lookup": ("lookup", "Look up headings, ids, references, full text and books at NCBI."),

@@ -1,0 +1,95 @@
+"""News of a query: papers that are new, changed, retracted or withdrawn, each with what a reader wants to know."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bio_mcp.errors import NotFound
+from bio_mcp.literature.changes import ChangeKind
+from bio_mcp.literature.differences import Difference, differences
+from bio_mcp.literature.records import Article
+from bio_mcp.ports import Backends
+from bio_mcp.ports.news import NewsEntry
+
+MINOR = frozenset({"status", "revised"})  # fields that are no news by themselves
+INCOMPLETE = (
+    "an earlier version of bio-mcp synced {!r}, and did not note the papers that it found: remove the query and sync "
+    "it once more to have them all"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewsItem:
+    """An entry with its paper: as it is now, or as it became by the change; None for one that is gone.
+
+    `changed` are the fields that differ from the version before; None where that version is no longer stored.
+    """
+
+    entry: NewsEntry
+    article: Article | None
+    changed: list[Difference] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewsPage:
+    """Some news. `position` is that of the last entry that was read, behind which the next page begins.
+
+    `more`: there may be others. `warnings` are sentences for the user.
+    """
+
+    items: list[NewsItem]
+    position: str
+    more: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+
+def news_since(query_key: str, after: str, limit: int, backends: Backends) -> NewsPage:
+    """Return the news behind a position, of `limit` entries, the oldest first.
+
+    Changes of `MINOR` fields alone are left out. Raises `NotFound` for a query that nothing followed.
+    """
+    warnings = check_followed(query_key, backends)
+    entries = backends.news.since(query_key, after, limit)
+    position = entries[-1].position if entries else after
+    return NewsPage(_items(entries, backends), position, len(entries) == limit, warnings)
+
+
+def latest_news(query_key: str, limit: int, backends: Backends) -> NewsPage:
+    """Return the news of the newest `limit` entries, the newest first. `position` is the first's."""
+    warnings = check_followed(query_key, backends)
+    entries = backends.news.latest(query_key, limit)
+    return NewsPage(_items(entries, backends), entries[0].position if entries else "", len(entries) == limit, warnings)
+
+
+def check_followed(query_key: str, backends: Backends) -> list[str]:
+    """Raise `NotFound` for a query that nothing followed; return a warning where its papers are not all known."""
+    if backends.news.is_whole(query_key):
+        return []
+    checkpoints = backends.checkpoints.all(query_key)
+    if not checkpoints:
+        known = ", ".join(dict.fromkeys(each.query_key for each in backends.checkpoints.all())) or "none"
+        raise NotFound(f"no query {query_key!r} is followed. Followed queries: {known}", query_key=query_key)
+    if not any(each.windows for each in checkpoints):
+        return [f"the first sync of {query_key!r} is not complete yet"]
+    return [INCOMPLETE.format(query_key)]
+
+
+def _items(entries: Sequence[NewsEntry], backends: Backends) -> list[NewsItem]:
+    stored = backends.documents.get_many(sorted({each.pmid for each in entries}))
+    now = {pmid: document.article for pmid, document in stored.items()}
+    items = [_item(each, now, backends) for each in entries]
+    return [each for each in items if each.changed is None or not {one.field for one in each.changed} <= MINOR]
+
+
+def _item(entry: NewsEntry, now: Mapping[str, Article], backends: Backends) -> NewsItem:
+    if entry.kind is not ChangeKind.CHANGED:
+        return NewsItem(entry, now.get(entry.pmid))
+    after, before = (_version(entry.pmid, version, backends) for version in (entry.version, entry.version - 1))
+    changed = differences(before, after) if before and after else None
+    return NewsItem(entry, after or now.get(entry.pmid), changed)
+
+
+def _version(pmid: str, version: int, backends: Backends) -> Article | None:
+    try:
+        return backends.documents.at_version(pmid, version).article
+    except NotFound:
+        return None

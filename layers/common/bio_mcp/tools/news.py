@@ -1,0 +1,150 @@
+"""What is new about a followed query."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.changes import ChangeKind
+from bio_mcp.literature.clock import instant, moment, sortable
+from bio_mcp.literature.differences import Difference
+from bio_mcp.literature.quality import year
+from bio_mcp.literature.records import Article, RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.syncing.news import NewsItem, news_since
+from bio_mcp.tool import Request, Response, tool
+from bio_mcp.tools import budget
+from bio_mcp.tools.families import REVIEW, QueryKey
+from bio_mcp.tools.pmids import AnsweredPmid
+
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+DAYS = 30  # before today, where nothing says since when
+MOST_ENTRIES = 200
+MOST_TEXT = 500  # characters of what a field lost or gained
+FIRST_AUTHORS = 3
+_POSITION = re.compile(r"(\S+)( \d{10} \d{6,12} [a-z]+)")
+_KINDS = ("removed", "added")
+
+
+class WhatsNew(Request):
+    """The query, and since when."""
+
+    query_key: QueryKey = Field(description="of a sync; corpus_queries lists them")
+    since: str = Field(
+        default=_ABSENT, max_length=100, description=f"date, time, or `next` of an answer; default {DAYS} days ago"
+    )
+    limit: int = Field(default=50, ge=1, le=MOST_ENTRIES, description="entries to look through")
+    max_characters: int = Field(default=budget.DEFAULT, ge=budget.LEAST, le=budget.MOST, description="of the answer")
+
+
+class ChangedField(Response):
+    """A field that differs: what is no longer there, and what was not there before; long texts are cut."""
+
+    field: str
+    removed: str = ""
+    added: str = ""
+
+
+class News(Response):
+    """Something that became of a paper. `version` is the corpus's; `changed` is null where the one before is gone."""
+
+    kind: Literal["new", "changed", "retracted", "deleted"]
+    pmid: AnsweredPmid
+    at: str
+    version: int
+    title: str | None = None
+    authors: list[str] = Field(default_factory=list)
+    journal: str | None = None
+    year: int | None = None
+    doi: str | None = None
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    notices: list[str] = Field(default_factory=list)
+    changed: list[ChangedField] | None = None
+
+
+class WhatIsNew(Response):
+    """News, the oldest first."""
+
+    query_key: str
+    news: list[News]
+    next: str = Field(description="pass it as since for what comes after")
+    more: bool = Field(description="whether there is more already")
+    warnings: list[str] = Field(default_factory=list)
+
+
+@tool(
+    "whatsNew",
+    family=REVIEW,
+    scope="read",
+    command="news",
+    timeout=15,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    beyond="what became of a topic since somebody last looked",
+)
+def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
+    """List what became of the papers of a followed query: new, changed (what differs), retracted or withdrawn.
+
+    It reads the corpus, so sync the query first. Pass `next` as `since` to go on where an answer ended.
+    """
+    page = news_since(request.query_key, _position(request.since, backends), request.limit, backends)
+    answer = WhatIsNew(
+        query_key=request.query_key,
+        news=[_news(each) for each in page.items],
+        next=page.position,
+        more=page.more,
+        warnings=page.warnings,
+    )
+    positions = [each.entry.position for each in page.items]
+
+    def without(rest: Sequence[Any]) -> dict[str, Any]:
+        return {"next": positions[len(positions) - len(rest) - 1], "more": True}
+
+    return budget.within(answer, "news", request.max_characters, without)
+
+
+def _position(since: str | None, backends: Backends) -> str:
+    """The position behind which the news begins. Raises `InvalidInput` for what is none of the three forms."""
+    if not since:
+        today = backends.today()
+        return sortable(datetime(today.year, today.month, today.day, tzinfo=UTC) - timedelta(days=DAYS))
+    begin, rest = (since, "") if not (given := _POSITION.fullmatch(since)) else (given[1], given[2])
+    try:
+        return sortable(moment(begin)) + rest
+    except InvalidInput:
+        raise InvalidInput("since: give a date as 2026-01-31, an ISO 8601 time, or `next` of an answer") from None
+
+
+def _news(item: NewsItem) -> News:
+    entry, about = item.entry, item.article
+    known: dict[str, Any] = _described(about) if about else {}
+    if entry.kind is ChangeKind.CHANGED:
+        known["changed"] = None if item.changed is None else [_changed(each) for each in item.changed]
+    return News(kind=entry.kind.value, pmid=entry.pmid, at=instant(entry.at), version=entry.version, **known)
+
+
+def _described(article: Article) -> dict[str, Any]:
+    journal, authors = article.journal, [each.short_name for each in article.authors]
+    more = ["et al."] if len(authors) > FIRST_AUTHORS else []
+    notices = [f"{each.relation}: {each.citation or each.pmid or ''}".strip() for each in article.corrections]
+    return {
+        "title": article.title or article.vernacular_title,
+        "authors": [*authors[:FIRST_AUTHORS], *more],
+        "journal": journal.title if journal else None,
+        "year": year(article),
+        "doi": article.doi,
+        "retraction": article.retraction,
+        "notices": notices if article.retraction not in (RetractionStatus.CLEAR, RetractionStatus.UNKNOWN) else [],
+    }
+
+
+def _changed(difference: Difference) -> ChangedField:
+    texts = {kind: " … ".join(each.text.strip() for each in difference.pieces if each.kind == kind) for kind in _KINDS}
+    return ChangedField(field=difference.field, **{kind: _cut(text) for kind, text in texts.items() if text})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"

@@ -1,0 +1,149 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bio_mcp.literature.changes import ChangeKind, CorpusChange
+from bio_mcp.ports.news import Found, NewsEntry
+
+CHANGED, RETRACTED, DELETED, NEW = ChangeKind.CHANGED, ChangeKind.RETRACTED, ChangeKind.DELETED, ChangeKind.NEW
+LONG = 120  # seconds after which every adapter gives what was recorded
+
+
+def change(pmid, version=2, kind=CHANGED):
+    return CorpusChange(kind, pmid, version)
+
+
+@pytest.fixture
+def told(news, clock):
+    """What a key is told after a while, the oldest first: (kind, PMID, version) of each entry."""
+
+    def entries(query_key="k", after="", limit=100):
+        clock.now += LONG
+        return [(each.kind, each.pmid, each.version) for each in news.since(query_key, after, limit)]
+
+    return entries
+
+
+def test_papers_are_found_once_and_listed_by_number(news, told):
+    news.find("k", [Found("30", 1), Found("4", 2)])
+    news.find("k", [Found("4", 2), Found("100", 1)])
+    assert list(news.pmids("k")) == ["4", "30", "100"]
+    assert sorted(told()) == [(NEW, "100", 1), (NEW, "30", 1), (NEW, "4", 2)]
+
+
+def test_more_papers_than_one_request_takes_are_all_found(news, told):
+    pmids = [str(number) for number in range(1, 131)]
+    news.find("k", [Found(each, 1) for each in pmids])
+    assert list(news.pmids("k")) == pmids
+    assert {pmid for _, pmid, _ in told(limit=200)} == set(pmids)
+
+
+def test_nothing_is_told_of_a_key_that_found_nothing(news, told):
+    assert (told("never"), list(news.pmids("never")), news.latest("never", 5)) == ([], [], [])
+
+
+def test_a_change_is_told_to_every_key_that_found_the_paper_and_to_no_other(news, told):
+    for key, pmid in (("k", "1"), ("l", "1"), ("m", "2")):
+        news.find(key, [Found(pmid, 1)])
+    news.record([change("1")])
+    assert [told(key)[1:] for key in "klm"] == [[(CHANGED, "1", 2)], [(CHANGED, "1", 2)], []]
+
+
+def test_a_new_paper_of_the_corpus_is_news_only_where_a_query_finds_it(news, told):
+    news.record([change("1", 1, NEW)])
+    news.find("k", [Found("1", 1)])
+    news.record([change("1", 1, NEW)])
+    assert told() == [(NEW, "1", 1)]
+
+
+def test_a_change_that_is_recorded_again_is_told_once(news, told):
+    news.find("k", [Found("1", 1)])
+    for _ in range(2):
+        news.record([change("1"), change("1", kind=RETRACTED)])
+    news.record([change("1", 3)])
+    assert sorted(told()[1:]) == [(CHANGED, "1", 2), (CHANGED, "1", 3), (RETRACTED, "1", 2)]
+
+
+def test_news_are_told_in_the_order_of_time_and_behind_a_position(news, clock):
+    for pmid in ("9", "5", "7"):
+        news.find("k", [Found(pmid, 1)])
+        clock.now += 10
+    clock.now += LONG
+    entries = news.since("k", "", 2)
+    assert [each.pmid for each in entries] == ["9", "5"]
+    assert [each.pmid for each in news.since("k", entries[-1].position, 2)] == ["7"]
+    assert news.since("k", news.since("k", "", 3)[-1].position, 2) == []
+    assert [each.pmid for each in news.latest("k", 2)] == ["7", "5"]
+
+
+def test_an_entry_has_the_time_at_which_it_was_recorded(news, clock, told):
+    news.find("k", [Found("1", 1)])
+    recorded = datetime.fromtimestamp(clock.now, UTC)
+    assert told()
+    [entry] = news.latest("k", 1)
+    assert entry.at - recorded < timedelta(seconds=1)
+    assert entry == NewsEntry(entry.at, NEW, "1", 1)
+
+
+def test_a_paper_with_a_time_of_its_own_is_told_there_and_what_happens_to_it_later_is_not(news, clock, told):
+    came = datetime(1969, 5, 6, 7, 8, tzinfo=UTC)
+    news.find("k", [Found("1", 1, came), Found("2", 1, came)])
+    news.record([change("1")])
+    assert told() == [(NEW, "1", 1), (NEW, "2", 1), (CHANGED, "1", 2)]
+    assert [each.at for each in news.since("k", "", 2)] == [came, came]
+
+
+def test_no_entry_comes_before_one_that_was_given_even_if_the_clock_is_put_back(news, clock):
+    news.find("k", [Found("1", 1), Found("2", 1)])
+    clock.now += LONG
+    position = news.since("k", "", 10)[-1].position
+    clock.now -= 1
+    news.record([change("1")])
+    clock.now += LONG
+    assert [each.kind for each in news.since("k", position, 10)] == [CHANGED]
+
+
+def test_a_deleted_paper_is_told_and_is_of_no_key_any_more(news, clock, told):
+    news.find("k", [Found("1", 1), Found("2", 1)])
+    clock.now += 1
+    for _ in range(2):
+        news.record([change("1", 1, DELETED)])
+    assert list(news.pmids("k")) == ["2"]
+    assert told()[2:] == [(DELETED, "1", 1)]
+    news.record([change("1")])
+    assert told()[2:] == [(DELETED, "1", 1)]
+
+
+def test_a_deleted_paper_that_comes_back_is_new_again(news, clock, told):
+    news.find("k", [Found("1", 1)])
+    clock.now += 1
+    news.record([change("1", 1, DELETED)])
+    clock.now += 1
+    news.find("k", [Found("1", 2)])
+    assert told() == [(NEW, "1", 1), (DELETED, "1", 1), (NEW, "1", 2)]
+
+
+def test_whether_all_papers_of_a_key_are_known_is_noted(news):
+    assert not news.is_whole("k")
+    for _ in range(2):
+        news.set_whole("k")
+    assert (news.is_whole("k"), news.is_whole("l")) == (True, False)
+
+
+def test_a_key_is_forgotten_and_no_other_with_it(news, told):
+    for key in ("k", "kk"):
+        news.find(key, [Found("1", 1)])
+        news.set_whole(key)
+    for _ in range(2):
+        news.forget("k")
+    assert (told("k"), list(news.pmids("k")), news.is_whole("k")) == ([], [], False)
+    assert (told("kk"), list(news.pmids("kk")), news.is_whole("kk")) == ([(NEW, "1", 1)], ["1"], True)
+    news.record([change("1")])
+    assert (told("k"), told("kk")[1:]) == ([], [(CHANGED, "1", 2)])
+
+
+@pytest.mark.parametrize("query_key", ["a b", "found k", "é/..#", "k" * 200])
+def test_a_key_is_any_text(news, told, query_key):
+    news.find(query_key, [Found("1", 1)])
+    assert told(query_key) == [(NEW, "1", 1)]
+    assert told("k") == []

@@ -1,0 +1,146 @@
+"""whatsNew, called as every door calls it."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.literature.records import Correction, Deletion, RetractionStatus
+from bio_mcp.ports.news import Found
+from bio_mcp.syncing.news import latest_news
+from bio_mcp.syncing.settling import settle
+from bio_mcp.tools.exports import export_papers
+from bio_mcp.tools.news import whats_new
+from tests.corpus import Corpus
+from tests.memory_corpus import article
+
+DAY = date(2026, 1, 1)
+LONG_AGO, LATELY = datetime(2020, 1, 1, tzinfo=UTC), datetime(2025, 12, 20, tzinfo=UTC)
+NOTICE = Correction("RetractionIn", "J Test. 2026;1:1", "99")
+TRIAL = article("1", title="A trial.", text="It works in ten of twelve patients.")
+REVISED = replace(TRIAL, abstract=article("1", text="It works in two of twelve patients.").abstract)
+RETRACTED = replace(REVISED, retraction=RetractionStatus.RETRACTED, corrections=(NOTICE,))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """The papers 1 and 2 of the query "topic", of which 2 came lately."""
+    with Corpus(tmp_path, day=DAY) as made:
+        settle([TRIAL, article("2", title="A review.")], made)
+        made.checkpoints.advance("topic", "t", None, {"edat": "2025-12-31"})
+        made.news.find("topic", [Found("1", 1, LONG_AGO), Found("2", 1, LATELY)])
+        made.news.set_whole("topic")
+        yield made
+
+
+def asked(corpus, **arguments):
+    return call(whats_new, {"query_key": "topic", **arguments}, corpus).body
+
+
+def told(body):
+    return [(each["kind"], each["pmid"]) for each in body["news"]]
+
+
+def test_news_are_those_since_a_day_and_by_default_of_the_last_month(corpus):
+    assert told(asked(corpus)) == [("new", "2")]
+    assert told(asked(corpus, since="2020-01-01")) == [("new", "1"), ("new", "2")]
+    assert told(asked(corpus, since="2025-12-20T00:00:01Z")) == []
+
+
+def test_a_new_paper_is_described(corpus):
+    [paper] = asked(corpus)["news"]
+    assert (paper["title"], paper["journal"], paper["year"]) == ("A review.", "A journal", 2024)
+    assert (paper["at"], paper["version"], paper["retraction"]) == ("2025-12-20T00:00:00Z", 1, "clear")
+
+
+def test_a_changed_paper_says_what_differs_and_in_which_version(corpus):
+    settle([REVISED], corpus)
+    [*_, paper] = asked(corpus)["news"]
+    assert (paper["kind"], paper["version"]) == ("changed", 2)
+    assert paper["changed"] == [{"field": "abstract", "removed": "ten", "added": "two"}]
+
+
+def test_a_retraction_is_told_with_its_notice_beside_the_change(corpus):
+    settle([RETRACTED], corpus)
+    [*_, changed, retracted] = asked(corpus)["news"]
+    assert (changed["kind"], retracted["kind"]) == ("changed", "retracted")
+    assert retracted["retraction"] == "retracted"
+    assert retracted["notices"] == ["Retraction in: J Test. 2026;1:1"]
+
+
+def test_a_paper_that_pubmed_withdrew_is_told_without_what_it_was(corpus):
+    settle([Deletion("1")], corpus)
+    [*_, gone] = asked(corpus)["news"]
+    assert (gone["kind"], gone["pmid"], gone.get("title")) == ("deleted", "1", None)
+
+
+def test_what_only_indexers_see_is_no_news(corpus):
+    settle([replace(TRIAL, status="MEDLINE", date_revised=date(2026, 1, 1))], corpus)
+    body = asked(corpus)
+    assert told(body) == [("new", "2")]
+    assert told(asked(corpus, since=body["next"])) == []
+
+
+def test_a_change_whose_version_is_no_longer_stored_says_that_by_null(corpus):
+    for number in range(8):
+        settle([replace(TRIAL, title=f"A trial of {number}.")], corpus)
+    changes = [each["changed"] for each in asked(corpus)["news"] if each["kind"] == "changed"]
+    assert len(changes) == 8
+    assert (changes[0], changes[-1][0]["field"]) == (None, "title")
+
+
+def test_what_comes_next_is_asked_for_by_the_position_that_an_answer_gave(corpus):
+    settle([RETRACTED], corpus)
+    seen, body = [], asked(corpus, since="2020-01-01", limit=1)
+    while body["news"]:
+        seen += told(body)
+        body = asked(corpus, since=body["next"], limit=1)
+    assert seen == [("new", "1"), ("new", "2"), ("changed", "1"), ("retracted", "1")]
+    assert body["more"] is False
+    assert asked(corpus, since=body["next"])["next"] == body["next"]
+
+
+def test_an_answer_has_the_length_that_is_asked_for_and_says_where_to_go_on(corpus):
+    settle([replace(TRIAL, title="word " * 400)], corpus)
+    settle([replace(TRIAL, title="other " * 400)], corpus)
+    short = asked(corpus, since="2020-01-01", max_characters=1_000)
+    assert (len(short["news"]) < 4, short["more"]) == (True, True)
+    whole = asked(corpus, since="2020-01-01")
+    rest = asked(corpus, since=short["next"])
+    assert [*short["news"], *rest["news"]] == whole["news"]
+    assert max(len(each["added"]) for one in whole["news"] for each in one.get("changed") or ()) < 600
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-13-01", "2026-01-01 10 20 new", "x" * 101, "9999-12-31"])
+def test_a_time_that_is_none_is_refused(corpus, since):
+    assert asked(corpus, since=since)["error"]["code"] == "VALIDATION"
+
+
+def test_a_query_that_nobody_follows_is_not_found_and_the_followed_ones_are_named(corpus):
+    error = asked(corpus, query_key="topik")["error"]
+    assert (error["code"], "topic" in error["message"]) == ("NOT_FOUND", True)
+
+
+def test_an_answer_about_a_query_whose_papers_are_not_all_known_says_so(corpus):
+    corpus.checkpoints.advance("old", "t", None, {"edat": "2025-12-31"})
+    [warning] = asked(corpus, query_key="old")["warnings"]
+    assert "earlier version" in warning
+    corpus.checkpoints.advance("begun", "t")
+    assert "first sync" in asked(corpus, query_key="begun")["warnings"][0]
+
+
+def test_a_query_is_exported_by_its_key_and_one_that_is_not_known_is_no_empty_file(corpus):
+    body = call(export_papers, {"format": "csv", "query_key": "topic"}, corpus).body
+    assert (body["state"], body["papers"], body["warnings"]) == ("complete", 2, [])
+    assert call(export_papers, {"format": "csv", "query_key": "no"}, corpus).body["error"]["code"] == "NOT_FOUND"
+    corpus.checkpoints.advance("old", "t", None, {"edat": "2025-12-31"})
+    assert "earlier version" in call(export_papers, {"format": "csv", "query_key": "old"}, corpus).body["warnings"][0]
+
+
+def test_the_latest_news_come_first(corpus):
+    settle([REVISED], corpus)
+    page = latest_news("topic", 2, corpus)
+    assert [each.entry.pmid for each in page.items] == ["1", "2"]
+    assert page.items[0].entry.at - page.items[1].entry.at > timedelta(days=1)
+    assert page.position == page.items[0].entry.position
