@@ -22,6 +22,5 @@ def add_job(backends: Any) -> None:
     done = ExportCursor("", 1, 1, 1, len(text), [key], file=key).to_json()
     exported = {"query_key": "of an export", "arguments": {"format": "ris", "pmids": ["1"]}}
     backends.jobs.put(Job(EXPORT, "export", "succeeded", WHEN, WHEN, exported, done, {**progress, "reported": True}))
-    backends.checkpoints.advance(QUERY, "migraine", None, dict.fromkeys(("edat", "crdt", "mdat"), "2025-12-31"))
     backends.news.find(QUERY, [Found(PMID, 1, WHEN)])
     backends.news.set_whole(QUERY)

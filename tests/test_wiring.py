@@ -38,6 +38,7 @@ PORTS = {
     "documents": "table_documents",
     "passages": "opensearch_url",
     "checkpoints": "table_checkpoints",
+    "news": "table_news",
     "jobs": "table_jobs",
     "leases": "table_leases",
     "continuations": "queue_url",

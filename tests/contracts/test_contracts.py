@@ -89,6 +89,7 @@ def test_nothing_is_served_that_neither_a_contract_nor_a_reason_names():
     reasons = {
         "job://{job_id}": "of clients with tasks and without",
         "export://{id}": "what exportPapers links",
+        "export://{id}/details": "addresses of files end after an hour",
         "export://{id}/{part}": "a file is longer than a client reads at once",
     }
     assert set(RESOURCES) - set(CONTRACT["resources"]) == set(reasons)

@@ -1,6 +1,7 @@
 """Every tool that can answer long has a length beyond which it leaves records out, and says so."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -8,12 +9,14 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.graph.nodes import EdgeType, Evidence, Node, NodeType
+from bio_mcp.literature.changes import ChangeKind
 from bio_mcp.literature.jats import TextSection
 from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import AbstractSection
 from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord
 from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import MeshPage, MeshRecord
+from bio_mcp.ports.news import NewsEntry
 from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.pubmed import DocSummary, Summaries
@@ -47,6 +50,7 @@ MUCH = {
     "getCitationMetrics": [{"pmids": [each.pmid for each in PAPERS]}],
     "findVersions": [{"ids": [f"10.1000/{n}" for n in range(20)]}],
     "corpus.queries": [{}],
+    "whatsNew": [{"query_key": "statins", "since": "2000-01-01", "limit": 200}],
     "list_projects": [{}],
     "hybrid_search": [{"query": "statins", "top_k": 100}],
     "query_kg": [{"start": {"type": "herb", "id": "H1"}}],
@@ -62,6 +66,8 @@ MUCH_AGAINST = [(each, edge(EdgeType.INTERACTS_WITH, HERB, each, Evidence("100",
 CONSTITUENTS = [Node(f"C{n}", NodeType.CONSTITUENT, {"en": LONG[:900]}) for n in range(100)]
 MUCH_WITHIN = [(each, edge(EdgeType.HAS_CONSTITUENT, HERB, each)) for each in CONSTITUENTS]
 
+
+MUCH_NEWS = [NewsEntry(datetime(2020, 1, 1, tzinfo=UTC), ChangeKind.NEW, each.pmid, 1) for each in PAPERS[:40]]
 
 BOUNDED = {
     "eval.run": ["metrics"],  # one for each figure that is asked for, which are fifty at most
@@ -131,6 +137,7 @@ class Backends(Searched):
     def __init__(self):
         super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]))
         self.checkpoints = SimpleNamespace(all=lambda _key: [Checkpoint(str(n), term=LONG * 2) for n in range(100)])
+        self.news = SimpleNamespace(is_whole=lambda _key: True, since=lambda *_of: MUCH_NEWS)
         self.jobs = SimpleNamespace(latest=lambda *_of: None)
         self.documents.count = lambda: len(PAPERS)
         lab = Project("lab", "proj-lab", "words")

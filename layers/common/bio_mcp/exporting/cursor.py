@@ -37,11 +37,11 @@ class Cursor:
         self.absent += len(names)
         self.missing += names[: MOST_MISSING - len(self.missing)]
 
-    def to_json(self) -> dict[str, Any]:
-        """The cursor as JSON values."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """Restore a stored cursor."""
         return cls(**stored)
+
+    def to_json(self) -> dict[str, Any]:
+        """The cursor as JSON values."""
+        return asdict(self)

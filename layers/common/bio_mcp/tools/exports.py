@@ -105,21 +105,21 @@ def _exported(report: Report, backends: Backends, context: Context) -> Exported:
         missing=cursor.missing,
         warnings=list(report.warnings),
     )
-    more = {"file": _file(report, backends, context) if cursor.file else None, "ended": report.ended}
+    more = {"file": _file(report.job, cursor, backends, context) if cursor.file else None, "ended": report.ended}
     return answer.model_copy(update={name: each for name, each in more.items() if each})
 
 
-def _file(report: Report, backends: Backends, context: Context) -> ExportedFile:
+def _file(job: Job, cursor: Cursor, backends: Backends, context: Context) -> ExportedFile:
     """The file; its address is of this machine's disk for the user of this machine alone."""
-    cursor, name = report.cursor, name_of(report.job)
+    name = name_of(job)
     here = backends.blobs.uri(cursor.file) if context.local else None
     file = ExportedFile(
-        uri=f"export://{report.job.job_id}",
+        uri=f"export://{job.job_id}",
         name=name,
-        mime_type=format_of(report.job).mime_type,
+        mime_type=format_of(job).mime_type,
         bytes=cursor.length,
         parts=len(cursor.parts),
-        expires_at=instant(report.job.updated + timedelta(days=EXPIRING_DAYS[FOLDER])),
+        expires_at=instant(job.updated + timedelta(days=EXPIRING_DAYS[FOLDER])),
     )
     url = backends.blobs.link(cursor.file, name, LINK_S) or here
     return file.model_copy(update={"url": url}) if url else file
@@ -137,6 +137,13 @@ def exported_file(backends: Backends, id: str) -> FileText:
     if len(cursor.parts) > 1:
         raise InvalidInput(f"this file has {len(cursor.parts)} parts: read export://{id}/1 and the others, or its url")
     return _part(job, cursor, 1, backends)
+
+
+@resource("export://{id}/details", name="export details", family=REVIEW, scope="read", timeout=5)
+def export_details(backends: Backends, id: str, context: Context) -> ExportedFile:
+    """Name, size and parts of an exported file, and an address that downloads it for an hour, if there is one."""
+    job, cursor = finished(id, backends)
+    return _file(job, cursor, backends, context)
 
 
 @resource("export://{id}/{part}", name="export part", family=REVIEW, scope="read", timeout=10, mime_type="text/plain")

@@ -72,6 +72,7 @@ class WhatIsNew(Response):
     news: list[News]
     next: str = Field(description="pass it as since for what comes after")
     more: bool = Field(description="whether there is more already")
+    left_out: int = Field(default=0, description="did not fit; `next` is where they begin")
     warnings: list[str] = Field(default_factory=list)
 
 
@@ -84,6 +85,7 @@ class WhatIsNew(Response):
     output_listed=False,
     longest=budget.DEFAULT,
     beyond="what became of a topic since somebody last looked",
+    also_uses=("checkpoints.all", "documents.at_version"),
 )
 def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
     """List what became of the papers of a followed query: new, changed (what differs), retracted or withdrawn.
@@ -93,7 +95,7 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
     page = news_since(request.query_key, _position(request.since, backends), request.limit, backends)
     answer = WhatIsNew(
         query_key=request.query_key,
-        news=[_news(each) for each in page.items],
+        news=[news_of(each) for each in page.items],
         next=page.position,
         more=page.more,
         warnings=page.warnings,
@@ -101,7 +103,7 @@ def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
     positions = [each.entry.position for each in page.items]
 
     def without(rest: Sequence[Any]) -> dict[str, Any]:
-        return {"next": positions[len(positions) - len(rest) - 1], "more": True}
+        return {"next": positions[len(positions) - len(rest) - 1], "more": True, "left_out": len(rest)}
 
     return budget.within(answer, "news", request.max_characters, without)
 
@@ -118,7 +120,8 @@ def _position(since: str | None, backends: Backends) -> str:
         raise InvalidInput("since: give a date as 2026-01-31, an ISO 8601 time, or `next` of an answer") from None
 
 
-def _news(item: NewsItem) -> News:
+def news_of(item: NewsItem) -> News:
+    """The item as an answer has it."""
     entry, about = item.entry, item.article
     known: dict[str, Any] = _described(about) if about else {}
     if entry.kind is ChangeKind.CHANGED:

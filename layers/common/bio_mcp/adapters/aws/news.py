@@ -54,8 +54,8 @@ class DynamoNews:
                 self._add_now(query_key, undated[start : start + PAPERS])
 
     def record(self, changes: Sequence[CorpusChange]) -> None:
-        told = [each for each in changes if each.kind is not ChangeKind.NEW]
-        in_parallel([partial(self._record, each) for each in told])
+        entered = [each for each in changes if each.kind is not ChangeKind.NEW]
+        in_parallel([partial(self._record, each) for each in entered])
 
     def since(self, query_key: str, after: str, limit: int) -> list[NewsEntry]:
         return self._entries(query_key, after, self._horizon(), limit, newest_first=False)

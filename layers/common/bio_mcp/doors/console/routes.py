@@ -9,7 +9,18 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from bio_mcp.doors.console import connecting, corpora, evaluation, papers, projects, search, static, syncs
+from bio_mcp.doors.console import (
+    connecting,
+    corpora,
+    evaluation,
+    exports,
+    news,
+    papers,
+    projects,
+    search,
+    static,
+    syncs,
+)
 from bio_mcp.doors.console.console import Answer, Console
 from bio_mcp.doors.console.pages import Page
 from bio_mcp.doors.mcp.server import Invoke, Running
@@ -17,6 +28,7 @@ from bio_mcp.doors.mcp.server import Invoke, Running
 PAGES = (
     papers.PAGE,
     corpora.PAGE,
+    news.PAGE,
     syncs.PAGE,
     syncs.ONE,
     projects.PAGE,
@@ -40,6 +52,7 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "", pages: Sequence[
         ("/answer", "POST", search.answer(console)),
         *((each.path, "GET", _showing(console, each)) for each in pages),
         ("/evaluation/reports/{name}", "GET", evaluation.report(console)),
+        ("/exports/{id}", "GET", exports.download(console)),
         ("/connect", "GET", connecting.page(console, resource)),
     ]
     behind = [Middleware(guard)]
