@@ -28,7 +28,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed multilingual run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local sam-local docker tesseract chromium python313 demo-ncbi opensearch prove-hf lock clean
+.PHONY: help setup installed multilingual run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local sam-local docker tesseract chromium python313 demo-ncbi opensearch prove-hf lock image dist clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -51,7 +51,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --ignore=tests/all --ignore=tests/live
 
-test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
+test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed .cache/manifests/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
 
@@ -126,6 +126,12 @@ prove-hf: setup $(HF)/.installed ## prove that sentence-transformers gives the s
 	$(HF)/bin/python -m bio_mcp.adapters.embedders.build --torch-files
 	$(HF)/bin/python -m pytest -q -s --timeout 1200 -p no:cacheprovider -W default tests/adapters/embedders/test_hf_equals_onnx.py
 
+image: setup ## build the image of the endpoint for a team; TAG=NAME for that in place of bio-mcp, ARCH as for build
+	$(BIN)/python -m scripts.image --arch $(ARCH) --tag $(or $(TAG),bio-mcp)
+
+dist: setup ## build what a release has: wheel, sdist, bundle for Claude Desktop, SBOM, into dist/
+	$(BIN)/python -m scripts.distribution
+
 clean: ## remove everything that was made here
 	rm -rf $(VENV) .cache .aws-sam .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
@@ -194,6 +200,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/setup.in --extra dev -o requirements/dev.txt
 	$(LOCK) pyproject.toml requirements/setup.in -c requirements/dev.txt -o requirements/run.txt
 	$(LOCK) pyproject.toml requirements/setup.in --extra dev --extra hf -c requirements/dev.txt -o requirements/hf.txt
+	$(subst 3.11,3.13,$(LOCK)) pyproject.toml --extra aws -c requirements/dev.txt -o container/requirements.txt
 	$(LOCK) $(UPGRADE) -c requirements/dev.txt requirements/browser.in -o requirements/browser.txt
 	$(LOCK) $(UPGRADE) requirements/uv.in -o requirements/uv.txt
 	$(LOCK) $(UPGRADE) requirements/node.in -o requirements/node.txt
@@ -203,6 +210,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) $(UPGRADE) requirements/cfn-lint.in -o requirements/cfn-lint.txt
 	$(LOCK) $(UPGRADE) requirements/checkov.in -o requirements/checkov.txt
 	$(LOCK) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
+	$(LOCK) $(UPGRADE) requirements/manifests.in -o requirements/manifests.txt
 	$(LOCK_LAYER) layers/common/requirements.in --excludes layers/common/excluded.in \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt

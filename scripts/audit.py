@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 TOOLS = ROOT / ".cache/audit/bin"
 MADE_UP = ".ci/secrets.json"  # by file, the SHA-1 of each
 BY_CHANCE = ("Base64HighEntropyString", "HexHighEntropyString", "KeywordDetector", "IPPublicDetector")  # hashes, names
-LOCKS = ("requirements/*.txt", "layers/*/requirements.txt")
+LOCKS = ("requirements/*.txt", "layers/*/requirements.txt", "container/requirements.txt")
 _PIN = re.compile(r"^(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\s;\\]+)")
 
 

@@ -16,6 +16,7 @@ of several words needs no quotation marks, except for what means something to th
 """
 EXAMPLES: Mapping[str, str] = MappingProxyType(
     {
+        "mcp-config": "--client claude-code --write",
         "serve": "--port 3011",
         "token": "--subject ada --days 30 --scope bio:read",
         "invite": "--subject ann --scopes read,live",

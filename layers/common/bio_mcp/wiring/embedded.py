@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
+from bio_mcp.wiring import opensearch
 from bio_mcp.wiring.embedding import multilingual, multilingual_checks
 from bio_mcp.wiring.limits import limits
 from bio_mcp.wiring.shared import Shared
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 
 
 class Embedded(Shared):
-    """The corpus in one SQLite file and an index in memory: no server and no credentials; the only network access is
-    NCBI."""
+    """The corpus in one SQLite file and an index in memory, or in an OpenSearch that the settings name."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(
@@ -63,6 +63,8 @@ class Embedded(Shared):
 
     @lazily
     def passages(self) -> "Passages":
+        if self.settings.opensearch_url:
+            return opensearch.passages(self.settings, self.settings.index_name)
         from bio_mcp.adapters.embedded.passages import SqlitePassages
         from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
@@ -138,6 +140,8 @@ class Embedded(Shared):
 
     @lazily
     def collections(self) -> "Collections":
+        if self.settings.opensearch_url:
+            return opensearch.collections(self.settings)
         from bio_mcp.adapters.embedded.collections import SqliteCollections
         from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
@@ -260,6 +264,7 @@ class Embedded(Shared):
 
 
 SCRATCH_DAY = date(2026, 1, 1)
+ALONE: dict[str, Any] = {"cache": "off", "calls_days": 0, "opensearch_url": ""}
 
 
 class Scratch(Embedded):
@@ -267,7 +272,7 @@ class Scratch(Embedded):
 
     def __init__(self, other: Shared, above: Path, name: str) -> None:
         model = sha256(other.embeddings.fingerprint.encode()).hexdigest()[:12]
-        super().__init__(replace(other.settings, home=above / f"{name}-{model}", cache="off", calls_days=0))
+        super().__init__(replace(other.settings, home=above / f"{name}-{model}", **ALONE))
         self._other = other
 
     @property

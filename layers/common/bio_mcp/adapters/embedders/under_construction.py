@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bio_mcp.errors import EmbeddingFailed
-from bio_mcp.progress import Progress, silent
+from bio_mcp.progress import Progress
 
 STALE_S = 120  # without a sign of progress, after which a build was killed
 
@@ -33,21 +33,20 @@ def check_is_not_being_built(directory: Path) -> None:
 
 
 @contextmanager
-def announced(directory: Path, progress: Progress = silent) -> Iterator[Progress]:
-    """Say that the model is being built while the block runs; what the block reports goes to `progress` too.
+def announced(directory: Path) -> Iterator[Progress]:
+    """Say that the model is being built while the block runs, and how far, by what it reports.
 
     Raises `EmbeddingFailed` where another process builds it. Two that begin in one instant both build it, each whole.
     """
     check_is_not_being_built(directory)
     notes = notes_of(directory)
     notes.parent.mkdir(parents=True, exist_ok=True)
-
-    def report(done: int, total: int | None, note: str) -> None:
-        notes.write_text(note, encoding="utf-8")
-        progress(done, total, note)
-
+    notes.write_text("begun", encoding="utf-8")
     try:
-        report(0, None, "begun")
-        yield report
+        yield lambda _done, _total, note: _write(notes, note)
     finally:
         notes.unlink(missing_ok=True)
+
+
+def _write(notes: Path, note: str) -> None:
+    notes.write_text(note, encoding="utf-8")

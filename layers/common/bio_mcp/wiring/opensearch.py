@@ -1,0 +1,36 @@
+"""OpenSearch behind the index of papers and those of projects, where the settings name an endpoint."""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from bio_mcp.errors import Misconfigured
+from bio_mcp.settings import Settings
+
+if TYPE_CHECKING:
+    from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
+    from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
+
+
+def passages(settings: Settings, index: str) -> "OpenSearchPassages":
+    """The passages of papers in the index of that name. Raises `Misconfigured`."""
+    url = _url(settings)
+    from bio_mcp.adapters.opensearch.passages import connected
+    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+    shards = settings.opensearch_shards
+    return connected(url, settings.opensearch_service, index, k1=BM25_K1, b=BM25_B, shards=shards)
+
+
+def collections(settings: Settings) -> "OpenSearchCollections":
+    """The indices of projects. Raises `Misconfigured`."""
+    url = _url(settings)
+    from bio_mcp.adapters.opensearch.collections import connected
+    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+    return connected(url, settings.opensearch_service, settings.index_name, k1=BM25_K1, b=BM25_B)
+
+
+def _url(settings: Settings) -> str:
+    if find_spec("opensearchpy") is None:
+        raise Misconfigured("searching takes opensearch-py; install the extra aws, as docs/runbook.md says")
+    return settings.needed("opensearch_url")
