@@ -3,7 +3,8 @@
 A task is JSON: `asks` in a person's words, and `steps`. A step has `call` (a tool as clients name it), `arguments`, and
 `finds`: JSON Pointers into the answer, in which `*` stands for each item of a list, each with what stands there. Where
 that is an object, it is a condition: `least` and `most` of a number or a length, `has` of a text or a list, `is` of a
-type. `takes` names values for later steps, which write them as `{name}`.
+type. `takes` names values for later steps, which write them as `{name}`. `faults` are those of the local NCBI, and
+`retracts` names papers that were retracted meanwhile.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Each skill's tasks, played by the official client over real records, a local NCBI and the product's own server."""
 
 import shutil
-from datetime import date
+from datetime import date, timedelta
 from itertools import islice
 
 import pytest
@@ -17,6 +17,7 @@ from tests.answering.ginger import GINGER, OTHERS
 from tests.corpus import Corpus
 from tests.doors.command_line import sample
 from tests.named_tools import calls
+from tests.retracting import retract
 from tests.sample_project import add_project
 from tests.scholarly_server.shapes import crossref_work, epmc_record, icite_paper, link, update
 from tests.skill_tasks import filled, meets, play, tasks_of, unmet
@@ -56,6 +57,8 @@ async def test_a_task_is_done_in_the_steps_of_its_skill(home, ncbi, scholarly, t
     task = tasks_of(name)[number]
     for fault in task.get("faults", []):
         ncbi.control.fault(**fault)
+    for pmid in task.get("retracts", []):
+        retract(ncbi, pmid, f"{FOLLOWED_TO + timedelta(days=2):%Y/%m/%d}")
     with Corpus(tmp_path / "corpus", ncbi.base_url, **scholarly.settings) as corpus:
         server = mcp_server.server(TOOLS.values(), RESOURCES.values(), mcp_server.in_process(corpus))
         async with Client(server) as client:
