@@ -37,13 +37,20 @@ DONE_RESOURCES = ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}"]
 DONE_RESOURCES += ["pubmed-connect://info", "pubmed-connect://stats/pubmed"]
 DONE_RESOURCES += ["kg://herb/{id}"]
 
+ASKS_PASSAGES = ("find_chunks", "query", "query_hybrid", "hybrid_search")
+
 # Optional inputs that the contract does not have, and what each is for.
 MORE_INPUTS = {
     ("rag.search", "filters"): "narrow a search to years, journals or publication types",
     ("rag_answer", "filters"): "answer from some years, journals or publication types",
     ("rag.search", "group_by_doc"): "one passage of each paper, or every passage",
-    ("rag.search", "max_characters"): "what a model reads, it pays for",
+    **{
+        (name, "max_characters"): "what a model reads, it pays for"
+        for name in ("rag.search", "rag.get", "query_kg", "find_contraindications", *ASKS_PASSAGES)
+    },
     ("fetchArticleDetails", "maxCharacters"): "what a model reads, it pays for",
+    ("getArticleRelationships", "maxCharacters"): "what a model reads, it pays for",
+    ("list_projects", "cursor"): "a list goes on where an answer ends",
     ("fetchArticleDetails", "includeAffiliations"): "a third of a record, which few need",
     ("rag.search", "synonyms"): "also look up MeSH synonyms of the words asked for",
     (
@@ -68,7 +75,8 @@ UNLISTED |= {"find_contraindications"}  # whose rows are sentences
 UNLISTED |= {"rag_answer"}  # whose answer explains itself
 UNLISTED |= {"query_kg"}  # whose paths are as the pattern has them
 UNLISTED |= {"eval.run"}  # whose figures have names
-UNLISTED |= {"ingest.run"}  # whose counts are in its log
+UNLISTED |= {"ingest.run", "ingest_from_source", "store_chunks"}  # whose counts have names
+UNLISTED |= {"list_projects"}  # whose rows do
 
 
 BEYOND = [name for name, tool in TOOLS.items() if tool.beyond]

@@ -54,6 +54,11 @@ def commands(command=bio_mcp, path="bio-mcp"):
 
 
 ALONE = {  # fields that are given by `bio-mcp call` alone, and why
+    ("get", "max_characters"): "a person is shown the whole paper",
+    ("kg contraindications", "max_characters"): "a person is shown all of them",
+    ("projects list", "cursor"): "the command goes on to the end of the list",
+    ("queries list", "cursor"): "the command goes on to the end of the list",
+    ("queries list", "starts_with"): "a terminal has filters of its own",
     ("sync", "job_id"): "the command follows its own job to the end",
     ("projects search", "query"): "another document's name of TEXT",
     ("ingest", "job_id"): "the command follows its own job to the end",

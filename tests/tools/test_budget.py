@@ -1,18 +1,19 @@
 """Every tool that can answer long has a length beyond which it leaves records out, and says so."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
 
-from bio_mcp.call import call
-from bio_mcp.catalog import TOOLS
+from bio_mcp.call import call, read
+from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.graph.nodes import EdgeType, Evidence, Node, NodeType
 from bio_mcp.literature.changes import ChangeKind
 from bio_mcp.literature.jats import TextSection
 from bio_mcp.literature.notices import Notice
-from bio_mcp.literature.records import AbstractSection
+from bio_mcp.literature.records import AbstractSection, Author
 from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord
 from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import MeshPage, MeshRecord
@@ -23,6 +24,7 @@ from bio_mcp.ports.pubmed import DocSummary, Summaries
 from bio_mcp.ports.state import Checkpoint
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ProjectChunk, Work
 from bio_mcp.tools import budget
+from bio_mcp.tools.payloads import chunk_from
 from tests.memory_corpus import Corpus as Searched
 from tests.memory_corpus import article
 from tests.reference_graph import ReferenceGraph
@@ -30,10 +32,13 @@ from tests.sample_corpus import BOOK, TheseRecords, ThisLookup
 from tests.sample_graph import HERB, edge
 
 LONG = "A very long sentence about statins. " * 100
+CROWD = tuple(Author(f"Author{n}", "Ada", "A") for n in range(5_000))
+LONGEST = replace(article("9", "Statins.", '"Much" was said.\n' * 5_000), authors=CROWD)
 PAPERS = [replace(article(str(n), f"{n}. {LONG}", LONG), doi=f"10.1/{n}") for n in range(100, 300)]
 CHAPTER = replace(BOOK, abstract=tuple(AbstractSection(f"Part {n}", None, LONG) for n in range(50)))
 
 MUCH = {
+    "rag.get": [{"doc_id": "pmid:9"}],
     "rag.search": [{"query": "statins", "top_k": 100}, {"query": "statins", "top_k": 100, "group_by_doc": False}],
     "searchPubMedArticles": [{"queryTerm": "statins", "maxResults": 1000, "fetchBriefSummaries": 100}],
     "fetchArticleDetails": [
@@ -41,11 +46,11 @@ MUCH = {
         for level in ("abstract_plus", "citation_data", "full_xml", "medline_text")
     ],
     "getArticleRelationships": [{"sourcePmid": "100", "maxRelatedResults": 50}],
+    "getBookRecord": [{"id": BOOK.pmid}],
     "lookupMeshTerms": [{"term": "statins", "maxResults": 50}],
     "matchCitations": [{"citations": [{"title": "statins"}] * 50}],
     "convertArticleIds": [{"ids": [f"10.1/{n}{'x' * 480}" for n in range(200)]}],
     "getFullText": [{"id": "PMC1"}, {"id": "PMC1", "maxCharacters": 50_000}],
-    "getBookRecord": [{"id": BOOK.pmid}],
     "searchEuropePmc": [{"query": "statins", "maxResults": 100, "includeAbstracts": True}],
     "getCitationMetrics": [{"pmids": [each.pmid for each in PAPERS]}],
     "findVersions": [{"ids": [f"10.1000/{n}" for n in range(20)]}],
@@ -135,7 +140,7 @@ class Backends(Searched):
     """A corpus, projects, a PubMed and a lookup with much to say."""
 
     def __init__(self):
-        super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]))
+        super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]), LONGEST)
         self.checkpoints = SimpleNamespace(all=lambda _key: [Checkpoint(str(n), term=LONG * 2) for n in range(100)])
         self.news = SimpleNamespace(is_whole=lambda _key: True, since=lambda *_of: MUCH_NEWS)
         self.jobs = SimpleNamespace(latest=lambda *_of: None)
@@ -188,3 +193,92 @@ def test_the_first_records_fill_the_room_and_one_is_always_given():
     assert budget.fitting([5, 5, 5], 14) == 2
     assert budget.fitting([50, 5], 14) == 1
     assert budget.fitting([], 14) == 0
+
+
+RAISED = {  # what is left out within the default length, and is there when more characters are asked for
+    "rag.get": ("max_characters", {"doc_id": "pmid:9"}),
+    "rag.search": ("max_characters", {"query": "statins", "top_k": 100}),
+    "getArticleRelationships": ("maxCharacters", {"sourcePmid": "100", "maxRelatedResults": 50}),
+    "getBookRecord": ("maxCharacters", {"id": BOOK.pmid}),
+    "hybrid_search": ("max_characters", {"query": "statins", "top_k": 100}),
+    "query_hybrid": (
+        "max_characters",
+        {"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True},
+    ),
+    "query_kg": ("max_characters", {"start": {"type": "herb", "id": "H1"}, "filters": {"limit": 500}}),
+    "find_contraindications": ("max_characters", {"herb_ids": ["H1"]}),
+}
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_more_characters_have_what_was_left_out(backends, name):
+    field, arguments = RAISED[name]
+    short = call(TOOLS[name], arguments | {field: 20_000}, backends)
+    whole = call(TOOLS[name], arguments | {field: 1_500_000}, backends)
+    assert len(short.text) <= 20_000
+    assert len(whole.text) > 50_000
+    assert not whole.body.get("left_out")
+    assert whole.body.get("status", "complete") == "complete"
+
+
+@pytest.mark.parametrize(("name", "listed"), [("list_projects", "projects"), ("corpus.queries", "queries")])
+def test_a_list_goes_on_at_the_cursor_until_its_end(backends, name, listed):
+    answers, cursor = [], {}
+    while not answers or cursor:
+        answers.append(call(TOOLS[name], cursor, backends).body)
+        cursor = {"cursor": answers[-1]["next_cursor"]} if "next_cursor" in answers[-1] else {}
+    seen = [each.get("id") or each["query_key"] for answer in answers for each in answer[listed]]
+    assert len(answers) > 1
+    assert len(seen) == {"projects": 500, "queries": 100}[listed]
+    assert seen == (["lab"] * 500 if listed == "projects" else [str(n) for n in range(100)])
+    assert [bool(each.get("left_out")) for each in answers] == [True] * (len(answers) - 1) + [False]
+
+
+def test_a_cursor_beyond_the_end_finds_nothing_and_one_that_is_none_is_refused(backends):
+    assert call(TOOLS["list_projects"], {"cursor": "99999"}, backends).body == {"projects": [], "count": 0}
+    for hostile in ("-1", "1e3", "", "9" * 10, "next"):
+        assert call(TOOLS["list_projects"], {"cursor": hostile}, backends).body["error"]["code"] == "INVALID_ARG"
+
+
+@pytest.mark.parametrize(
+    "uri", ["resource://pubmed/paper/{pmid}", "paper://pmid/{id}", "kg://herb/{id}"], ids=["paper", "study", "herb"]
+)
+def test_a_resource_is_within_the_length_of_an_answer_and_says_what_it_left_out(backends, uri):
+    resource = RESOURCES[uri]
+    asked = "H1" if uri.startswith("kg") else "9"
+    outcome = read(resource, {name: asked for name in resource.parameters}, backends)
+    assert not outcome.failed, outcome.body
+    assert 10_000 < len(outcome.text) <= budget.DEFAULT
+    assert outcome.body["left_out"]
+
+
+def test_a_paper_that_is_cut_keeps_the_first_authors_and_most_of_the_abstract(backends):
+    body = call(TOOLS["rag.get"], {"doc_id": "pmid:9", "max_characters": 10_000}, backends).body
+    assert body["authors"][:3] == ["Author0 A", "Author1 A", "Author2 A"]
+    assert len(body["abstract"]) > 7_000
+    assert "characters of the abstract" in body["left_out"]
+    assert call(TOOLS["fetch"], {"id": "pmid:9"}, backends).body["metadata"]["authors"].endswith("et al.")
+    assert len(call(TOOLS["fetch"], {"id": "pmid:9"}, backends).text) <= budget.DEFAULT
+
+
+def test_samples_of_a_project_are_as_many_as_fit(backends):
+    wide = {"tags": [f"{'x' * 400}{n}" for n in range(100)]}
+    chunks = [chunk_from(f"c{n}", LONG[:500], wide) for n in range(5)]
+    backends.collections.sample = lambda _collection, many: chunks[:many]
+    backends.collections.count = lambda _collection: 5
+    body = call(TOOLS["inspect_collection"], {"project": "lab", "sample": 5}, backends).body
+    assert 1 <= len(body["sample"]) == len(body["sample_payloads"]) < 5
+    assert body["warnings"] == [f"{5 - len(body['sample'])} passages did not fit in the answer"]
+    assert len(json.dumps(body)) <= budget.DEFAULT + 45_000
+
+
+def test_warnings_are_as_many_as_a_reader_reads():
+    assert budget.some(["a", "b"]) == ["a", "b"]
+    assert budget.some([]) == []
+    many = budget.some([f"paper {n} was not delivered" for n in range(5_000)])
+    assert len("".join(many)) < budget.WARNINGS + 100
+    assert many[-1].endswith("more of these are left out.")
+    assert [len(each) for each in budget.some(["x" * 50_000, "y"], 1_000)] == [
+        1_000,
+        len("1 more of these are left out."),
+    ]

@@ -107,7 +107,9 @@ def test_filters_narrow_the_paths(backends, filters, paths):
 def test_a_cap_says_what_it_left_out(backends):
     body = asked(backends, "herb", "H2", filters={"limit": 1})
     assert (ids(body), body["complete"], body["left_out"]) == (["H2 C10 I06"], False, 2)
-    assert body["warnings"][:1] == ["2 further paths are left out. Give a pattern, filters, or filters.limit."]
+    assert body["warnings"][:1] == [
+        "2 further paths are left out. Give a pattern, filters, filters.limit or max_characters."
+    ]
 
 
 @pytest.mark.parametrize(

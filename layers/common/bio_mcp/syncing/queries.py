@@ -25,14 +25,15 @@ class FollowedQuery:
 
 
 def list_queries(
-    query_key: str | None, most: int, backends: Backends, starts_with: str = ""
+    query_key: str | None, most: int, backends: Backends, starts_with: str = "", first: int = 0
 ) -> tuple[list[FollowedQuery], int]:
     """List at most `most` queries, by key, or those of one key; and count the queries left out.
 
-    Keys begin with `starts_with`, in either case.
+    Keys begin with `starts_with`, in either case; the first `first` of them are passed over.
     """
     begun = starts_with.casefold()
-    checkpoints = [each for each in backends.checkpoints.all(query_key) if each.query_key.casefold().startswith(begun)]
+    every = backends.checkpoints.all(query_key)
+    checkpoints = [each for each in every if each.query_key.casefold().startswith(begun)][first:]
     queries = [
         FollowedQuery(each, backends.jobs.latest(KIND, each.query_key, each.term)) for each in checkpoints[:most]
     ]

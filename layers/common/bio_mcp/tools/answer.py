@@ -12,7 +12,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import TTM
-from bio_mcp.tools.filters import SearchFilters, filters_of
+from bio_mcp.tools.filters import SameFilters, filters_of
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 MOST_PAPERS = 50
@@ -32,7 +32,7 @@ class RagAnswer(Request):
     question: str = Field(min_length=1)
     lang: Literal["th", "en", "auto"] = "auto"
     retrieval: AnswerRetrieval = Field(default_factory=AnswerRetrieval)
-    filters: SearchFilters = _ABSENT
+    filters: SameFilters = _ABSENT
 
 
 class Citation(Response):

@@ -1,17 +1,31 @@
 """Length of an answer. A model reads every character, and its user pays for it.
 
-An answer has whole records, the first ones, and says how to get the rest. The first record is returned at any length,
-so that a client that asks again for what was left out makes progress.
+An answer has whole records, the first ones, and says how to get the rest: by `max_characters` or, of a list that goes
+on, by a cursor. The first record is returned at any length, so that a client that asks again for what was left out
+makes progress.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
+
+from bio_mcp.schemas import unpublished
 
 DEFAULT = 60_000  # characters of an answer's JSON, some 15,000 tokens
-AUDITED = DEFAULT - 500  # of an answer that carries the audit record of its call
+AUDIT = 500  # characters of the audit record of its call, which an answer may carry
 LEAST, MOST = 1_000, 1_500_000  # twice in one MCP result, and escaped, the most is 5 of Lambda's 6 MB
+WARNINGS = 10_000  # characters of an answer's warnings
+
+
+def _bare(schema: dict[str, Any]) -> None:
+    """Leave the limits of a length, and its default, to docs/lists.md."""
+    unpublished(schema)
+    schema.pop("minimum", None)
+
+
+MaxCharacters = Annotated[int, Field(ge=LEAST, le=MOST, json_schema_extra=_bare)]
+Cursor = Annotated[str, Field(pattern=r"^[0-9]{1,9}$", description="next_cursor of an answer")]
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -34,6 +48,14 @@ def within(answer: Answer, field: str, most: int, without: Callable[[Sequence[An
     if fits == len(records):
         return answer
     return answer.model_copy(update={field: records[:fits], **without(records[fits:])})
+
+
+def some(sentences: Iterable[str], most: int = WARNINGS) -> list[str]:
+    """The first sentences, of `most` characters at most; the last one then counts those that are left out."""
+    every = list(sentences)
+    fits = fitting([len(each) for each in every], most) if every else 0
+    more = [f"{len(every) - fits} more of these are left out."] if fits < len(every) else []
+    return [*(each[:most] for each in every[:fits]), *more]
 
 
 def partial(reasons: Sequence[str], left_out: Sequence[Any], advice: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Read and move the watermark of a named query, and list the queries that the corpus follows."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -57,6 +58,7 @@ class Queries(Request):
 
     query_key: QueryKey = Field(default=_ABSENT, description="only this one")
     starts_with: str = Field(default="", max_length=200, description="only keys that begin so, in either case")
+    cursor: budget.Cursor = _ABSENT
 
 
 class LastSync(Response):
@@ -87,10 +89,12 @@ class Query(Response):
 
 
 class QueryList(Response):
-    """The followed queries, sorted by key; `left_out` counts those beyond the length of an answer."""
+    """The followed queries, sorted by key; `left_out` counts those beyond the length of an answer, with which
+    `next_cursor` goes on."""
 
     queries: list[Query]
     left_out: int
+    next_cursor: str | None = None
     papers: int | None = Field(description="in the corpus; null: unknown")
 
 
@@ -156,7 +160,8 @@ def set_checkpoint(request: CheckpointSet, backends: Backends, context: Context)
 )
 def list_queries(request: Queries, backends: Backends) -> QueryList:
     """List the queries that the corpus follows: key, term, how far each is synced and how its last sync went."""
-    followed, left_out = list_followed(request.query_key, MOST_QUERIES, backends, request.starts_with)
+    first = int(request.cursor or 0)
+    followed, left_out = list_followed(request.query_key, MOST_QUERIES, backends, request.starts_with, first)
     now = backends.now()
     queries = [
         Query(
@@ -168,8 +173,14 @@ def list_queries(request: Queries, backends: Backends) -> QueryList:
         )
         for each in followed
     ]
-    answer = QueryList(queries=queries, left_out=left_out, papers=_papers(backends))
-    return budget.within(answer, "queries", budget.DEFAULT, lambda rest: {"left_out": left_out + len(rest)})
+
+    def without(rest: Sequence[Query]) -> dict[str, Any]:
+        if not (more := left_out + len(rest)):
+            return {"left_out": 0}
+        return {"left_out": more, "next_cursor": str(first + len(queries) - len(rest))}
+
+    answer = QueryList(queries=queries, papers=_papers(backends), **without([]))
+    return budget.within(answer, "queries", budget.DEFAULT, without)
 
 
 def _last_sync(job: Job, now: datetime) -> LastSync:
@@ -186,7 +197,7 @@ def _last_sync(job: Job, now: datetime) -> LastSync:
         failed=report.failed,
         processed=report.processed,
         expected=report.expected,
-        warnings=list(report.warnings),
+        warnings=budget.some(report.warnings, budget.LEAST),
         error=job.progress.get("error"),
     )
 

@@ -69,6 +69,7 @@ class Exported(Response):
     read_only=False,
     open_world=True,
     output_listed=False,
+    in_default_list=True,
     beyond="results go into Zotero, EndNote, ASReview or a spreadsheet",
     also_uses=(
         *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "documents.resolve"),

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from bio_mcp.answering.retrieving import journal_keys
 from bio_mcp.errors import InvalidInput
@@ -27,6 +27,10 @@ class SearchFilters(Request):
         default_factory=list,
         description="any of these MeSH UIs or names, e.g. randomized controlled trial, meta-analysis",
     )
+
+
+# What clients pay for once: the schema of filters stands in the input of rag.search.
+SameFilters = Annotated[SearchFilters, WithJsonSchema({"type": "object", "description": "as in rag_search"})]
 
 
 def filters_of(given: SearchFilters | None) -> Filters:

@@ -1,6 +1,8 @@
 """Read one paper of the corpus."""
 
+import json
 from dataclasses import asdict
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -13,16 +15,23 @@ from bio_mcp.literature.records import Article, Document, RetractionStatus
 from bio_mcp.literature.trials import registrations
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.chunking import abstract_text
+from bio_mcp.retrieval.excerpts import cut
 from bio_mcp.tool import Request, Response, resource, tool
+from bio_mcp.tools import budget
 from bio_mcp.tools.chatgpt import AnyId, WholeSource, names, source, whole_source
 from bio_mcp.tools.families import BIO_MCP, CHATGPT, TTM
 from bio_mcp.tools.pmids import DOC_ID, PMID, DocId
+
+FIRST_AUTHORS = 3  # which stay, however long the abstract is
+ROOM_BESIDE = 60  # characters of what says what was left out
+LONGEST_SOURCE = budget.DEFAULT - 2_000  # characters of a paper that is read as a source, which has further fields
 
 
 class RagGet(Request):
     """The paper to read."""
 
     doc_id: DocId = Field(description='"pmid:" and the PMID, as pmid:384001')
+    max_characters: budget.MaxCharacters = budget.DEFAULT
 
 
 class PaperQuality(Response):
@@ -56,6 +65,7 @@ class Paper(Response):
     year: int | None = None
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
     trials: list[dict[str, str]] = Field(default_factory=list)
+    left_out: str | None = Field(default=None, description="what is missing for length: authors, or of the abstract")
 
 
 class Study(Response):
@@ -69,12 +79,22 @@ class Study(Response):
     year: int | None
     links: list[str]
     retraction: RetractionStatus = RetractionStatus.UNKNOWN
+    left_out: str | None = None
 
 
-@tool("rag.get", family=BIO_MCP, scope="read", command="get", timeout=5, in_default_list=True)
+@tool(
+    "rag.get",
+    family=BIO_MCP,
+    scope="read",
+    command="get",
+    timeout=5,
+    in_default_list=True,
+    longest=budget.DEFAULT,
+)
 def rag_get(request: RagGet, backends: Backends) -> Paper:
     """Read one paper of the corpus by its doc_id ("pmid:384001"): title, abstract, dates, quality, retraction."""
-    return paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)
+    paper = paper_of(stored_document(request.doc_id.removeprefix("pmid:"), backends), backends)
+    return fitted(paper, request.max_characters)
 
 
 @tool(
@@ -86,7 +106,7 @@ def rag_get(request: RagGet, backends: Backends) -> Paper:
 )
 def fetch_source(request: AnyId, backends: Backends) -> WholeSource:
     """Read a paper that search found: its abstract, and in `metadata` authors, journal, year, DOI and retraction."""
-    paper = paper_of(stored_document(request.id.removeprefix("pmid:"), backends), backends)
+    paper = fitted(paper_of(stored_document(request.id.removeprefix("pmid:"), backends), backends), LONGEST_SOURCE)
     metadata = {
         "authors": names(paper.authors),
         "journal": paper.journal,
@@ -102,14 +122,14 @@ def fetch_source(request: AnyId, backends: Backends) -> WholeSource:
 @resource("resource://pubmed/paper/{pmid}", name="paper", family=BIO_MCP, scope="read", timeout=5)
 def pubmed_paper(backends: Backends, pmid: str) -> Paper:
     """One paper of the corpus, as rag_get returns it."""
-    return paper_of(stored_document(pmid, backends), backends)
+    return fitted(paper_of(stored_document(pmid, backends), backends), budget.DEFAULT)
 
 
 @resource("paper://pmid/{id}", name="study", family=TTM, scope="read", timeout=5)
 def study(backends: Backends, id: str) -> Study:
     """Bibliographic metadata of one paper of the corpus."""
     article = stored_document(id, backends).article
-    return Study(
+    whole = Study(
         pmid=article.pmid,
         title=article.title or article.vernacular_title or "",
         abstract=abstract_text(article) or None,
@@ -119,6 +139,7 @@ def study(backends: Backends, id: str) -> Study:
         links=links_of(article),
         retraction=article.retraction,
     )
+    return fitted(whole, budget.DEFAULT - budget.AUDIT)
 
 
 def stored_document(pmid: str, backends: Backends) -> Document:
@@ -134,12 +155,36 @@ def stored_document(pmid: str, backends: Backends) -> Document:
         ) from None
 
 
+Readable = TypeVar("Readable", Paper, Study)
+
+
+def fitted(record: Readable, most: int) -> Readable:
+    """The record in `most` characters: the authors after the first ones go, then the end of the abstract."""
+    if budget.length(record) <= most:
+        return record
+    bare = record.model_copy(update={"authors": [], "abstract": None, "left_out": "0 characters, 0 authors"})
+    room = most - budget.length(bare) - len("".join(record.authors[:FIRST_AUTHORS])) - ROOM_BESIDE
+    text = _cut_to(record.abstract or "", room)
+    shown = record.model_copy(update={"authors": [], "abstract": text or None, "left_out": bare.left_out})
+    names = budget.fitting([len(each) + 3 for each in record.authors], most - budget.length(shown) - ROOM_BESIDE)
+    gone = f"{len(record.abstract or '') - len(text)} characters of the abstract, {len(record.authors) - names} authors"
+    return shown.model_copy(update={"authors": record.authors[:names], "left_out": gone})
+
+
+def _cut_to(text: str, room: int) -> str:
+    """The text cut so that its JSON has `room` characters at most; "" where there is none."""
+    text = cut(text, max(room, 1))
+    while text and (over := len(json.dumps(text, ensure_ascii=False)) - room) > 0:
+        text = cut(text, len(text) - over) if over < len(text) else ""
+    return text
+
+
 def paper_of(document: Document, backends: Backends) -> Paper:
     """The paper in the contract's terms, with its quality as of today."""
     article = document.article
     weighed = quality(article, backends.today())
     printed = article.publication_date or article.electronic_date
-    return Paper(
+    paper = Paper(
         doc_id=f"pmid:{article.pmid}",
         title=article.title,
         abstract=abstract_text(article) or None,
@@ -163,8 +208,9 @@ def paper_of(document: Document, backends: Backends) -> Paper:
         authors=[each.short_name for each in article.authors],
         year=year(article),
         retraction=article.retraction,
-        **({"trials": trials} if (trials := trials_of(article)) else {}),
     )
+    trials = trials_of(article)
+    return paper.model_copy(update={"trials": trials}) if trials else paper
 
 
 def trials_of(article: Article) -> list[dict[str, str]]:

@@ -40,6 +40,7 @@ class HybridSearch(Request):
     lang: Literal["th", "en", "auto"] = "auto"
     filters: HybridFilters = _ABSENT
     top_k: int = Field(default=10, ge=1, le=MOST_HITS, json_schema_extra=unpublished)
+    max_characters: budget.MaxCharacters = budget.DEFAULT
 
 
 class HybridHit(Response):
@@ -84,9 +85,9 @@ def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Conte
     )
 
     def without(rest: Sequence[Any]) -> dict[str, Any]:
-        return budget.partial(found.reasons, rest, "lower top_k")
+        return budget.partial(found.reasons, rest, "raise max_characters")
 
-    return budget.within(answer, "hits", budget.DEFAULT, without)
+    return budget.within(answer, "hits", request.max_characters - budget.AUDIT, without)
 
 
 def _question(request: HybridSearch) -> HybridQuestion:

@@ -15,6 +15,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.schemas import unpublished
 from bio_mcp.tenants.commons import NO_EDGES
 from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools import budget
 from bio_mcp.tools.families import CITELOOM, SPARSE_MODEL, TTM, ProjectId
 
 log = logging.getLogger(__name__)
@@ -65,6 +66,7 @@ class IngestResult(Response):
     scope="ingest",
     command="ingest",
     timeout=15,
+    output_listed=False,
     read_only=False,
     open_world=True,
     also_uses=(
@@ -111,7 +113,7 @@ def _result(project_id: str, report: IngestReport, backends: Backends) -> Ingest
         dense_model=project.embed_model,
         sparse_model=SPARSE_MODEL if project.hybrid_enabled else None,
         duration_seconds=round(cursor.seconds, 3),
-        warnings=list(report.warnings),
+        warnings=budget.some(report.warnings),
         job_id=report.job_id,
         state=report.state,
         documents_expected=cursor.expected,
@@ -248,7 +250,7 @@ def _run_result(request: Run, ran: extracting.Ran, log_uri: str) -> RunResult:
         edges=len(edges),
         first_edges=[f"{each['from']} {each['edge']} {each['to']}" for each in edges[:FIRST_EDGES]],
         held_back=sum("statement" in each and each["problem"] is not None for each in ran.lines),
-        warnings=list(report.warnings),
+        warnings=budget.some(report.warnings),
     )
     return result.model_copy(update={"ended": report.ended}) if report.ended else result
 

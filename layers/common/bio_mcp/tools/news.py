@@ -83,6 +83,7 @@ class WhatIsNew(Response):
     command="news",
     timeout=15,
     output_listed=False,
+    in_default_list=True,
     longest=budget.DEFAULT,
     beyond="what became of a topic since somebody last looked",
     also_uses=("checkpoints.all", "documents.at_version"),

@@ -11,6 +11,7 @@ from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.delta import sync_delta as sync
 from bio_mcp.syncing.reports import SyncReport
 from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools import budget
 from bio_mcp.tools.families import BIO_MCP, QueryKey
 
 log = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
         skipped=report.skipped,
         pmids_processed=report.processed,
         max_edat_seen=report.max_edat,
-        warnings=list(report.warnings),
+        warnings=budget.some(report.warnings),
         failed=report.failed,
         expected=report.expected,
         state=report.state,

@@ -9,6 +9,7 @@ from rich.text import Text
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
+from bio_mcp.tools import budget
 from bio_mcp.tools.kg import find_contraindications
 
 STYLES = {"high": "bold red", "moderate": "red", "low": "yellow"}
@@ -25,7 +26,8 @@ def contraindications_command(session: Session, herbs: tuple[str, ...], formulat
     """
     given = {"herb_ids": list(herbs), "formulation_ids": list(formulations)}
     arguments = {name: ids for name, ids in given.items() if ids}
-    session.answer(session.ask(find_contraindications, arguments), render_contraindications)
+    whole = {**arguments, "max_characters": budget.MOST}
+    session.answer(session.ask(find_contraindications, whole), render_contraindications)
 
 
 def render_contraindications(body: Mapping[str, Any]) -> None:

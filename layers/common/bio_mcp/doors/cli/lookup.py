@@ -90,7 +90,7 @@ def text_command(session: Session, /, **given: Any) -> None:
 
 @lookup_command.command("book")
 @click.argument("id")
-@options_of(get_book)
+@options_of(get_book, whole=("maxCharacters",), helps=SHOWN)
 @answering
 def book_command(session: Session, /, **given: Any) -> None:
     """Print the Bookshelf record of ID: a PMID or NBK accession."""

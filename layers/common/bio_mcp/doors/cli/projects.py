@@ -84,7 +84,7 @@ def _creation(created: Created) -> str:
 @answering
 def list_command(session: Session) -> None:
     """List the projects, with the model that each is embedded by."""
-    session.answer(session.ask(list_projects, {}), render_list)
+    session.answer(session.ask_all(list_projects, {}, "projects"), render_list)
 
 
 def render_list(body: Mapping[str, Any]) -> None:
@@ -97,8 +97,6 @@ def render_list(body: Mapping[str, Any]) -> None:
         terminal.show(terminal.table(("project", "searched by", "model"), rows))
     else:
         terminal.say("There is no project. `bio-mcp projects create ID` makes one.")
-    if body.get("left_out"):
-        terminal.say(f"{terminal.counted(body['left_out'], 'project')} more.")
 
 
 @projects_command.command("inspect")

@@ -62,7 +62,7 @@ def fetch_command(session: Session, /, **given: Any) -> None:
 
 @pubmed_command.command("related")
 @pmid
-@options_of(relate, without=CITING, helps=MEANINGS, choices={"relationshipType": KINDS})
+@options_of(relate, without=(*CITING, "maxCharacters"), helps=MEANINGS, choices={"relationshipType": KINDS})
 @answering
 def related_command(session: Session, /, pmid: str, **given: Any) -> None:
     """List articles similar to PMID, citing it or cited by it."""

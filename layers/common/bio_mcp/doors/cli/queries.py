@@ -23,7 +23,7 @@ def queries_command() -> None:
 def list_command(session: Session, query_key: str | None) -> None:
     """List every query, or QUERY_KEY alone: term, how far it is synced, and how its last sync went."""
     arguments = {"query_key": query_key} if query_key else {}
-    session.answer(session.ask(list_queries, arguments), render)
+    session.answer(session.ask_all(list_queries, arguments, "queries"), render)
 
 
 @queries_command.command("stop")
@@ -81,8 +81,6 @@ def render(body: Mapping[str, Any]) -> None:
         terminal.show(terminal.table(("query", "term", "settled to", "last sync", "records"), rows))
     else:
         terminal.say("No query is followed. `bio-mcp sync QUERY_KEY TERM` begins one.")
-    if body["left_out"]:
-        terminal.say(f"{terminal.counted(body['left_out'], 'query')} more; name one to see it.")
     if body["papers"] is not None:
         terminal.say(f"{terminal.counted(body['papers'], 'paper')} in the corpus.")
     for each in body["queries"]:

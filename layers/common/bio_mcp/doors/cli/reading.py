@@ -9,6 +9,7 @@ from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, pmids, words
 from bio_mcp.doors.cli.papers import hits, paper
 from bio_mcp.doors.cli.session import Session
+from bio_mcp.tools import budget
 from bio_mcp.tools.get_doc import rag_get
 from bio_mcp.tools.search import rag_search
 
@@ -40,7 +41,11 @@ def search_command(session: Session, /, **given: Any) -> None:
 @answering
 def get_command(session: Session, pmids: tuple[str, ...]) -> None:
     """Show the papers of PMIDS: 34093513 or pmid:34093513."""
-    session.answer_each("papers", pmids, lambda pmid: session.ask(rag_get, {"doc_id": f"pmid:{pmid}"}), render_paper)
+
+    def read(pmid: str) -> dict[str, Any]:
+        return session.ask(rag_get, {"doc_id": f"pmid:{pmid}", "max_characters": budget.MOST})
+
+    session.answer_each("papers", pmids, read, render_paper)
 
 
 def render_paper(body: Mapping[str, Any]) -> None:

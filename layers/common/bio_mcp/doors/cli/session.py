@@ -137,6 +137,16 @@ class Session:
         if places := addressing_a_model(body):
             terminal.warn(note(places))
 
+    def ask_all(self, tool: Tool, arguments: Mapping[str, Any], field: str) -> dict[str, Any]:
+        """Ask `tool` until its list `field` ends, and return its last answer with the whole list."""
+        listed: list[Any] = []
+        body: dict[str, Any] = {"next_cursor": None}
+        while "next_cursor" in body:
+            further = {"cursor": body["next_cursor"]} if body["next_cursor"] else {}
+            body = self.ask(tool, {**arguments, **further})
+            listed += body[field]
+        return {**body, field: listed, **({"count": len(listed)} if "count" in body else {})}
+
     def answer_each(self, name: str, ids: Sequence[str], ask: Callable[[str], dict[str, Any]], render: Render) -> None:
         """Print what `ask` returns for each id. Of several, failed ones are reported and the others printed.
 

@@ -1,6 +1,7 @@
 """The graph of herbs, constituents and indications: paths, contraindications, and a herb."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bio_mcp.answering.contraindications import contraindications_of
@@ -41,7 +42,8 @@ def query_kg(request: GraphQuestion, backends: Backends, context: Context) -> Gr
     retracted = flagged({pmid for edge in edges for pmid in pmids_of(edge)}, backends)
     paths = [path_of(each, retracted) for each in found.paths]
     answer = GraphPaths(paths=paths, **_left_out(found, retracted, 0))
-    return budget.within(answer, "paths", budget.AUDITED, lambda rest: _left_out(found, retracted, len(rest)))
+    most = request.max_characters - budget.AUDIT
+    return budget.within(answer, "paths", most, lambda rest: _left_out(found, retracted, len(rest)))
 
 
 @tool(
@@ -68,7 +70,8 @@ def find_contraindications(request: Entities, backends: Backends) -> Contraindic
         entities=[entity_of(each) for each in checked],
         warnings=[sentence for each in checked for sentence in warnings_of(each)],
     )
-    return budget.within(answer, "results", budget.AUDITED, lambda rest: {"left_out": len(rest)})
+    most = request.max_characters - budget.AUDIT
+    return budget.within(answer, "results", most, lambda rest: {"left_out": len(rest)})
 
 
 @resource("kg://herb/{id}", name="herb", family=TTM, scope="read", timeout=5)
@@ -77,7 +80,18 @@ def herb(backends: Backends, id: str) -> Herb:
     node = resolve(id, backends.graph, NodeType.HERB)
     found, left_out = relations(node, backends.graph)
     retracted = flagged({pmid for each in found for pmid in pmids_of(each.edge)}, backends)
-    return herb_of(node, found, left_out, list(flag_warnings(retracted)))
+    return _fitted(herb_of(node, found, left_out, list(flag_warnings(retracted))))
+
+
+def _fitted(answer: Herb) -> Herb:
+    """The herb within the length of an answer: first its other relations go, then indications, then constituents."""
+    for field in ("relations", "indications", "constituents"):
+        answer = budget.within(answer, field, budget.DEFAULT - budget.AUDIT, partial(_more_left_out, answer.left_out))
+    return answer
+
+
+def _more_left_out(before: int, rest: Sequence[Any]) -> dict[str, Any]:
+    return {"left_out": before + len(rest)}
 
 
 def _left_out(found: Walk, retracted: Mapping[str, RetractionStatus], cut: int) -> dict[str, Any]:
@@ -91,7 +105,7 @@ def _left_out(found: Walk, retracted: Mapping[str, RetractionStatus], cut: int) 
 
 def _warnings(found: Walk, further: int) -> Iterator[str]:
     if further:
-        yield f"{further} further paths are left out. Give a pattern, filters, or filters.limit."
+        yield f"{further} further paths are left out. Give a pattern, filters, filters.limit or max_characters."
     if found.stopped:
         yield "The walk stopped at its limit, so there may be more paths than were counted. Narrow the question."
     if found.unread:

@@ -9,6 +9,7 @@ from bio_mcp.graph.nodes import EdgeType, Node
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Request, Response
+from bio_mcp.tools.budget import DEFAULT, MaxCharacters
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 EntityId = Annotated[str, Field(max_length=200, json_schema_extra=unpublished)]
@@ -22,6 +23,7 @@ class Entities(Request):
 
     herb_ids: list[EntityId] = Field(default=_ABSENT, description="or names")
     formulation_ids: list[EntityId] = _ABSENT
+    max_characters: MaxCharacters = DEFAULT
 
 
 class CitedPaper(Response):

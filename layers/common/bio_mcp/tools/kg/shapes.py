@@ -13,6 +13,7 @@ from bio_mcp.graph.patterns import edge_type, node_type
 from bio_mcp.ports.graph import Graph
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Request, Response
+from bio_mcp.tools.budget import DEFAULT, MaxCharacters
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 
@@ -51,6 +52,7 @@ class GraphQuestion(Request):
     )
     filters: PathFilters = Field(default_factory=PathFilters)
     max_depth: int = Field(default=DEPTH, ge=1)
+    max_characters: MaxCharacters = DEFAULT
 
 
 class PathNode(Response):

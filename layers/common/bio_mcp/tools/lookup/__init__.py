@@ -261,8 +261,8 @@ def get_book(request: BookQuestion, backends: Backends, context: Context) -> Boo
         retraction=article.retraction,
         status="complete",
     )
-    more = f"read the chapter at {answer.url}"
-    return budget.within(answer, "sections", budget.DEFAULT, lambda rest: budget.partial([], rest, more))
+    more = f"raise maxCharacters, or read the chapter at {answer.url}"
+    return budget.within(answer, "sections", request.maxCharacters, lambda rest: budget.partial([], rest, more))
 
 
 def _book(asked: str, backends: Backends, context: Context) -> Article:

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.querying import converting, ladder, matching
 from bio_mcp.tool import Request, Response
+from bio_mcp.tools import budget
 
 Status = Literal["complete", "partial"]  # when NCBI fails at the whole, the failure says so
 Text = Annotated[str, BeforeValidator(lambda given: str(given) if type(given) is int else given)]
@@ -169,6 +170,7 @@ class BookQuestion(Request):
     """The book or chapter to read."""
 
     id: Word = Field(description="PMID or NBK accession")
+    maxCharacters: budget.MaxCharacters = budget.DEFAULT
 
 
 class BookRecord(Response):

@@ -1,5 +1,6 @@
 """Somebody's own literature: what projects there are, what they hold, and the searches."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -31,10 +32,10 @@ from bio_mcp.tools.projects.shapes import (
     Indexes,
     Inspection,
     ListedProject,
-    NoArguments,
     Passage,
     PassageFilters,
     ProjectList,
+    Projects,
     ProjectSearch,
     Storage,
 )
@@ -44,6 +45,7 @@ NOT_FOUND = (
     "of a document that is not here."
 )
 FUSION = "RRF"
+ROOM_BESIDE = 2_000  # characters of an answer beside the passages that it shows
 
 Passages = TypeVar("Passages", bound=FoundChunks)
 
@@ -54,11 +56,13 @@ Passages = TypeVar("Passages", bound=FoundChunks)
     scope="read",
     command="projects list",
     timeout=2,
+    output_listed=False,
     in_default_list=True,
     longest=budget.DEFAULT,
 )
-def list_projects(request: NoArguments, backends: Backends) -> ProjectList:  # noqa: ARG001  a tool's form
+def list_projects(request: Projects, backends: Backends) -> ProjectList:
     """List the projects: libraries of the user's own documents, each with a search index of its own."""
+    first = int(request.cursor or 0)
     listed = [
         ListedProject(
             **_models(each),
@@ -67,10 +71,14 @@ def list_projects(request: NoArguments, backends: Backends) -> ProjectList:  # n
             hybrid_enabled=each.hybrid_enabled,
             top_k=each.top_k,
         )
-        for each in backends.projects.all()
+        for each in backends.projects.all()[first:]
     ]
     answer = ProjectList(projects=listed, count=len(listed))
-    return budget.within(answer, "projects", budget.DEFAULT, lambda rest: _fewer(len(listed), rest))
+
+    def without(rest: Sequence[Any]) -> dict[str, Any]:
+        return {**_fewer(len(listed), rest), "next_cursor": str(first + len(listed) - len(rest))}
+
+    return budget.within(answer, "projects", budget.DEFAULT, without)
 
 
 def _models(project: Project) -> dict[str, Any]:
@@ -91,6 +99,8 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
     size = backends.collections.count(project.collection)
     context.deadline.check("reading the sample")
     chunks = backends.collections.sample(project.collection, request.sample) if request.sample else []
+    shown = [(nested_payload(each, project), flat_payload(each, project)) for each in chunks]
+    fits = budget.fitting([len(json.dumps(each)) for each in shown], budget.DEFAULT - ROOM_BESIDE)
     return CollectionState(
         **_models(replace(project, embed_model=held[0]) if held else project),
         project=project.project_id,
@@ -100,9 +110,12 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
         payload_keys=list(PAYLOAD_KEYS),
         indexes=Indexes(keyword=list(KEYWORDS), fulltext=list(FULLTEXT) if project.hybrid_enabled else []),
         storage=Storage(on_disk_vectors=False, on_disk_hnsw=False),
-        sample=[nested_payload(each, project) for each in chunks],
-        sample_payloads=[flat_payload(each, project) for each in chunks],
-        warnings=[] if held else ["The project has no index: nothing was ingested yet, or it was lost."],
+        sample=[nested for nested, _ in shown[:fits]],
+        sample_payloads=[flat for _, flat in shown[:fits]],
+        warnings=[
+            *([] if held else ["The project has no index: nothing was ingested yet, or it was lost."]),
+            *([f"{len(shown) - fits} passages did not fit in the answer"] if fits < len(shown) else []),
+        ],
     )
 
 
@@ -110,14 +123,14 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
 def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
     """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
     found = _search(request, request.query, backends, context)
-    return _answer(FoundChunks(**_fields(found, request)))
+    return _answer(FoundChunks(**_fields(found, request)), request.max_characters)
 
 
 @tool("query", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=budget.DEFAULT)
 def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
     """Find passages as find_chunks does, and name the model."""
     found = _search(request, request.text, backends, context)
-    return _answer(DensePassages(**_fields(found, request), model=found.model))
+    return _answer(DensePassages(**_fields(found, request), model=found.model), request.max_characters)
 
 
 @tool(
@@ -136,7 +149,7 @@ def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) 
     """
     found = _search(request, request.text or request.query, backends, context, hybrid=True)
     names = {"hybrid_enabled": True, "dense_model": found.model, "sparse_model": SPARSE_MODEL, "fusion": FUSION}
-    return _answer(HybridPassages(**_fields(found, request) | names))
+    return _answer(HybridPassages(**_fields(found, request) | names), request.max_characters)
 
 
 @tool(
@@ -249,11 +262,11 @@ def _url(work: Work, pmid: str | None) -> str | None:
     return work.url or (doi_page(work.doi) if work.doi else None) or (pubmed_page(pmid) if pmid else None)
 
 
-def _answer(answer: Passages) -> Passages:
+def _answer(answer: Passages, most: int) -> Passages:
     """The answer within its length."""
 
     def without(rest: Sequence[Any]) -> dict[str, Any]:
-        more = f"{len(rest)} more passages did not fit in the answer; lower top_k, or ask for no full text"
+        more = f"{len(rest)} more passages did not fit in the answer; raise max_characters, or ask for no full text"
         return {**_fewer(answer.count, rest), "warnings": [*answer.warnings, more]}
 
-    return budget.within(answer, "items", budget.DEFAULT, without)
+    return budget.within(answer, "items", most, without)

@@ -10,6 +10,7 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import projects as ports
 from bio_mcp.schemas import unpublished
 from bio_mcp.tool import Request, Response
+from bio_mcp.tools.budget import DEFAULT, Cursor, MaxCharacters
 from bio_mcp.tools.families import ProjectId
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
@@ -19,8 +20,10 @@ MOST_SAMPLES = 5
 Word = Annotated[str, Field(max_length=500, json_schema_extra=unpublished)]
 
 
-class NoArguments(Request):
-    """No arguments."""
+class Projects(Request):
+    """Where in the list to begin."""
+
+    cursor: Cursor = _ABSENT
 
 
 class Inspection(Request):
@@ -63,6 +66,7 @@ class ProjectSearch(Request):
     projects: list[ProjectId] = Field(
         default_factory=list, max_length=MOST_PROJECTS - 1, description="search these too"
     )
+    max_characters: MaxCharacters = DEFAULT
 
 
 class ChunkQuestion(ProjectSearch):
@@ -104,11 +108,12 @@ class ListedProject(Response):
 
 
 class ProjectList(Response):
-    """Projects, by id. `left_out` counts those that did not fit."""
+    """Projects, by id. `left_out` counts those that did not fit, which `next_cursor` goes on with."""
 
     projects: list[ListedProject]
     count: int = Field(ge=0)
     left_out: int = 0
+    next_cursor: str | None = None
 
 
 class Indexes(Response):

@@ -83,6 +83,7 @@ class RelateArticles(Request):
         default=["ris"], description="of citation_formats; moreStyles has vancouver, csl_json"
     )
     moreStyles: list[Literal["vancouver", "csl_json"]] = Field(default=_ABSENT)
+    maxCharacters: budget.MaxCharacters = budget.DEFAULT
 
 
 class ArticleRelations(Response):
@@ -188,7 +189,6 @@ def fetch_details(request: FetchArticles, backends: Backends, context: Context) 
     command="pubmed related",
     timeout=TIMEOUT_S,
     open_world=True,
-    in_default_list=True,
     longest=budget.DEFAULT,
 )
 def relate(request: RelateArticles, backends: Backends, context: Context) -> ArticleRelations:
@@ -213,7 +213,7 @@ def relate(request: RelateArticles, backends: Backends, context: Context) -> Art
         reasons=list(result.reasons),
         warnings=[*result.warnings, *_not_cited(request)],
     )
-    return budget.within(answer, "relatedArticles", budget.DEFAULT, partial(_fewer, answer))
+    return budget.within(answer, "relatedArticles", request.maxCharacters, partial(_fewer, answer))
 
 
 def _not_cited(request: RelateArticles) -> list[str]:
@@ -225,7 +225,7 @@ def _not_cited(request: RelateArticles) -> list[str]:
 
 
 def _fewer(answer: ArticleRelations, rest: Sequence[RelatedArticle]) -> dict[str, Any]:
-    short = budget.partial(answer.reasons, rest, "ask for fewer")
+    short = budget.partial(answer.reasons, rest, "raise maxCharacters")
     return {"retrievedCount": len(answer.relatedArticles) - len(rest), **short}
 
 
