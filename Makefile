@@ -51,7 +51,7 @@ run: setup ## serve a few hundred PubMed records over MCP on http://127.0.0.1:30
 test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --ignore=tests/all --ignore=tests/live
 
-test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed .cache/manifests/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
+test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed .cache/manifests/.installed .cache/asreview/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
 	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
 
@@ -211,6 +211,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) $(UPGRADE) requirements/checkov.in -o requirements/checkov.txt
 	$(LOCK) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
 	$(LOCK) $(UPGRADE) requirements/manifests.in -o requirements/manifests.txt
+	$(LOCK) $(UPGRADE) requirements/asreview.in -o requirements/asreview.txt
 	$(LOCK_LAYER) layers/common/requirements.in --excludes layers/common/excluded.in \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt

@@ -2,7 +2,7 @@
 
 from bio_mcp.doors.console.pages import CONSOLE, Page
 from bio_mcp.ports import Backends
-from bio_mcp.syncing.news import latest_news
+from bio_mcp.syncing.news import NewsItem, latest_news
 from bio_mcp.tool import Response, resource
 from bio_mcp.tools.news import News, news_of
 
@@ -28,10 +28,15 @@ def news_page(backends: Backends, query_key: str = "") -> NewsPageShown:
     return NewsPageShown(
         queries=queries,
         query_key=query_key,
-        news=[news_of(each) for each in page.items] if page else [],
+        news=[_shown(each) for each in page.items] if page else [],
         more=page.more if page else False,
         warnings=page.warnings if page else [],
     )
+
+
+def _shown(item: NewsItem) -> News:
+    """The item with every field, also those that an answer leaves out."""
+    return News(**news_of(item).model_dump())
 
 
 PAGE = Page("/news", "news.html", news_page, "News", takes=("query_key",))
