@@ -21,6 +21,7 @@ from tests.doors.console.busy import add_everything
 from tests.doors.console.pages import Page, browser
 from tests.doors.test_front_door import Functions
 from tests.sample_corpus import articles
+from tests.sample_job import QUERY
 from tests.sample_project import PROJECT
 from tests.touched_ports import Recorder, small_corpus
 
@@ -112,7 +113,15 @@ def test_the_function_is_given_what_the_pages_read_and_nothing_else(busy):
     recorder = Recorder(busy)
     client = browser(recorder)
     [sync, *_] = busy.jobs.newest("sync", 1)
-    pages = ["/", f"/papers/{changed.pmid}", "/corpora", "/syncs", f"/syncs/{sync.job_id}", "/projects"]
+    pages = [
+        "/",
+        f"/news?query_key={QUERY}",
+        f"/papers/{changed.pmid}",
+        "/corpora",
+        "/syncs",
+        f"/syncs/{sync.job_id}",
+        "/projects",
+    ]
     pages += [f"/projects/{PROJECT}", "/evaluation"]
     answers = [client.get(path) for path in pages]
     reports = [each for each in Page(answers[-1]).links if each.startswith("/evaluation/reports/")]
