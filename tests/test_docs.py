@@ -59,7 +59,7 @@ def test_every_setting_is_described_and_no_default_names_this_machine():
 
 
 def test_every_tool_has_a_command_on_its_page():
-    named = re.findall(r"^\| `(\w+)` \| .* \| `(bio-mcp [\w ]+)` \|$", GENERATED["docs/tools.md"], re.MULTILINE)
+    named = re.findall(r"^\| `(\w+)` \| .* \| `(bio-mcp [\w -]+)` \|$", GENERATED["docs/tools.md"], re.MULTILINE)
     assert dict(named) == {
         each.portable_name: f"bio-mcp {each.command or f'call {each.portable_name}'}" for each in TOOLS.values()
     }

@@ -93,8 +93,8 @@ def matcher(field: Field, phrase: str) -> Callable[[Record], bool]:
     if field.how == "words":
         return lambda record: sought in words_of(record, field)
     if field.name.startswith("Author"):
-        return lambda record: any(normalised(name).startswith(sought.rstrip()) for name in field.reads(record))
-    return lambda record: any(normalised(value) == sought for value in field.reads(record))
+        return lambda record: any(name.startswith(sought.rstrip()) for name in words_of(record, field).split("|"))
+    return lambda record: sought in words_of(record, field).split("|")
 
 
 def words_of(record: Record, field: Field) -> str:

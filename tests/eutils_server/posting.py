@@ -63,10 +63,11 @@ def ecitmatch(ncbi: Ncbi, params: Params) -> Answer:
 def _match(catalogue: Catalogue, line: str) -> str:
     journal, year, volume, page, author, *_ = [*line.split("|"), "", "", "", "", ""]
     in_journal = matcher(field_of("ta") or ALL, journal)
-    if not catalogue.matching(("Journal", journal.lower()), in_journal):
+    pmids = catalogue.matching(("Journal", journal.lower()), in_journal)
+    if not pmids:
         return "NOT_FOUND;INVALID_JOURNAL"
     found = [
-        record for record in catalogue.visible.values() if in_journal(record) and _fits(record, year, volume, page)
+        record for pmid in sorted(pmids) if (record := catalogue.visible[pmid]) and _fits(record, year, volume, page)
     ]
     found = [record for record in found if not author or normalised(author).strip() in words_of(record, ALL)]
     if not found:

@@ -7,9 +7,11 @@ the entry date (EDAT), `medline` the MeSH date (MHDA, which equals EDAT until th
 
 import html
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from unicodedata import combining
 
 from tests.eutils_server import days
 
@@ -27,8 +29,9 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 
 def normalised(text: str) -> str:
-    """Words in lower case, each with a space before and after, so that ` a b ` in it finds a phrase."""
-    return _NOT_WORD.sub(" ", f" {text.lower()} ")
+    """Words in lower case without accents, each with a space before and after, so that ` a b ` in it finds a phrase."""
+    plain = text if text.isascii() else "".join(c for c in unicodedata.normalize("NFD", text) if not combining(c))
+    return _NOT_WORD.sub(" ", f" {plain.lower()} ")
 
 
 def plain(markup: str) -> str:

@@ -49,6 +49,7 @@ MUCH = {
     "getBookRecord": [{"id": BOOK.pmid}],
     "lookupMeshTerms": [{"term": "statins", "maxResults": 50}],
     "matchCitations": [{"citations": [{"title": "statins"}] * 50}],
+    "checkBibliography": [{"items": [{"title": f"{n} {LONG[::-1]}", "PMID": str(n)} for n in range(100, 140)]}],
     "convertArticleIds": [{"ids": [f"10.1/{n}{'x' * 480}" for n in range(200)]}],
     "getFullText": [{"id": "PMC1"}, {"id": "PMC1", "maxCharacters": 50_000}],
     "searchEuropePmc": [{"query": "statins", "maxResults": 100, "includeAbstracts": True}],

@@ -13,6 +13,7 @@ from bio_mcp.ingesting import run as ingesting
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
+from bio_mcp.querying.references import run as references
 from bio_mcp.syncing import delta as syncing
 from bio_mcp.syncing.planning import KIND as SYNC
 from bio_mcp.syncing.stopping import cancel
@@ -25,6 +26,7 @@ CALLS: Mapping[str, Callable[[Job], dict[str, Any]]] = {
     extracting.KIND: partial(ingesting.continuation, ingesting.BATCH_TOOL),
     evaluating.KIND: evaluating.continuation,
     exporting.KIND: exporting.continuation,
+    references.KIND: references.continuation,
 }
 
 

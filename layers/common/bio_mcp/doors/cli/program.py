@@ -42,6 +42,7 @@ COMMANDS = {
     "news": ("news", "Show what became of the papers of a followed query."),
     "export": ("exporting", "Write papers to a file for a reference manager or a spreadsheet."),
     "pubmed": ("pubmed", "Search PubMed itself; show, relate and cite its records."),
+    "check-refs": ("checking_references", "Check the references of a manuscript: wrong, invented, retracted."),
     "lookup": ("lookup", "Look up headings, ids, references, full text and books at NCBI."),
     "ingest": ("ingesting", "Read documents into a project."),
     "projects": ("projects", "Make, list, search and delete libraries of your own documents."),

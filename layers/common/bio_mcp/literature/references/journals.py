@@ -1,0 +1,56 @@
+"""Whether two names of journals can be one: full, abbreviated by any rule, or by initials."""
+
+import re
+
+from bio_mcp.literature.records import Journal
+from bio_mcp.literature.references.words import alike, words_of
+
+_SMALL = frozenset(
+    "of the and in for on de la le les des du et der die das und fur e di del y do da a an to von van i".split()
+)
+_PLACE = re.compile(r"\s*\([^()]*\)")
+_KNOWN = {"pnas": "proceedings national academy sciences united states america", "nejm": "new england journal medicine"}
+
+
+def same_journal(stated: str, journal: Journal | None) -> bool | None:
+    """Whether `stated` can name the journal; None where either side has no name.
+
+    Abbreviations compare by the beginnings of words, in order; places in brackets and subtitles do not count.
+    """
+    ours = _words(stated)
+    names = (journal.title, journal.iso_abbreviation, journal.medline_abbreviation) if journal else ()
+    printed = [words for name in names if name and (words := _words(name))]
+    if not ours or not printed:
+        return None
+    return any(_can_be(ours, theirs) or _can_be(theirs, ours) for theirs in printed) or _initials(ours, printed)
+
+
+def _words(name: str) -> list[str]:
+    bare = _PLACE.sub("", name).partition(" : ")[0].partition("=")[0]
+    words = [word for word in words_of(bare) if word not in _SMALL]
+    return _KNOWN.get(words[0], words[0]).split() if len(words) == 1 else words
+
+
+def _can_be(short: list[str], long: list[str]) -> bool:
+    """Whether each word of `short` begins, or shortens, a word of `long`, in order and from its first."""
+    at = 0
+    for place, word in enumerate(short):
+        found = next((i for i in range(at, len(long)) if _shortens(word, long[i])), None)
+        if found is None or (place == 0 and found != 0):
+            return False
+        at = found + 1
+    return len(short) > 1 or len(long) <= 2 or at == len(long)
+
+
+def _shortens(word: str, whole: str) -> bool:
+    if whole.startswith(word) or alike(word, whole):
+        return True
+    letters = iter(whole)
+    return word[0] == whole[0] and len(word) > 2 and word[-1] in whole and all(letter in letters for letter in word)
+
+
+def _initials(ours: list[str], printed: list[list[str]]) -> bool:
+    """`JACC` or `AJNR`: the initials of a name, or a name that itself begins with them."""
+    if len(ours) != 1 or len(ours[0]) < 3:
+        return False
+    return any(theirs[0] == ours[0] or "".join(each[0] for each in theirs).startswith(ours[0]) for theirs in printed)

@@ -1,0 +1,80 @@
+"""Whether two titles are one."""
+
+from collections.abc import Sequence
+
+from bio_mcp.literature.references.words import SMALL, aligned, alike, words_of
+
+LEAST = 0.8  # share of the words of both that must be the same, where none is exchanged for another
+_WHOLE = 4  # words of a title whose subtitle may be left out
+_MOST = 80  # words of a title that are compared
+_TRIED = 20  # places in a text where a title may begin
+_MARKS = ("retracted article", "retracted", "withdrawn", "correction to", "correction", "expression of concern")
+
+
+def same_title(stated: str, printed: str) -> bool | None:
+    """Whether they are one title; None where either has no words.
+
+    Accents, case, punctuation, Greek letters and a mistyped letter do not count. A subtitle may be left out. Titles
+    that have another word in one place are not the same.
+    """
+    ours, theirs = (_unmarked(words_of(each)[:_MOST]) for each in (stated, printed))
+    if not ours or not theirs:
+        return None
+    return _agree(ours, theirs)
+
+
+def contains_title(text: str, printed: str) -> bool | None:
+    """Whether running text has the title in it, by the same rules; None where the title is too short to look for."""
+    whole, title = words_of(text), _unmarked(words_of(printed)[:_MOST])
+    if len(title) < _WHOLE:
+        return f" {' '.join(title)} " in f" {' '.join(whole)} " or None if title else None
+    if len(set(whole) & set(title)) < LEAST / 2 * len(set(title)):
+        return False
+    places = [place for place, word in enumerate(whole) if word in title[:3]][:_TRIED]
+    windows = (whole[at : at + _reach(whole[at:], title)] for at in places)
+    return any(_has_edges(each, title) and _agree_whole(each, title) for each in windows)
+
+
+def _reach(words: Sequence[str], title: Sequence[str]) -> int:
+    """How many of `words` the title takes: up to the last place, near its length, of one of its last words."""
+    most = min(len(words), len(title) + len(title) // 4 + 2)
+    ends = [place + 1 for place in range(most) if words[place] in title[-3:]]
+    return min(ends, key=lambda end: abs(end - len(title)), default=0)
+
+
+def _has_edges(words: Sequence[str], title: Sequence[str]) -> bool:
+    """Whether the first and the last word that count are the title's: beside them stands other text."""
+    ours, theirs = ([word for word in side if word not in SMALL] for side in (words, title))
+    return bool(ours and theirs) and all(
+        alike(ours[at], theirs[at]) or _runs_on(ours[at], theirs[at]) for at in (0, -1)
+    )
+
+
+def _runs_on(one: str, other: str) -> bool:
+    """Whether one word may be a part of the other, which is written in one."""
+    return len(one) > 1 and len(other) > 1 and (one in other or other in one)
+
+
+def _agree(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    cut = len(ours) if _WHOLE <= len(ours) < len(theirs) else 0
+    return bool(cut and _agree_whole(ours, theirs[:cut])) or _agree_whole(ours, theirs)
+
+
+def _agree_whole(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    if len(set(ours) & set(theirs)) < LEAST / 2 * min(len(set(ours)), len(set(theirs))):
+        return False
+    different = 0
+    for left, right in aligned(ours, theirs):
+        counted = [[word for word in side if word not in SMALL] for side in (left, right)]
+        if all(counted):
+            return False
+        different += max(map(len, counted))
+    return different <= (1 - LEAST) * max(len(ours), len(theirs))
+
+
+def _unmarked(words: list[str]) -> list[str]:
+    """The words without what NLM and publishers put before the title of a retracted paper."""
+    for mark in _MARKS:
+        if words[: len(mark.split())] == mark.split():
+            return words[len(mark.split()) :]
+    return words

@@ -1,0 +1,180 @@
+"""Word documents (.docx) to references.
+
+They are the works that Zotero, Mendeley, EndNote or Word itself put into the document, or else the paragraphs below its
+heading "References".
+"""
+
+import base64
+import binascii
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lxml import etree
+
+from bio_mcp.errors import InvalidInput, UnreadableDocument
+from bio_mcp.literature.references.csl import works_of
+from bio_mcp.literature.references.endnote import read_endnote
+from bio_mcp.literature.references.plain import read_plain
+from bio_mcp.literature.references.works import CitedWork, refuse_too_many, work
+
+LARGEST_PART = 64 << 20  # bytes of XML, unpacked
+MOST_PARTS = 200
+DAMAGED = "the Word document is damaged, encrypted or too large; save it again as .docx"
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_SOURCES = "{http://schemas.openxmlformats.org/officeDocument/2006/bibliography}"
+_CSL = re.compile(r"CSL_CITATION\s*(\{.*)", re.DOTALL)
+_ENDNOTE = re.compile(r"<EndNote>.*?</EndNote>", re.DOTALL)
+_MENDELEY = "MENDELEY_CITATION_v3_"
+_HEADING = re.compile(
+    r"^\W*(?:\d+\.?\s)?(?:references|bibliography|literature cited|works cited|reference list)\W*$", re.IGNORECASE
+)
+
+
+def read_docx(content: bytes) -> list[CitedWork]:
+    """The references of the document, each once. Raises `UnreadableDocument`, and `InvalidInput` where it has none."""
+    parts = _parts(content)
+    body = _parsed(parts.get("word/document.xml", b""))
+    works = [*_cited(body), *_of_sources(parts)]
+    if not works:
+        works = _printed(body)
+    refuse_too_many(len(works))
+    if not works:
+        raise InvalidInput(
+            'no references found: no fields of a reference manager, and no heading "References" with a list'
+        )
+    return works
+
+
+def _parts(content: bytes) -> dict[str, bytes]:
+    """The document and its custom parts. Nothing else is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            wanted = [
+                each
+                for each in archive.infolist()
+                if re.fullmatch(r"word/document\.xml|customXml/item\d+\.xml", each.filename)
+            ]
+            if len(wanted) > MOST_PARTS or sum(each.file_size for each in wanted) > LARGEST_PART:
+                raise UnreadableDocument(DAMAGED)
+            return {each.filename: _unpacked(archive, each) for each in wanted}
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
+        raise UnreadableDocument(DAMAGED) from None
+
+
+def _unpacked(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """The part, which may claim to be smaller than it is."""
+    with archive.open(part) as opened:
+        content = opened.read(LARGEST_PART + 1)
+    if len(content) > LARGEST_PART or b"<!DOCTYPE" in content[: 1 << 16].replace(b"\0", b""):
+        raise UnreadableDocument(DAMAGED)
+    return content
+
+
+def _parsed(xml: bytes) -> etree._Element:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    try:
+        return etree.fromstring(xml, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        raise UnreadableDocument(DAMAGED) from None
+
+
+def _cited(body: etree._Element) -> list[CitedWork]:
+    """The works of citation fields, in the order of their first citation."""
+    items: dict[str, dict[str, Any]] = {}
+    endnote: dict[str, CitedWork] = {}
+    for field in (*_fields(body), *_controls(body)):
+        for item in _csl_items(field):
+            items.setdefault(str(item.get("DOI") or item.get("id") or item.get("title")), item)
+        for found in _ENDNOTE.findall(field):
+            for each in read_endnote(found):
+                endnote.setdefault(each.key or each.title, each)
+    return [*works_of(items.values()), *endnote.values()]
+
+
+def _fields(body: etree._Element) -> Iterator[str]:
+    """The instructions of each field: all text between its beginning and its result, and data that is stored beside."""
+    pieces: list[str] = []
+    for each in body.iter(f"{_WORD}instrText", f"{_WORD}fldChar", f"{_WORD}fldSimple", f"{_WORD}fldData"):
+        node = each
+        if node.tag == f"{_WORD}instrText":
+            pieces.append(node.text or "")
+        elif node.tag == f"{_WORD}fldSimple":
+            yield node.get(f"{_WORD}instr", "")
+        elif node.tag == f"{_WORD}fldData":
+            yield _decoded(node.text or "")
+        elif pieces and node.get(f"{_WORD}fldCharType") != "begin":
+            yield "".join(pieces)
+            pieces = []
+
+
+def _controls(body: etree._Element) -> Iterator[str]:
+    """The citations that Mendeley Cite stores in content controls."""
+    for each in body.iter(f"{_WORD}tag"):
+        value = each.get(f"{_WORD}val", "")
+        if value.startswith(_MENDELEY):
+            yield f"CSL_CITATION {_decoded(value.removeprefix(_MENDELEY))}"
+
+
+def _decoded(encoded: str) -> str:
+    """Base64 as text; "" for what is none."""
+    try:
+        return base64.b64decode("".join(encoded.split()) + "==").decode("utf-8", "replace").replace("\0", "")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _csl_items(field: str) -> Iterable[dict[str, Any]]:
+    found = _CSL.search(field)
+    if not found:
+        return ()
+    try:
+        citation, _ = json.JSONDecoder().raw_decode(found[1])
+    except (ValueError, RecursionError):
+        return ()
+    cited = citation.get("citationItems") if isinstance(citation, dict) else None
+    data = [each.get("itemData") for each in cited if isinstance(each, dict)] if isinstance(cited, list) else []
+    return [each for each in data if isinstance(each, dict)]
+
+
+def _of_sources(parts: dict[str, bytes]) -> list[CitedWork]:
+    """The sources of Word's own bibliography."""
+    roots = [
+        _parsed(xml) for name, xml in sorted(parts.items()) if name.startswith("customXml/") and b"bibliography" in xml
+    ]
+    return [_source(each) for root in roots for each in root.iter(f"{_SOURCES}Source")]
+
+
+def _source(source: etree._Element) -> CitedWork:
+    def text(name: str) -> str:
+        return source.findtext(f"{_SOURCES}{name}") or ""
+
+    people = [
+        ", ".join(filter(None, (person.findtext(f"{_SOURCES}Last"), person.findtext(f"{_SOURCES}First"))))
+        for person in source.iter(f"{_SOURCES}Person")
+    ]
+    kind = text("SourceType")
+    return work(
+        title=text("Title"), authors=people, journal=text("JournalName"), year=text("Year"), volume=text("Volume"),
+        issue=text("Issue"), pages=text("Pages"), doi=text("DOI") or text("StandardNumber"), key=text("Tag"),
+        kind="article" if kind in ("JournalArticle", "ArticleInAPeriodical", "") else "other",
+    )  # fmt: skip
+
+
+def _printed(body: etree._Element) -> list[CitedWork]:
+    """The paragraphs below the last heading of a list of references."""
+    lines = [" ".join("".join(_texts(paragraph)).split()) for paragraph in body.iter(f"{_WORD}p")]
+    headings = [place for place, line in enumerate(lines) if _HEADING.match(line)]
+    return read_plain("\n\n".join(lines[headings[-1] :])) if headings else []
+
+
+def _texts(paragraph: etree._Element) -> Iterator[str]:
+    """The text that is shown: what is deleted as a tracked change is left out."""
+    for each in paragraph.iter(f"{_WORD}t", f"{_WORD}tab", f"{_WORD}br", f"{_WORD}noBreakHyphen"):
+        names = {f"{_WORD}t": each.text or "", f"{_WORD}noBreakHyphen": "-"}
+        if next(each.iterancestors(f"{_WORD}del"), None) is None:
+            yield names.get(str(each.tag), " ")

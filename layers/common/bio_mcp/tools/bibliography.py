@@ -1,0 +1,138 @@
+"""Check the references of a manuscript."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.references.reading import Format, read_references
+from bio_mcp.ports import Backends
+from bio_mcp.querying.references.run import TOOL, Report, check_list, continued
+from bio_mcp.querying.references.verdicts import Verdict
+from bio_mcp.syncing.jobs import Share
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools import budget
+from bio_mcp.tools.families import REVIEW
+
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+TIMEOUT_S = 27
+MOST = 500  # references of one list
+LONGEST = 300_000  # characters of it
+SHOWN = 500  # characters of a reference, of a title and of what differs
+
+
+class BibliographyQuestion(Request):
+    """The references, or the job that checks them."""
+
+    text: str = Field(
+        default=_ABSENT, max_length=LONGEST, description="BibTeX, RIS, NBIB, CSL-JSON or plain text, one a line"
+    )
+    items: list[dict[str, Any]] = Field(default=_ABSENT, max_length=MOST, description="or CSL-JSON items")
+    format: Format = Field(default=_ABSENT, description="if not recognized")
+    start: int = Field(default=0, ge=0, description="`next` of a cut answer")
+    job_id: str = Field(default=_ABSENT, min_length=1, max_length=200)
+
+
+class FieldDifference(Response):
+    """What a reference states, and what the record has."""
+
+    field: str
+    stated: str
+    true: str
+
+
+class CheckedReference(Response):
+    """The verdict on a reference; `position` counts from 1."""
+
+    position: int
+    verdict: Verdict
+    reference: str
+    key: str | None = None
+    line: int | None = None
+    pmid: str | None = None
+    doi: str | None = None
+    title: str | None = None
+    retraction: str | None = Field(default=None, description="retracted, concern, corrected or notice")
+    agrees: list[str] = Field(default_factory=list)
+    differs: list[FieldDifference] = Field(default_factory=list)
+    reason: str | None = None
+
+
+class CheckedBibliography(Response):
+    """Verdicts in the order of the list; `counts` is of all of them."""
+
+    references: list[CheckedReference]
+    counts: dict[str, int]
+    status: Literal["complete", "partial"] = "complete"
+    reasons: list[str] = Field(default_factory=list)
+    state: str = Field(default="complete", description="complete, continues, running, incomplete or cancelled")
+    job_id: str | None = None
+    next: int | None = None
+
+
+@tool(
+    TOOL,
+    family=REVIEW,
+    scope="live",
+    command="check-refs",
+    timeout=TIMEOUT_S,
+    open_world=True,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    also_uses=("jobs.get", "jobs.latest", "jobs.put", "jobs.is_cancelled", "leases.acquire", "leases.release"),
+    beyond="invented, wrong and retracted references of a manuscript",
+)
+def check_bibliography(request: BibliographyQuestion, backends: Backends, context: Context) -> CheckedBibliography:
+    """Check references against PubMed: found, doubtful (what differs), retracted, not_found; unknown is not not_found.
+
+    More than 40 are a job: call again with its job_id until state is complete.
+    """
+    share = Share(backends, context.deadline, context.progress, context.unattended)
+    report = continued(request.job_id, share) if request.job_id else check_list(_works(request), share)
+    return _answer(report, request.start)
+
+
+def _works(request: BibliographyQuestion) -> list[Any]:
+    given = [each for each in (request.text, request.items) if each]
+    if len(given) != 1:
+        raise InvalidInput("give either text or items, or the job_id of a list that is being checked")
+    works = (
+        read_references(json.dumps(request.items), "csl-json")
+        if request.items
+        else read_references(request.text, request.format)
+    )
+    if len(works) > MOST:
+        raise InvalidInput(f"{len(works)} references; {MOST} are the most of one call: split the list")
+    return works
+
+
+def _answer(report: Report, start: int) -> CheckedBibliography:
+    rows = [_shown(row, place) for place, row in enumerate(report.rows, 1)][start:]
+    job: dict[str, Any] = {"job_id": report.job_id} if report.job_id else {}
+    unknown = any(row["verdict"] == "unknown" for row in report.rows)
+    answer = CheckedBibliography(
+        references=rows,
+        counts=dict(sorted(Counter(row["verdict"] for row in report.rows).items())),
+        status="partial" if report.reasons or unknown or report.state != "complete" else "complete",
+        reasons=report.reasons,
+        state=report.state,
+        **job,
+    )
+    return budget.within(answer, "references", budget.DEFAULT, lambda rest: _cut(report, rest))
+
+
+def _cut(report: Report, rest: Sequence[Any]) -> dict[str, Any]:
+    following = rest[0].position - 1 if rest else 0
+    return {**budget.partial(report.reasons, rest, f"ask for the others with start: {following}"), "next": following}
+
+
+def _shown(row: dict[str, Any], position: int) -> CheckedReference:
+    """A row without what it does not have."""
+    retraction = row["retraction"] if row["retraction"] not in ("clear", "unknown") else None
+    texts = {name: row[name][:SHOWN] for name in ("reference", "title") if row[name]}
+    differs = [{name: text[:SHOWN] for name, text in each.items()} for each in row["differs"]]
+    fields = {**row, **texts, "differs": differs, "retraction": retraction, "position": position}
+    return CheckedReference(**{name: value for name, value in fields.items() if value})
