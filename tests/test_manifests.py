@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from bio_mcp.doors.mcp.card import DESCRIPTION
 from bio_mcp.doors.mcp.listing import META
 from bio_mcp.settings import Settings
 from scripts.distribution import PROJECT, bundle
+from scripts.image import LOCK
 from scripts.sbom import NAME, bill_of
 
 ROOT = Path(__file__).parents[1]
@@ -108,3 +110,16 @@ def test_the_image_says_which_server_it_is_and_looks_after_its_health():
     assert f'io.modelcontextprotocol.server.name="{SERVER["name"]}"' in RECIPE
     assert "HEALTHCHECK" in RECIPE
     assert "/ready" in (ROOT / "container/health").read_text()
+
+
+def test_the_image_holds_what_a_laptop_has_and_reaches_an_index_of_a_team():
+    locked = set(re.findall(r"^([\w.-]+)==", LOCK.read_text(), re.MULTILINE))
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert {re.match(r"[\w.-]+", each)[0].lower() for each in declared} <= locked
+    assert {"opensearch-py", "boto3"} <= locked
+
+
+def test_everything_that_the_image_copies_is_laid_out():
+    copied = {name for line in re.findall(r"^COPY (.*) \S+$", RECIPE, re.MULTILINE) for name in line.split()}
+    assert copied == {"opt", "bio-mcp", "health"}
+    assert all((ROOT / "container" / name).stat().st_mode & 0o111 for name in copied - {"opt"})

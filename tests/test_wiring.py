@@ -12,6 +12,8 @@ from moto import mock_aws
 from bio_mcp import dialects, wiring
 from bio_mcp.adapters.aws.clients import client
 from bio_mcp.adapters.aws.inspection import KEYS
+from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
+from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.call import call, envelope
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import Misconfigured
@@ -192,3 +194,12 @@ def test_a_tool_whose_function_lacks_a_setting_says_so_and_not_that_its_argument
     assert isinstance(outcome.failure, Misconfigured)
     assert outcome.body["error"]["code"] == "UNKNOWN"
     assert "BIO_MCP_TABLE_DOCUMENTS is not set" in outcome.body["error"]["message"]
+
+
+def test_an_embedded_corpus_has_its_index_where_the_settings_name_one(tmp_path):
+    named = Settings(home=tmp_path, opensearch_url="http://127.0.0.1:9", opensearch_service="none")
+    with closing(Embedded(named)) as backends:
+        assert isinstance(backends.passages, OpenSearchPassages)
+        assert isinstance(backends.collections, OpenSearchCollections)
+        with backends.scratch("set") as scratch:
+            assert not isinstance(scratch.passages, OpenSearchPassages)  # what is evaluated is thrown away

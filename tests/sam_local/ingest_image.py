@@ -30,13 +30,13 @@ def ensure(env: Mapping[str, str]) -> str:
     """Build the image of what `sam build` made last; gives its name. Raises `Unusable`."""
     lay_out(BUILT, ARCH, CONTEXT)
     try:
-        build(CONTEXT, ARCH, NAME, ["--quiet", "--network", "host", "--build-arg", f"BASE={_base(env)}"], env)
+        build(CONTEXT, ARCH, NAME, ["--quiet", "--network", "host", "--build-arg", f"BASE={base(env)}"], env)
     except subprocess.CalledProcessError as problem:
         raise Unusable(f"the image of the function that ingests cannot be built: {problem}") from None
     return NAME
 
 
-def _base(env: Mapping[str, str]) -> str:
+def base(env: Mapping[str, str]) -> str:
     """The image that the recipe starts from, or what stands in for it."""
     if run(env, "docker", "images", "--quiet", STAND_IN).strip():
         return STAND_IN
