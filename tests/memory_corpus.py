@@ -95,6 +95,7 @@ class Corpus:
     answer_tau = 0.5
     language_model = None
     multilingual = None
+    reranker = None
 
     def __init__(self, *articles, embeddings=None):
         self.embeddings = embeddings or WordVectors()

@@ -101,7 +101,7 @@ THIRD_PARTIES = {
     "onnx": {"adapters.embedders"},
     "onnxruntime": {"adapters.embedders"},
     "sentence_transformers": {"adapters.embedders"},
-    "tokenizers": {"adapters.embedders"},
+    "tokenizers": {"adapters.embedders", "adapters.rerankers"},
     "torch": {"adapters.embedders"},
     "boto3": {"adapters.aws"},
     "botocore": {"adapters.aws", "adapters.opensearch"},

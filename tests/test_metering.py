@@ -9,7 +9,7 @@ import pytest
 
 from bio_mcp.adapters.embedded.budgets import FILE, SqliteBudgets
 from bio_mcp.adapters.language_models.prompt import INSTRUCTIONS, MOST_TOKENS
-from bio_mcp.adapters.metered import MeteredEmbeddings, MeteredLanguageModel, MeteredTurns
+from bio_mcp.adapters.metered import MeteredEmbeddings, MeteredLanguageModel, MeteredReranker, MeteredTurns
 from bio_mcp.answering.writing import write
 from bio_mcp.call import call, read
 from bio_mcp.callers import ANONYMOUS, Caller
@@ -184,6 +184,20 @@ def test_each_embedded_text_counts(budgets):
     assert of_ada.left["embeddings"].left == 2
     assert refused.value.retry_after_s == pytest.approx(DAY - 60.25)
     assert model.embedded == 6
+
+
+def test_each_passage_that_a_reranker_reads_counts_as_an_embedded_text(budgets):
+    class Lengths:
+        fingerprint = "lengths"
+
+        def scores(self, _question, passages, _deadline):
+            return [len(each) for each in passages]
+
+    reranker = MeteredReranker(Lengths())
+    with metered(meter(ADA, over(budgets, {"embeddings": 5}))):
+        assert reranker.scores("?", ["a", "bb", "ccc"], NEVER) == [1, 2, 3]
+        with pytest.raises(BudgetSpent):
+            reranker.scores("?", ["a", "bb", "ccc"], NEVER)
 
 
 def test_more_than_a_whole_budget_is_never_worth_trying_again(budgets):

@@ -63,8 +63,8 @@ PORTS = {
 }
 """Port -> a setting without which it cannot be made."""
 ANYWHERE = (
-    "embeddings", "language_model", "multilingual", "parser", "sources", "zotero", "chunk_namespace", "answer_tau",
-    "sync_max_records",
+    "embeddings", "language_model", "reranker", "multilingual", "parser", "sources", "zotero", "chunk_namespace",
+    "answer_tau", "sync_max_records",
 )  # fmt: skip
 """Those that need no service of AWS."""
 

@@ -4,6 +4,7 @@ import pytest
 
 from bio_mcp.adapters.embedders.installed import GRAPH
 from tests.adapters.embedders.tiny_model import published
+from tests.adapters.rerankers.tiny_reranker import published as reranker
 
 
 @pytest.fixture
@@ -54,6 +55,17 @@ def test_a_folder_without_weights_is_an_error_of_one_sentence(cli, models, tmp_p
     assert ran.code == 1
     assert ran.err.startswith("error: The model cannot be read: it has no model.safetensors")
     assert not models.exists()
+
+
+def test_a_reranker_is_added_by_a_flag_and_not_measured_as_an_embedding_model(cli, models, tmp_path):
+    ran = cli("models", "add", str(reranker(tmp_path / "reader")), "--reranker", "--licence", "MIT")
+    assert ran.code == 0
+    said = " ".join(ran.shown.split())
+    assert "reader is installed, a reranker of 12 tokens" in said
+    assert "BIO_MCP_RERANKER=onnx and BIO_MCP_RERANKER_MODEL=reader" in said
+    [body] = cli("models", "list", "--json").json["installed"]
+    assert (body["name"], body["pooling"], body["licence"]) == ("reader", "pairs", "MIT")
+    assert "there are none" in cli("models", "score", "reader").err
 
 
 def test_models_are_not_added_to_a_stack_on_aws(cli, models, source):

@@ -35,7 +35,7 @@ def test_a_call_is_recorded_with_its_hashes_and_the_inputs_that_it_had(corpus):
     assert (record.tool, record.arguments, record.status) == ("rag.search", ASKED, "ok")
     assert (record.in_hash, record.out_hash) == (outcome.audit["in_hash"], outcome.audit["out_hash"])
     assert record.latency_ms == outcome.audit["latency_ms"]
-    assert record.inputs.keys() == {"code", "rules", "model"}
+    assert record.inputs.keys() == {"code", "rules", "model", "reranker"}
     assert loads(record.read).candidates == {"1", "2", "3"}
 
 

@@ -182,6 +182,31 @@ class Answers(list):
     put = list.append
 
 
+class Reversing:
+    """A reranker that prefers what came later."""
+
+    fingerprint = "reversing/1"
+
+    def scores(self, _question, passages, _deadline):
+        return [float(place) for place in range(len(passages))]
+
+
+def test_another_reranker_than_then_is_named(corpus):
+    asked(corpus)
+    assert corpus.calls.get("c1").inputs["reranker"] == "none"
+    corpus.reranker = Reversing()
+    found = replayed(corpus)
+    assert (found.as_then, found.today, found.moved) == (True, False, ("reranker",))
+
+
+def test_what_a_reranker_made_of_a_search_is_not_recorded_and_that_is_said(corpus):
+    corpus.reranker = Reversing()
+    asked(corpus)
+    found = replayed(corpus)
+    assert (found.equal, found.as_then, found.today) == (True, None, True)
+    assert "reranker" in found.because
+
+
 def test_what_a_language_model_wrote_is_recorded_so_that_only_its_answer_of_today_differs(corpus):
     corpus.language_model, corpus.answers = Model(), Answers()
     asked(corpus, writes, {})

@@ -29,4 +29,26 @@ class EmbeddingSettings(AwsSettings):
         "`bio-mcp setup --multilingual` builds, or openai:NAME, a model of that endpoint; empty: Thai is looked up "
         "word by word",
     )
+    reranker: Literal["none", "onnx", "cohere", "tei", "bedrock"] = setting(
+        "BIO_MCP_RERANKER",
+        "none",
+        "who reads the best 30 hits of a search again and orders them: none; onnx, a model that `bio-mcp models add "
+        "--reranker` installed; cohere or tei, an endpoint in the form of Cohere's and Jina's or of "
+        "text-embeddings-inference; bedrock; question and passages are sent there",
+    )
+    reranker_model: str = setting(
+        "BIO_MCP_RERANKER_MODEL", "", "its name: where it is installed, at the endpoint, or its ARN in Bedrock"
+    )
+    reranker_url: str = setting(
+        "BIO_MCP_RERANKER_URL", "", "whole address of that endpoint, such as http://host/rerank"
+    )
+    reranker_api_key: str = setting(
+        "BIO_MCP_RERANKER_API_KEY",
+        "",
+        "key for that endpoint, or its place on AWS: secretsmanager:NAME or ssm:NAME",
+        secret=True,
+    )
+    reranker_seconds: int = setting(
+        "BIO_MCP_RERANKER_SECONDS", 2, "seconds that it may take before the hits stay in the order of the search"
+    )
     threads: int = setting("BIO_MCP_THREADS", 0, "threads of the embedding model; 0: one per core")

@@ -4,7 +4,11 @@ from typing import Any
 
 import httpx
 
+from bio_mcp.deadline import Deadline
 from bio_mcp.errors import Misconfigured
+
+TRANSIENT_STATUSES = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # of requests that may succeed later
+LARGEST = 1 << 20  # bytes of an answer of a model
 
 
 def http_client(**options: Any) -> httpx.Client:
@@ -18,6 +22,17 @@ def http_client(**options: Any) -> httpx.Client:
         raise Misconfigured("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read") from None
     except (ValueError, httpx.InvalidURL):
         raise Misconfigured("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY is not the address of a proxy") from None
+
+
+def read_body(response: httpx.Response, deadline: Deadline, doing: str) -> bytes:
+    """The body. Raises `ValueError` where it is too long, `DeadlineExceeded` where it still comes when time is over."""
+    content = bytearray()
+    for part in response.iter_bytes():
+        content += part
+        deadline.check(doing)
+        if len(content) > LARGEST:
+            raise ValueError("the body is too long")
+    return bytes(content)
 
 
 def answers(url: str, timeout_s: float) -> bool:

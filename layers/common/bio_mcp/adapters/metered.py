@@ -9,6 +9,7 @@ from bio_mcp.errors import Failure
 from bio_mcp.metering import account_of_call, spend
 from bio_mcp.ports.language_models import Generated, LanguageModel
 from bio_mcp.ports.ncbi import RateLimiter
+from bio_mcp.ports.reranking import Reranker
 from bio_mcp.ports.stores import Embeddings
 
 if TYPE_CHECKING:
@@ -59,6 +60,21 @@ class MeteredEmbeddings:
     def embed_questions(self, texts: Sequence[str]) -> "Vectors":
         spend("embeddings", len(texts))
         return self._model.embed_questions(texts)
+
+
+class MeteredReranker:
+    """The port `Reranker` over another: each passage counts as an embedded text."""
+
+    def __init__(self, model: Reranker) -> None:
+        self._model = model
+
+    @property
+    def fingerprint(self) -> str:
+        return self._model.fingerprint
+
+    def scores(self, question: str, passages: Sequence[str], deadline: Deadline) -> list[float]:
+        spend("embeddings", len(passages))
+        return self._model.scores(question, passages, deadline)
 
 
 class MeteredLanguageModel:

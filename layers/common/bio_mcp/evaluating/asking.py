@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bio_mcp.answering.answers import Answer, Asked, answer
-from bio_mcp.answering.retrieving import Question, find
+from bio_mcp.answering.reranking import find_reranked
+from bio_mcp.answering.retrieving import Question
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.evaluating.outcomes import AnswerOutcome, CitedOutcome, Outcome, RankingOutcome
@@ -59,7 +60,7 @@ class Asking:
         return judged.outcome(given, self._backends)
 
     def _ranking(self, question: JudgedQuestion, near: Collection[str], corpus: Backends) -> RankingOutcome:
-        found = find(Question(question.text), corpus, self._deadline).ranked
+        found = find_reranked(Question(question.text), corpus, self._deadline).ranked
         candidates = [each.candidate for each in found]
         order = [each.pmid for each in candidates if each.retraction is not RetractionStatus.RETRACTED][:DEEPEST]
         place = {pmid: number for number, pmid in enumerate(order, 1)}

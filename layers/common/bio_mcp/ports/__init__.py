@@ -25,6 +25,7 @@ from bio_mcp.ports.notices import Notices
 from bio_mcp.ports.open_access import OpenAccess
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
+from bio_mcp.ports.reranking import Reranker
 from bio_mcp.ports.sources import Sources
 from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
 from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
@@ -172,6 +173,11 @@ class Backends(Protocol):
     @property
     def language_model(self) -> LanguageModel | None:
         """The model that writes answers; None: they are extracts."""
+        ...
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The model that orders the best hits anew; None: they stay as they are."""
         ...
 
     @property

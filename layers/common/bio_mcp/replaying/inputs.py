@@ -17,6 +17,9 @@ def inputs_of(backends: Backends, reads: Reads) -> dict[str, str]:
     inputs = {"code": _files(".py"), "rules": sha256(f"{_files('')} {tau}".encode()).hexdigest()[:16]}
     if reads.searches or "collections" in reads.elsewhere:
         inputs["model"] = backends.embeddings.fingerprint
+    if reads.searches:
+        reranker = getattr(backends, "reranker", None)
+        inputs["reranker"] = reranker.fingerprint if reranker else "none"
     if reads.generated is not None:
         model = backends.language_model
         inputs["language_model"] = model.fingerprint if model else "none"

@@ -35,6 +35,7 @@ class Recorded:
         self.multilingual = self.passages if asked_it else None
         self.projects = backends.projects if "projects" in reads.elsewhere else _NoProjects()
         self.answers = _Answers(backends)
+        self.reranker = None  # what one makes of hits is not recorded, and such a call is not read as it was then
         self.language_model = None if reads.generated is None else _LanguageModel(backends, reads.generated)
 
     def __getattr__(self, name: str) -> Any:

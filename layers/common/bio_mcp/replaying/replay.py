@@ -39,8 +39,8 @@ class Replay:
     """What came of it. `as_then` is whether the answer on the corpus of then is the recorded one, None where that
     corpus is no longer stored; `today` the same for the corpus of now.
 
-    `moved` names inputs that explain a difference: corpus, model, language_model, graph, projects, rules, code; unknown
-    where none does. `papers` has what of the corpus moved; `because` why the corpus of then cannot be read.
+    `moved` names inputs that explain a difference: corpus, model, reranker, language_model, graph, projects, rules,
+    code; unknown where none does. `papers` has what of the corpus moved; `because` why that of then cannot be read.
     """
 
     recorded: CallRecord

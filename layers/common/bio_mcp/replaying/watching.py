@@ -17,7 +17,7 @@ from bio_mcp.ports.stores import Documents, Passages
 from bio_mcp.replaying.reads import Reads, multilingual_key, passages_key, search_key, sims_of
 from bio_mcp.retrieval.passages import Candidate, Filters, PassageQuery, StoredChunk
 
-ELSEWHERE = {"collections", "project_documents", "zotero", "pubmed", "lookup", "jobs", "checkpoints"}
+ELSEWHERE = {"collections", "project_documents", "zotero", "pubmed", "lookup", "jobs", "checkpoints", "reranker"}
 
 
 class Watched:
@@ -29,7 +29,7 @@ class Watched:
 
     def __getattr__(self, name: str) -> Any:
         port = getattr(self._backends, name)
-        if name in ELSEWHERE:
+        if name in ELSEWHERE and port is not None:
             self.notes.elsewhere.add(name)
         if name == "graph" and self.notes.graph is None:
             self._note_graph(port)

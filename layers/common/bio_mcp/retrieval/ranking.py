@@ -12,7 +12,7 @@ A retracted paper's score is multiplied by `RETRACTED_FACTOR`. With the quality 
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
@@ -47,6 +47,13 @@ class Fused(NamedTuple):
         return self.semantic + self.lexical
 
 
+class Reranked(NamedTuple):
+    """What a reranker made of a document: the `score` that it gave, and the `base` that stands for the fused score."""
+
+    score: float
+    base: float
+
+
 class Places(NamedTuple):
     """A document's place by words and by meaning, from 1; None where that leg did not find it."""
 
@@ -65,6 +72,7 @@ class Ranked:
     score: float
     biased: bool
     today: date
+    reranked: Reranked | None = None
 
     @property
     def quality(self) -> Quality:
@@ -75,6 +83,8 @@ class Ranked:
     def explanation(self) -> str:
         """The score's derivation in one sentence, for agents and readers."""
         reason = f"meaning {self.fused.semantic:.2f} + words {self.fused.lexical:.2f}"
+        if self.reranked:
+            reason += f", set to {self.reranked.base:.2f} by the reranker, which gave it {self.reranked.score:.3g}"
         if self.candidate.retraction is RetractionStatus.RETRACTED:
             return f"{reason}, times {RETRACTED_FACTOR} because it was retracted"
         if not self.biased:
@@ -128,17 +138,44 @@ def rank(
 
     `fused` must have every candidate's PMID. The order is total, so equal input gives an equal list on every engine.
     """
-    ranked = [_rank_one(each, fused[each.pmid], today, quality_bias) for each in candidates]
+    return _in_order(_rank_one(each, fused[each.pmid], today, quality_bias) for each in candidates)
+
+
+def rerank(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Ranked]:
+    """Sort documents anew by the `scores` that a reranker gave some of them, by PMID.
+
+    Those share out their own fused scores among them, the highest to the one that the reranker scores highest, so that
+    the others stay where they were. Retraction and quality count as before. Equal scores leave the order as it was.
+    """
+    some = [each for each in ranked if each.candidate.pmid in scores]
+    bases = sorted((each.fused.score for each in some), reverse=True)
+    best_first = sorted(some, key=lambda each: -scores[each.candidate.pmid])
+    given = {each.candidate.pmid: base for each, base in zip(best_first, bases, strict=True)}
+    return _in_order(
+        _rebased(each, Reranked(scores[pmid], given[pmid])) if (pmid := each.candidate.pmid) in given else each
+        for each in ranked
+    )
+
+
+def _rebased(document: Ranked, reranked: Reranked) -> Ranked:
+    score = _score(document.candidate, reranked.base, document.quality_points, biased=document.biased)
+    return replace(document, score=score, reranked=reranked)
+
+
+def _in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
     return sorted(ranked, key=lambda each: (-each.score, -each.quality_points, -int(each.candidate.pmid)))
 
 
 def _rank_one(candidate: Candidate, fused: Fused, today: date, quality_bias: bool) -> Ranked:
-    """Score one candidate, to six decimals."""
     points = total_of(*_quality_inputs(candidate), today)
-    score = fused.score * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
-    if quality_bias:
-        score = apply_quality_bias(score, points)
-    return Ranked(candidate, fused, points, round(score, 6), quality_bias, today)
+    score = _score(candidate, fused.score, points, biased=quality_bias)
+    return Ranked(candidate, fused, points, score, quality_bias, today)
+
+
+def _score(candidate: Candidate, base: float, points: int, *, biased: bool) -> float:
+    """The score of one candidate, to six decimals."""
+    score = base * (RETRACTED_FACTOR if candidate.retraction is RetractionStatus.RETRACTED else 1.0)
+    return round(apply_quality_bias(score, points) if biased else score, 6)
 
 
 def places_in_legs(ranked: Iterable[Ranked]) -> dict[str, Places]:

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from bio_mcp.answering.retrieving import Question, Retrieved, find, unknown_journals
+from bio_mcp.answering.reranking import find_reranked
+from bio_mcp.answering.retrieving import Question, Retrieved, unknown_journals
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk, overlap, snippet
@@ -93,7 +94,7 @@ def rag_search(request: RagSearch, backends: Backends, context: Context) -> RagR
 
 def _search(request: RagSearch, backends: Backends, context: Context) -> RagResults:
     question = Question(request.query, filters_of(request.filters), request.quality_bias, request.synonyms)
-    retrieved = find(question, backends, context.deadline)
+    retrieved = find_reranked(question, backends, context.deadline)
     context.deadline.check("reading the passages")
     places = retrieved.ranked[: request.top_k]
     pmids = [each.candidate.pmid for each in places]

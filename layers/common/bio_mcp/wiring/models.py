@@ -68,6 +68,16 @@ def add(settings: Settings, source: Path, wanted: Facts, report: Callable[[str],
     return {"name": made.identity.model_id, **_described(made.identity, made.licence), **measured}
 
 
+def add_reranker(settings: Settings, source: Path, wanted: Facts, report: Callable[[str], None]) -> Facts:
+    """Install the cross-encoder in `source`; of `wanted` name, licence and hash count. Raises what `add` there does."""
+    from bio_mcp.adapters.rerankers.adding import add_reranker
+
+    name, licence = wanted.get("name", ""), wanted.get("licence", "")
+    models = settings.models.expanduser()
+    identity = add_reranker(source, models, name, licence, report, wanted.get("sha256", ""))
+    return {"name": identity.model_id, **_described(identity, licence or "not stated")}
+
+
 def _described(identity: "Identity", licence: str) -> Facts:
     return {
         "licence": licence,

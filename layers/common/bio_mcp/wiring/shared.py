@@ -15,6 +15,7 @@ from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
 from bio_mcp.wiring.embedding import EMBEDDINGS
 from bio_mcp.wiring.language_models import LANGUAGE_MODELS
 from bio_mcp.wiring.ncbi import eutils, lookup
+from bio_mcp.wiring.rerankers import reranker
 from bio_mcp.wiring.scholarly import Scholarly
 from bio_mcp.wiring.secrets import secret_of
 from bio_mcp.wiring.sources import sources
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.open_access import OpenAccess
     from bio_mcp.ports.projects import Parser
     from bio_mcp.ports.pubmed import Pubmed
+    from bio_mcp.ports.reranking import Reranker
     from bio_mcp.ports.sources import Sources
     from bio_mcp.ports.stores import Embeddings
     from bio_mcp.ports.zotero import ZoteroLibrary
@@ -138,6 +140,13 @@ class Shared:
 
         model = LANGUAGE_MODELS[self.settings.llm](self.settings)
         return MeteredLanguageModel(model) if model else None
+
+    @lazily
+    def reranker(self) -> "Reranker | None":
+        from bio_mcp.adapters.metered import MeteredReranker
+
+        model = reranker(self.settings)
+        return MeteredReranker(model) if model else None
 
     @property
     def answer_tau(self) -> float:

@@ -84,9 +84,7 @@ def add(source: Path, models: Path, wanted: Wanted, report: Report, presets: Map
     Raises `InvalidInput` for files that are missing, that have another hash than the one named, or whose kind is not
     computed here, and for a name that another model has; nothing is installed then.
     """
-    name = wanted.name or source.resolve().name
-    if not NAME.fullmatch(name):
-        raise InvalidInput("--name: a model's name has letters, digits, full stops, hyphens and underscores")
+    name = name_of(source, wanted.name)
     preset = presets.get(name)
     try:
         identity, towers = _read(source, name, preset, wanted)
@@ -105,6 +103,14 @@ def add(source: Path, models: Path, wanted: Wanted, report: Report, presets: Map
 
     make_whole(directory, make)
     return Added(identity, licence, differences[0], *_timed(OnnxEmbeddings(directory)))
+
+
+def name_of(source: Path, wanted: str) -> str:
+    """The name that is wanted, or that of the folder. Raises `InvalidInput` for what is no name of a directory."""
+    name = wanted or source.resolve().name
+    if not NAME.fullmatch(name):
+        raise InvalidInput("--name: a model's name has letters, digits, full stops, hyphens and underscores")
+    return name
 
 
 def _reason(problem: Exception) -> str:

@@ -45,8 +45,10 @@ class Encoder:
         epsilon = self.config["layer_norm_eps"]
         return graph.encoder_bytes(self.weights, layers=layers, heads=heads, epsilon=epsilon, head=head, pairs=pairs)
 
-    def reference(self, ids: Sequence[int], head: Head) -> NDArray[Any]:
-        """What the graph must give for a text of these tokens."""
+    def reference(self, ids: Sequence[int], head: Head, segments: Sequence[int] | None = None) -> NDArray[Any]:
+        """What the graph must give for a text of these tokens, or for a pair, whose `segments` a BERT reads."""
+        if segments is not None:
+            return reference.output(reference.bert(self.weights, self.config, ids, segments), head)
         return reference.output(reference.TOKEN_VECTORS[self.kind](self.weights, self.config, ids), head)
 
 

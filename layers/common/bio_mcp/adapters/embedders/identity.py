@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict, dataclass, fields, replace
 
 PASSAGE_PREFIX, QUESTION_PREFIX = "passage: ", "query: "  # of E5 models
+PAIRS = "pairs"  # the pooling of a reranker, which reads two texts together
 LATER = {"question_prefix", "projection_sha256", "questions_sha256", "question_tokens"}
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,16 @@ def read_manifest(directory: Path) -> tuple[Identity, dict[str, FileSeal]]:
         raise EmbeddingFailed(message, retryable=False) from missing
     except (OSError, ValueError, KeyError, TypeError) as unreadable:
         raise damaged() from unreadable
+
+
+def check_file(directory: Path, seals: Mapping[str, FileSeal], name: str) -> None:
+    """Raise `EmbeddingFailed` unless a file of an installed model is as it was installed."""
+    try:
+        intact = seals[name].holds(directory / name)
+    except (KeyError, OSError) as missing:
+        raise damaged() from missing
+    if not intact:
+        raise damaged()
 
 
 def damaged() -> EmbeddingFailed:

@@ -13,7 +13,8 @@ from tokenizers import Tokenizer
 
 from bio_mcp.adapters.embedders import TELEMETRY_WANTED
 from bio_mcp.adapters.embedders.batching import batches
-from bio_mcp.adapters.embedders.installed import GRAPH, QUESTION_GRAPH, TOKENIZER, damaged, read_manifest
+from bio_mcp.adapters.embedders.identity import PAIRS
+from bio_mcp.adapters.embedders.installed import GRAPH, QUESTION_GRAPH, TOKENIZER, check_file, damaged, read_manifest
 from bio_mcp.adapters.embedders.tokens import load_tokenizer, token_ids, truncated
 from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.lazy import Lazy
@@ -43,6 +44,8 @@ class OnnxEmbeddings:
         self._threads = threads
         self._budget = tokens_per_batch
         self._identity, self._seals = read_manifest(directory)
+        if self._identity.pooling == PAIRS:
+            raise EmbeddingFailed(f"{directory.name} is a reranker and no embedding model.", retryable=False)
         self._tokenizer = Lazy(self._load_tokenizer)
         self._passages = Lazy(lambda: self._load_session(GRAPH))
         two = bool(self._identity.questions_sha256)
@@ -95,23 +98,15 @@ class OnnxEmbeddings:
         return token_ids(self._tokenizer(), [prefix + text for text in texts])
 
     def _load_tokenizer(self) -> Tokenizer:
-        self._check(TOKENIZER)
+        check_file(self._directory, self._seals, TOKENIZER)
         return load_tokenizer(self._directory / TOKENIZER)
 
     def _load_session(self, graph: str) -> onnxruntime.InferenceSession:
-        self._check(graph)
+        check_file(self._directory, self._seals, graph)
         try:
             return session_of(self._directory / graph)
         except BAD_MODEL as failure:
             raise damaged() from failure
-
-    def _check(self, name: str) -> None:
-        try:
-            intact = self._seals[name].holds(self._directory / name)
-        except (KeyError, OSError) as missing:
-            raise damaged() from missing
-        if not intact:
-            raise damaged()
 
 
 def session_of(graph: Path) -> onnxruntime.InferenceSession:

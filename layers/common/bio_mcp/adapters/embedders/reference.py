@@ -26,8 +26,8 @@ def output(tokens: Array, head: Head) -> Array:
     return unit
 
 
-def bert(weights: Weights, config: Config, ids: Sequence[int]) -> Array:
-    """The vectors of the tokens by a BERT."""
+def bert(weights: Weights, config: Config, ids: Sequence[int], segments: Sequence[int] | None = None) -> Array:
+    """The vectors of the tokens by a BERT. `segments` says which text of a pair each token is of."""
     epsilon = config["layer_norm_eps"]
 
     def dense(x: Array, name: str) -> Array:
@@ -38,7 +38,8 @@ def bert(weights: Weights, config: Config, ids: Sequence[int]) -> Array:
 
     x = weights["embeddings.word_embeddings.weight"][list(ids)]
     x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
-    x = normal(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings")
+    of_text = weights["embeddings.token_type_embeddings.weight"][list(segments or [0] * len(ids))]
+    x = normal(x + of_text, "embeddings")
     for index in range(config["num_hidden_layers"]):
         name = f"encoder.layer.{index}"
         query, key, value = (

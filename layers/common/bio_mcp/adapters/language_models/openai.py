@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from bio_mcp.adapters.http import http_client
+from bio_mcp.adapters.http import TRANSIENT_STATUSES, http_client, read_body
 from bio_mcp.adapters.language_models import prompt
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline
@@ -15,8 +15,6 @@ from bio_mcp.lazy import Lazy
 from bio_mcp.ports.language_models import Generated
 
 BACKOFF = Backoff(tries=3, first_s=0.5, cap_s=4.0, patience_s=5.0)
-TRANSIENT_STATUSES = {408, 409, 425, 429, 500, 502, 503, 504, 529}
-LARGEST = 1 << 20  # bytes of an answer
 
 _UNREADABLE = "The language model's answer cannot be read."
 
@@ -77,22 +75,13 @@ class OpenAiLanguageModel:
             with self._client().stream("POST", self._url, json=body, headers=headers, timeout=timeout) as response:
                 if response.status_code != httpx.codes.OK:
                     raise _refusal(response)
-                return _read(response, deadline)
+                return read_body(response, deadline, "reading the language model's answer")
+        except ValueError:
+            raise UpstreamFailed(_UNREADABLE, retryable=False) from None
         except httpx.TimeoutException:
             raise _TransientFailure("The language model did not answer in time.") from None
         except (httpx.HTTPError, httpx.InvalidURL):
             raise _TransientFailure("The language model cannot be reached; check BIO_MCP_LLM_BASE_URL.") from None
-
-
-def _read(response: httpx.Response, deadline: Deadline) -> bytes:
-    """The body, unless it is too long, or still coming when time is over."""
-    content = bytearray()
-    for part in response.iter_bytes():
-        content += part
-        deadline.check("reading the language model's answer")
-        if len(content) > LARGEST:
-            raise UpstreamFailed(_UNREADABLE, retryable=False)
-    return bytes(content)
 
 
 def _generated(content: bytes) -> Generated:

@@ -23,6 +23,10 @@ CHECKED = (
     "Its vectors differ by {difference:.0e} from plain numpy. One thread embeds {passages_per_s:,} short passages a "
     "second, and a question in {question_ms} ms."
 )
+RERANKER = (
+    "{name} is installed, a reranker of {max_tokens} tokens. To use it: set BIO_MCP_RERANKER=onnx and "
+    "BIO_MCP_RERANKER_MODEL={name}."
+)
 USE = "To use {name}: set BIO_MCP_EMBEDDING_MODEL={name}, then run bio-mcp reindex, which embeds the corpus anew."
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -52,9 +56,10 @@ def list_command(session: Session) -> None:
 @click.option("--question-prefix", help="What it wants before each question, where its files do not say.")
 @click.option("--max-tokens", type=click.IntRange(16, 8192), help="Tokens of a text that it reads.  [at most 512]")
 @click.option("--questions", type=FOLDER, help="Folder of its encoder of questions, if that is another one.")
+@click.option("--reranker", is_flag=True, help="It is a cross-encoder, for BIO_MCP_RERANKER=onnx.")
 @click.option("--score/--no-score", default=True, help="Measure it beside the model in use, some minutes.")
 @answering
-def add_command(session: Session, folder: Path, score: bool, **wanted: Any) -> None:
+def add_command(session: Session, folder: Path, score: bool, reranker: bool, **wanted: Any) -> None:
     """Install the model in FOLDER, which has its published files: model.safetensors, config.json, tokenizer.json.
 
     Nothing in the folder is run. Its weights are compared with the known hash, its vectors with the same weights in
@@ -66,9 +71,13 @@ def add_command(session: Session, folder: Path, score: bool, **wanted: Any) -> N
         raise InvalidInput("Models are added on the machine that uses them; BIO_MCP_MODE is aws.")
     given = {name: value for name, value in wanted.items() if value is not None}
     with terminal.progress("adding") as update:
-        body = models.add(session.settings, folder, given, lambda line: update(0, None, line))
-    body["scores"] = _scores(session, _beside(session, body["name"]), "smoke") if score else []
-    session.answer(body, render_added)
+        add = models.add_reranker if reranker else models.add
+        body = add(session.settings, folder, given, lambda line: update(0, None, line))
+    if reranker:
+        session.answer(body, lambda _: terminal.say(RERANKER.format(**body)))
+    else:
+        body["scores"] = _scores(session, _beside(session, body["name"]), "smoke") if score else []
+        session.answer(body, render_added)
 
 
 @models_command.command("score")
@@ -82,7 +91,8 @@ def score_command(session: Session, names: tuple[str, ...], name: str) -> None:
     """
     from bio_mcp.wiring import models
 
-    there = [each["name"] for each in models.installed(session.settings) if each["whole"]]
+    here = models.installed(session.settings)
+    there = [each["name"] for each in here if each["whole"] and each["pooling"] != "pairs"]
     if unknown := sorted(set(names) - set(there)):
         raise InvalidInput(f"No model {', '.join(unknown)} is installed; there are {', '.join(there) or 'none'}.")
     session.answer({"set": name, "scores": _scores(session, names or there, name)}, render_scores)
@@ -101,7 +111,8 @@ def _scores(session: Session, names: Sequence[str], questions: str) -> list[dict
     scores = []
     apart = session.settings.home.expanduser() / "scratch" / "models"
     for name in names:
-        settings = replace(session.settings, home=apart, embeddings="onnx", embedding_model=name, llm="none")
+        settings = replace(session.settings, home=apart, embeddings="onnx", embedding_model=name)
+        settings = replace(settings, llm="none", reranker="none")
         with closing(Session(settings, session.wire)) as other, terminal.progress(f"measuring {name}") as update:
             arguments = {"set": questions, "metrics": list(FIGURES)}
             body = other.ask_to_the_end(eval_run, arguments, partial(_counted, update))

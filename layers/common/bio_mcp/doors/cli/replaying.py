@@ -22,6 +22,7 @@ SHOWN = 10  # PMIDs
 MEANINGS = {
     "corpus": "the corpus: papers were revised, came or went",
     "model": "the embedding model",
+    "reranker": "the model that orders the best hits anew",
     "language_model": "the language model",
     "graph": "the graph",
     "projects": "the projects, whose state is not recorded",

@@ -1,0 +1,1 @@
+"""Cross-encoders behind `bio_mcp.ports.reranking`."""
