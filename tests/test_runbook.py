@@ -62,7 +62,7 @@ def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted():
     charged = [each for name, each in alarms.items() if name not in {"Corpus2SyncAgeAlarm", "Corpus3SyncAgeAlarm"}]
     sums = [each["Metrics"] for each in charged if "Metrics" in each]
     assert all(len(each) <= 1 + 10 for each in sums)  # CloudWatch adds up ten metrics at most
-    [(alone, together)] = re.findall(r"\| (\d+) alarms and two over (\d+) metrics × 0.10", RUNBOOK)
+    [(alone, together)] = re.findall(r"\| (\d+) alarms and three over (\d+) metrics × 0.10", RUNBOOK)
     assert int(together) == sum(len(each) - 1 for each in sums)
     assert abs(int(alone) - (len(charged) - len(sums))) * 0.10 < 1  # right to a dollar: a function has three
 

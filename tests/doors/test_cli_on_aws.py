@@ -74,6 +74,7 @@ def test_a_stack_that_is_whole_is_told_to_be(stack):
         "queue",
         "ingest queue",
         "evaluate queue",
+        "export queue",
         "bucket",
         "event bus",
         "projects",
