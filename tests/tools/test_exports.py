@@ -9,12 +9,13 @@ import pytest
 import rispy
 
 from bio_mcp.call import call, read
-from bio_mcp.callers import Caller
+from bio_mcp.callers import ANONYMOUS, Caller
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import StoreFailed
 from bio_mcp.exporting.formats import FORMATS, NAMES
 from bio_mcp.exporting.records import Record
 from bio_mcp.ingesting.projects import Options, create_project
+from bio_mcp.ports.news import Found
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.importing import import_records
@@ -201,6 +202,14 @@ def test_a_tenant_reads_its_own_files_alone(corpus):
     assert text_of(corpus, body, NORTH).startswith("TY  - ")
     for stranger in (SOUTH, None):
         assert read(exported_file, {"id": body["job_id"]}, corpus, caller=stranger).body["error"]["code"] == "NOT_FOUND"
+
+
+def test_who_comes_without_a_token_exports_a_thousand_papers_and_is_told_so(corpus):
+    corpus.news.find("k", [Found(str(number), 1) for number in range(1, 1_101)])
+    corpus.news.set_whole("k")
+    body = exported(corpus, query_key="k", caller=ANONYMOUS)
+    assert (body["expected"], body["warnings"]) == (1_000, ["of 1,100 papers the file has the first 1,000"])
+    assert exported(corpus, query_key="k")["expected"] == 1_100
 
 
 def test_where_the_file_is_on_this_machine_is_told_to_its_user_alone(corpus):

@@ -40,11 +40,12 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What a job does: the `arguments` of the call, and what they mean."""
+    """What a job does: the `arguments` of the call, and what they mean. The file has `most` papers at most."""
 
     selection: Selection
     format: Name
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    most: int = MOST_PAPERS
 
     def to_json(self) -> dict[str, Any]:
         """The request as its job holds it; `query_key` is one for each such request."""
@@ -60,8 +61,8 @@ def continuation(job: Job) -> dict[str, Any]:
 def export(request: Export, share: Share, job_id: str | None = None) -> Report:
     """Run or resume an export until it is done or the deadline is near.
 
-    With `job_id` that job continues, or its result is returned, and no other is started. Raises `InvalidInput` for more
-    than `MOST_PAPERS`, and the failures of its ports; the job then waits for the next call.
+    With `job_id` that job continues, or its result is returned, and no other is started. Raises the failures of its
+    ports; the job then waits for the next call.
     """
     backends, asked = share.backends, request.to_json()
     if ended := ended_job(job_id, backends, unattended=share.unattended):
@@ -130,7 +131,7 @@ class _Run(JobRun[Report]):
     def __init__(self, job: Job, request: Export, share: Share) -> None:
         super().__init__(share)
         self.job, self.cursor, self.format = job, Cursor.from_json(job.cursor), FORMATS[request.format]
-        self.selecting = Selecting(request.selection, share.backends, share.deadline)
+        self.selecting, self.most = Selecting(request.selection, share.backends, share.deadline), request.most
 
     def work(self) -> Report:
         """List the papers, write them part by part, and join the parts."""
@@ -165,9 +166,9 @@ class _Run(JobRun[Report]):
 
     def _list(self) -> None:
         cursor, names = self.cursor, self.selecting.names()
-        if len(names) > MOST_PAPERS:
-            cursor.warnings.append(f"of {len(names):,} papers the file has the first {MOST_PAPERS:,}")
-        listed = names[:MOST_PAPERS]
+        listed = names[: self.most]
+        if len(names) > self.most:
+            cursor.warnings.append(f"of {len(names):,} papers the file has the first {self.most:,}")
         cursor.warnings += self.selecting.warnings
         cursor.listed = self.backends.blobs.put(FOLDER, "\n".join(listed).encode(), ".txt")
         cursor.expected = len(listed)

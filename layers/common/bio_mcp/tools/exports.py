@@ -5,10 +5,11 @@ from typing import Any
 
 from pydantic import Field
 
+from bio_mcp.callers import is_anonymous
 from bio_mcp.errors import InvalidInput, NotFound
 from bio_mcp.exporting.cursor import Cursor
 from bio_mcp.exporting.formats import Name
-from bio_mcp.exporting.run import FOLDER, TOOL, Export, Report, export, finished, format_of
+from bio_mcp.exporting.run import FOLDER, MOST_PAPERS, TOOL, Export, Report, export, finished, format_of
 from bio_mcp.exporting.selecting import Selection
 from bio_mcp.literature.clock import instant
 from bio_mcp.ports import Backends
@@ -23,6 +24,7 @@ from bio_mcp.tools.pmids import AnsweredPmid, Pmid
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 MOST_HITS = 200  # that a search ranks
 SELECTIONS = ("pmids", "query", "query_key", "project")
+MOST_FOR_ANYBODY = 1_000  # papers of an export, where everybody may read
 LINK_S = 3_600  # for which an address of the file works
 
 
@@ -84,7 +86,8 @@ def export_papers(request: ExportPapers, backends: Backends, context: Context) -
     """
     share = Share(backends, context.deadline, context.progress, context.unattended)
     arguments = request.model_dump(mode="json", exclude={"job_id"}, exclude_unset=True)
-    report = export(Export(_selection(request), request.format, arguments), share, request.job_id)
+    most = MOST_FOR_ANYBODY if is_anonymous(context.caller) else MOST_PAPERS
+    report = export(Export(_selection(request), request.format, arguments, most), share, request.job_id)
     return _exported(report, backends, context)
 
 
