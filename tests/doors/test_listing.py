@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bio_mcp.catalog import TOOLS
-from bio_mcp.doors.mcp.listing import DEFS, inlined, list_entry, sparing
+from bio_mcp.doors.mcp.listing import DEFS, inlined, list_entry, sparing, unlimited
 
 
 def spelt_out(part, root):
@@ -64,6 +64,15 @@ def test_an_answer_keeps_its_fields_and_the_outer_one_its_bounds():
             "more": {"additionalProperties": {"type": "string"}},
         },
     }
+
+
+def test_without_limits_a_schema_takes_more_and_keeps_its_fields():
+    schema = {
+        "type": "object",
+        "properties": {"minimum": {"type": "integer", "minimum": 1, "maximum": 9}},
+        "minItems": 1,
+    }
+    assert unlimited(schema) == {"type": "object", "properties": {"minimum": {"type": "integer", "maximum": 9}}}
 
 
 def test_a_tool_that_no_contract_has_is_listed_without_the_schema_of_its_answer():

@@ -1,5 +1,6 @@
 """The pages for people as a Lambda function of its own."""
 
+import base64
 from dataclasses import replace
 
 import pytest
@@ -99,6 +100,15 @@ def test_a_search_is_a_call_of_the_function_that_searches_for_whoever_is_signed_
 def test_a_token_shows_the_pages_too_if_it_may_read(console):
     assert console(bearer(hs256()), method="GET", path="/corpora").status == 200
     assert console(bearer("forged"), method="GET", path="/corpora").status == 401
+
+
+def test_a_feed_is_read_by_a_token_as_the_password_and_by_no_other(console):
+    password = base64.b64encode(f"reader:{hs256(scope='read')}".encode()).decode()
+    asked = {"method": "GET", "path": "/news.atom", "query": "query_key=newborns"}
+    answer = console(f"Basic {password}", **asked)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/atom+xml")
+    assert "<title>News of newborns</title>" in base64.b64decode(answer.text).decode()
+    assert console(**asked).status == 401
 
 
 def test_without_access_tokens_no_page_is_shown_to_anybody(backends, functions):

@@ -81,6 +81,7 @@ class CheckedBibliography(Response):
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
+    in_default_list=True,
     longest=budget.DEFAULT,
     also_uses=("jobs.get", "jobs.latest", "jobs.put", "jobs.is_cancelled", "leases.acquire", "leases.release"),
     beyond="invented, wrong and retracted references of a manuscript",

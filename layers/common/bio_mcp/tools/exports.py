@@ -81,8 +81,7 @@ class Exported(Response):
 def export_papers(request: ExportPapers, backends: Backends, context: Context) -> Exported:
     """Export papers (pmids, hits of a query, all of a followed query_key, or a project) to a file with abstracts.
 
-    The answer links the file. A large export continues by itself: `state` is then "continues", and the same call again
-    reports its progress or its result.
+    The answer links the file. A large export continues by itself: the same call again reports its progress or result.
     """
     share = Share(backends, context.deadline, context.progress, context.unattended)
     arguments = request.model_dump(mode="json", exclude={"job_id"}, exclude_unset=True)

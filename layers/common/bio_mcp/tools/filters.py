@@ -20,12 +20,12 @@ Journal = Annotated[str, Field(max_length=300, json_schema_extra=unpublished)]
 class SearchFilters(Request):
     """Conditions on papers, joined by AND."""
 
-    year_from: int = Field(default=_ABSENT, ge=1, description="first year of publication")
-    year_to: int = Field(default=_ABSENT, ge=1, description="last year of publication")
+    year_from: int = Field(default=_ABSENT, ge=1, description="of publication")
+    year_to: int = Field(default=_ABSENT, ge=1, description="of publication")
     journals: list[Journal] = Field(default_factory=list, description="any of these NLM ids or full titles")
     publication_types: list[str] = Field(
         default_factory=list,
-        description="any of these MeSH UIs or names, e.g. randomized controlled trial, meta-analysis",
+        description="any of these MeSH UIs or names, e.g. meta-analysis",
     )
 
 

@@ -37,7 +37,7 @@ class WhatsNew(Request):
         default=_ABSENT, max_length=100, description=f"date, time, or `next` of an answer; default {DAYS} days ago"
     )
     limit: int = Field(default=50, ge=1, le=MOST_ENTRIES, description="entries to look through")
-    max_characters: int = Field(default=budget.DEFAULT, ge=budget.LEAST, le=budget.MOST, description="of the answer")
+    max_characters: budget.MaxCharacters = budget.DEFAULT
 
 
 class ChangedField(Response):
@@ -91,7 +91,7 @@ class WhatIsNew(Response):
 def whats_new(request: WhatsNew, backends: Backends) -> WhatIsNew:
     """List what became of the papers of a followed query: new, changed (what differs), retracted or withdrawn.
 
-    It reads the corpus, so sync the query first. Pass `next` as `since` to go on where an answer ended.
+    It reads the corpus: sync the query first. Pass `next` as `since` to go on.
     """
     page = news_since(request.query_key, _position(request.since, backends), request.limit, backends)
     answer = WhatIsNew(

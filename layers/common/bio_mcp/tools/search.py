@@ -37,9 +37,7 @@ class RagSearch(Request):
     filters: SearchFilters = Field(default=_ABSENT, description="which papers may be returned")
     group_by_doc: bool = Field(default=True, description="one passage per paper; false: every passage")
     synonyms: bool = Field(default=True, description="also look up other names of diseases and drugs")
-    max_characters: int = Field(
-        default=budget.DEFAULT, ge=budget.LEAST, le=budget.MOST, description="of the answer; whole hits only"
-    )
+    max_characters: budget.MaxCharacters = budget.DEFAULT
 
 
 class SearchHit(Response):

@@ -67,8 +67,8 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
     """Bring the corpus up to date with everything in PubMed that matches a term.
 
     Stores and indexes records that are new, late or revised since the last sync of this query_key. Safe to repeat. A
-    very large sync is refused with its size, to confirm or to narrow. A large one continues by itself (`state` is
-    "continues"): the same call again reports its progress or its result.
+    very large sync is refused with its size, to confirm or to narrow. A large one continues by itself: the same call
+    again reports its progress or its result.
     """
     report = _run(request, backends, context)
     _log(request.query_key, report)

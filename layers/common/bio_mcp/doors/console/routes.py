@@ -14,6 +14,7 @@ from bio_mcp.doors.console import (
     corpora,
     evaluation,
     exports,
+    feed,
     news,
     papers,
     projects,
@@ -56,9 +57,12 @@ def routes(invoke: Invoke, guard: Guard, *, resource: str = "", pages: Sequence[
         ("/connect", "GET", connecting.page(console, resource)),
     ]
     behind = [Middleware(guard)]
+    read = Route(
+        feed.PATH, feed.feed(console, resource), methods=["GET"], middleware=[Middleware(feed.ByPassword), *behind]
+    )
     guarded = [Route(path, each, methods=[method], middleware=behind) for path, method, each in answers]
     files = Route("/static/{name}", static.serve, methods=["GET"])
-    return [files, *guarded, Route("/{path:path}", _missing(console), methods=["GET"])]
+    return [files, *guarded, read, Route("/{path:path}", _missing(console), methods=["GET"])]
 
 
 def _showing(console: Console, page: Page) -> Answer:

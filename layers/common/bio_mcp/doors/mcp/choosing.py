@@ -36,7 +36,7 @@ def chosen(tools: Sequence[Tool], asked: Iterable[str]) -> dict[str, bool]:
 def more(tools: Iterable[Tool]) -> str:
     """How to have the tools that the default list leaves out."""
     families = ",".join(dict.fromkeys(each.family.name for each in tools if not each.family.by_name_only))
-    return f"More tools are listed where the user connects with ?tools=all (stdio: --tools all), or some of {families}."
+    return f"More tools: the user connects with ?tools=all (stdio: --tools all), or some of {families}."
 
 
 def _words(tools: Sequence[Tool]) -> dict[str, list[Tool]]:

@@ -18,6 +18,7 @@ from bio_mcp.tool import Resource, Tool
 META = "io.github.bio-mcp/"
 ERROR_SCHEMA = {"type": "object", "required": ["code", "message"]}
 DEFS = "#/$defs/"
+LIMITS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minimum"})
 
 RequestContext = ServerRequestContext[Any, Any]
 Declared = TypeVar("Declared", Tool, Resource)
@@ -85,7 +86,7 @@ def cache_scope(context: RequestContext) -> dict[str, Any]:
 
 def list_entry(tool: Tool, name: str, *, with_answer: bool = True) -> types.Tool:
     """`tool` as `tools/list` shows it under `name`, with the contract's name if that differs, and with the schema of
-    its answer unless the tool or `with_answer` says no.
+    its answer unless the tool or `with_answer` says no. Without, the input's schema is without `LIMITS` too.
 
     A hint is omitted where it has MCP's default, and where it means nothing: what a write may do, of a read-only tool.
     """
@@ -94,7 +95,7 @@ def list_entry(tool: Tool, name: str, *, with_answer: bool = True) -> types.Tool
         name=name,
         title=tool.name if renamed else None,
         description=tool.description,
-        input_schema=inlined(tool.input_schema),
+        input_schema=inlined(tool.input_schema) if with_answer else unlimited(inlined(tool.input_schema)),
         output_schema=sparing(inlined(answer_schema(tool))) if tool.output_listed and with_answer else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
@@ -132,6 +133,16 @@ def inlined(schema: dict[str, Any]) -> dict[str, Any]:
     rest = {name: _rebuilt(value, resolved) for name, value in definitions.items() if f"{DEFS}{name}" not in used_once}
     short: dict[str, Any] = _rebuilt({key: value for key, value in schema.items() if key != "$defs"}, resolved)
     return {**short, "$defs": rest} if rest else short
+
+
+def unlimited(schema: dict[str, Any]) -> dict[str, Any]:
+    """An input's schema without `LIMITS`: they hold all the same, and a refusal names them."""
+
+    def reduced(part: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in part.items() if key not in LIMITS or not isinstance(value, int)}
+
+    short: dict[str, Any] = _rebuilt(schema, reduced)
+    return short
 
 
 def sparing(schema: dict[str, Any]) -> dict[str, Any]:

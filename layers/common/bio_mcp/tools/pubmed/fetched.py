@@ -27,9 +27,7 @@ class FetchArticles(Request):
     includeMeshTerms: bool = True
     includeGrantInfo: bool = False
     includeAffiliations: bool = False
-    maxCharacters: int = Field(
-        default=budget.DEFAULT, ge=budget.LEAST, le=budget.MOST, description="of the answer; whole records only"
-    )
+    maxCharacters: budget.MaxCharacters = budget.DEFAULT
 
 
 class FetchRequests(Response):
