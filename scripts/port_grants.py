@@ -74,6 +74,8 @@ MODEL = frozenset(
 ARTICLE, JOB = files("articles", "GetObject"), files("jobs", "GetObject")
 READING = table("Documents", "BatchGetItem")
 DOCUMENT = files("project-documents", "GetObject")
+REVIEW = table("Screenings", "Query") | files("reviews", "GetObject")
+REVIEWING = table("Screenings", "BatchWriteItem") | files("reviews", "PutObject")
 ASKING = table("Pace", "GetItem", "UpdateItem") | secret("NcbiApiKeyName")
 CACHING = ASKING | table("Cache", "BatchGetItem", "BatchWriteItem")
 TURNS = table("Pace", "GetItem", "UpdateItem") | table("Cache", "BatchGetItem", "BatchWriteItem")
@@ -99,6 +101,7 @@ VARIABLES = {
     "collections": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
     "project_documents": ("BIO_MCP_TABLE_PROJECT_DOCUMENTS", "BIO_MCP_BUCKET"),
     "answers": ("BIO_MCP_TABLE_ANSWERS",),
+    "screenings": ("BIO_MCP_TABLE_SCREENINGS", "BIO_MCP_BUCKET"),
     "graph": ("BIO_MCP_TABLE_GRAPH",),
     "calls": ("BIO_MCP_TABLE_CALLS", "BIO_MCP_BUCKET"),
     "authorizations": ("BIO_MCP_TABLE_AUTHORIZATIONS",),
@@ -176,6 +179,14 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "answers.citing": table("Answers", "Query", "BatchGetItem"),
     "answers.flag": table("Answers", "BatchGetItem", "PutItem", "UpdateItem"),
     "answers.flagged": table("Answers", "Query", "BatchGetItem"),
+    "screenings.records": REVIEW,
+    "screenings.labels": REVIEW,
+    "screenings.searches": REVIEW,
+    "screenings.put_records": REVIEWING,
+    "screenings.put_labels": REVIEWING,
+    "screenings.put_search": REVIEWING,
+    "screenings.remove_labels": table("Screenings", "BatchWriteItem"),
+    "screenings.drop": table("Screenings", "Query", "BatchWriteItem"),
     "graph.put": table("Graph", "BatchGetItem", "BatchWriteItem", "PutItem", "UpdateItem"),
     "graph.nodes": table("Graph", "BatchGetItem"),
     "graph.neighbours": table("Graph", "BatchGetItem", "Query"),

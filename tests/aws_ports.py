@@ -28,6 +28,7 @@ from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
 from bio_mcp.adapters.aws.projects import DynamoProjects
 from bio_mcp.adapters.aws.queue import SqsContinuations
 from bio_mcp.adapters.aws.rate_limit import DynamoRateLimiter
+from bio_mcp.adapters.aws.screenings import DynamoScreenings
 from bio_mcp.literature import serial
 from tests.aws_tables import make_queues, make_table
 
@@ -85,6 +86,7 @@ class AwsPorts:
             "project_documents",
             "projects",
             "resolve",
+            "screenings",
         }
     )
     many = 450  # PMIDs that are looked up at once in a test
@@ -143,6 +145,10 @@ class AwsPorts:
     @cached_property
     def answers(self):
         return DynamoAnswers(self.dynamodb, self.table("AnswersTable"))
+
+    @cached_property
+    def screenings(self):
+        return DynamoScreenings(self.dynamodb, self.table("ScreeningsTable"), lambda: self.blobs)
 
     @cached_property
     def calls(self):

@@ -25,6 +25,7 @@ from bio_mcp.retrieval.index_entries import entry_of
 from bio_mcp.retrieval.passages import NAMESPACE
 from tests.reference_answers import ReferenceAnswers
 from tests.reference_passages import ReferencePassages
+from tests.reference_screenings import ReferenceScreenings
 
 TODAY = date(2025, 8, 17)
 
@@ -100,7 +101,7 @@ class Corpus:
     def __init__(self, *articles, embeddings=None):
         self.embeddings = embeddings or WordVectors()
         self.passages, self.documents = ReferencePassages(), MemoryDocuments()
-        self.answers = ReferenceAnswers()
+        self.answers, self.screenings = ReferenceAnswers(), ReferenceScreenings()
         self.passages.ensure_schema(self.embeddings.fingerprint, self.embeddings.dim)
         for each in articles:
             self.add(Document(each, "hash"))

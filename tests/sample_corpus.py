@@ -33,6 +33,7 @@ from bio_mcp.wiring.embedded import Embedded
 from tests.sample_graph import add_graph
 from tests.sample_job import add_job
 from tests.sample_project import add_project
+from tests.sample_review import add_review
 
 RECORDS = 24
 ROOT = Path(__file__).parents[1]  # whose pages are documents to ingest
@@ -207,4 +208,5 @@ def corpus() -> Corpus:
     add_project(made)
     add_graph(made)
     add_job(made)
+    add_review(made)
     return made

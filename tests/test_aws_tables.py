@@ -20,7 +20,7 @@ KEPT = set(TABLES) - set(FOR_A_WHILE)
 
 def test_there_is_one_table_for_each_port():
     ports = {"Documents", "Checkpoints", "Jobs", "Leases", "Audit", "Pace", "Projects", "ProjectDocuments", "Cache"}
-    ports |= {"Graph", "Answers", "Calls", "Authorizations", "Budgets", "News"}
+    ports |= {"Graph", "Answers", "Calls", "Authorizations", "Budgets", "News", "Screenings"}
     assert set(TABLES) == {f"{port}Table" for port in ports}
 
 

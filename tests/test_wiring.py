@@ -46,6 +46,7 @@ PORTS = {
     "continuations": "queue_url",
     "audit": "table_audit",
     "answers": "table_answers",
+    "screenings": "table_screenings",
     "calls": "table_calls",
     "graph": "table_graph",
     "announcements": "event_bus",

@@ -28,6 +28,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_TABLE_PROJECT_DOCUMENTS": "!Ref ProjectDocumentsTable",
     "BIO_MCP_TABLE_GRAPH": "!Ref GraphTable",
     "BIO_MCP_TABLE_ANSWERS": "!Ref AnswersTable",
+    "BIO_MCP_TABLE_SCREENINGS": "!Ref ScreeningsTable",
     "BIO_MCP_TABLE_CALLS": "!Ref CallsTable",
     "BIO_MCP_TABLE_AUTHORIZATIONS": "!Ref AuthorizationsTable",
     "BIO_MCP_TABLE_BUDGETS": "!Ref BudgetsTable",

@@ -21,8 +21,10 @@ from bio_mcp.ports.news import NewsEntry
 from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.projects import Project
 from bio_mcp.ports.pubmed import DocSummary, Summaries
+from bio_mcp.ports.screening import ReviewSearch
 from bio_mcp.ports.state import Checkpoint
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ProjectChunk, Work
+from bio_mcp.screening.collecting import record_of
 from bio_mcp.tools import budget
 from bio_mcp.tools.payloads import chunk_from
 from tests.memory_corpus import Corpus as Searched
@@ -64,6 +66,7 @@ MUCH = {
     "query": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
     "query_hybrid": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
     "find_contraindications": [{"herb_ids": ["H1"]}],
+    "screenPapers": [{"query_key": "long", "top_k": 100}, {"query_key": "long", "show": "report"}],
     "locateQuote": [{"project": "lab", "quote": LONG[:990]}],
 }
 DRUGS = [Node(f"D{n}", NodeType.DRUG, {"en": f"drug {n}"}) for n in range(100)]
@@ -149,6 +152,10 @@ class Backends(Searched):
         lab = Project("lab", "proj-lab", "words")
         self.collections = LongCollections()
         self.projects = SimpleNamespace(all=lambda: [lab] * 500, get=lambda _id: lab)
+        searches = [ReviewSearch(str(n), self.now(), "PubMed", LONG * 2, 200, ()) for n in range(50)]
+        for each in searches:
+            self.screenings.put_search("query:long", each)
+        self.screenings.put_records("query:long", [record_of(each) for each in PAPERS])
         self.graph = ReferenceGraph(HERB, *(each for pair in (*MUCH_AGAINST, *MUCH_WITHIN) for each in pair))
         self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
         self.metrics = self.europe_pmc = self.notices = WordyServices()

@@ -24,6 +24,9 @@ class AwsSettings:
     )
     table_graph: str = setting("BIO_MCP_TABLE_GRAPH", "", "DynamoDB table of the graph", mode="aws")
     table_answers: str = setting("BIO_MCP_TABLE_ANSWERS", "", "DynamoDB table of the answers given", mode="aws")
+    table_screenings: str = setting(
+        "BIO_MCP_TABLE_SCREENINGS", "", "DynamoDB table of the records and decisions of reviews", mode="aws"
+    )
     table_calls: str = setting("BIO_MCP_TABLE_CALLS", "", "DynamoDB table of the log of calls", mode="aws")
     table_authorizations: str = setting(
         "BIO_MCP_TABLE_AUTHORIZATIONS", "", "DynamoDB table of who signed in and which clients may call", mode="aws"

@@ -26,6 +26,7 @@ from bio_mcp.adapters.embedded.leases import SqliteLeases
 from bio_mcp.adapters.embedded.news import SqliteNews
 from bio_mcp.adapters.embedded.project_documents import SqliteProjectDocuments
 from bio_mcp.adapters.embedded.projects import SqliteProjects
+from bio_mcp.adapters.embedded.screenings import SqliteScreenings
 from bio_mcp.literature import serial
 from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.aws_ports import NOBODY, MotoPorts
@@ -33,6 +34,7 @@ from tests.reference_answers import ReferenceAnswers
 from tests.reference_calls import ReferenceCalls
 from tests.reference_collections import ReferenceCollections
 from tests.reference_graph import ReferenceGraph
+from tests.reference_screenings import ReferenceScreenings
 
 PORTS = (
     "announcements",
@@ -56,6 +58,7 @@ PORTS = (
     "cache",
     "calls",
     "graph",
+    "screenings",
 )
 
 
@@ -104,6 +107,7 @@ class EmbeddedPorts:
         self.collections = collections_in(self.database)
         self.project_documents = SqliteProjectDocuments(self.database)
         self.graph = SqliteGraph(self.database)
+        self.screenings = SqliteScreenings(self.database)
         self.cache = SqliteCache(directory, 8 << 20, clock)
         self.calls = SqliteCalls(directory, 30, 8 << 20, clock)
         self.authorizations = SqliteAuthorizations(directory, clock)
@@ -142,7 +146,7 @@ class Aws(MotoPorts):
 class Plain:
     """What is tested with in the place of an engine."""
 
-    gives = frozenset({"answers", "calls", "collections", "graph"})
+    gives = frozenset({"answers", "calls", "collections", "graph", "screenings"})
 
     page = 10
 
@@ -151,6 +155,7 @@ class Plain:
         self.calls = ReferenceCalls()
         self.collections = ReferenceCollections()
         self.graph = ReferenceGraph()
+        self.screenings = ReferenceScreenings()
 
     def close(self):
         """Nothing is open."""
@@ -269,6 +274,11 @@ def cache(ports):
 @pytest.fixture
 def graph(ports):
     return ports.graph
+
+
+@pytest.fixture
+def screenings(ports):
+    return ports.screenings
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
+from bio_mcp.ports.screening import review_of_project
 from bio_mcp.retrieval.project_names import collection_name
 
 
@@ -102,10 +103,11 @@ def passages_of(project_id: str, backends: Backends) -> int:
 
 
 def delete_project(project_id: str, backends: Backends) -> None:
-    """Delete the project, its index, its documents and how far libraries were read into it.
+    """Delete the project, its index, its documents, its review and how far libraries were read into it.
 
     The project goes last: whoever is killed half-way finds it listed, and deletes it again.
     """
     backends.collections.drop(collection_name(project_id))
     backends.project_documents.drop(project_id)
+    backends.screenings.drop(review_of_project(project_id))
     backends.projects.delete(project_id)

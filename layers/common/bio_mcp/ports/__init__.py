@@ -26,6 +26,7 @@ from bio_mcp.ports.open_access import OpenAccess
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
 from bio_mcp.ports.reranking import Reranker
+from bio_mcp.ports.screening import Screenings
 from bio_mcp.ports.sources import Sources
 from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
 from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
@@ -168,6 +169,11 @@ class Backends(Protocol):
     @property
     def answers(self) -> Answers:
         """Answers that were given."""
+        ...
+
+    @property
+    def screenings(self) -> Screenings:
+        """What is screened for reviews, and the decisions."""
         ...
 
     @property

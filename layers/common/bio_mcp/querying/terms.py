@@ -35,17 +35,17 @@ def effective_term(query: str, dates: DateRange | None = None, publication_types
     return " AND ".join([f"({asked})", *clauses]) if clauses else asked
 
 
-def clean(query: str) -> str:
-    """The query on one line, without control characters.
+def clean(query: str, name: str = "queryTerm") -> str:
+    """The query on one line, without control characters; `name` is what the caller calls it.
 
     Raises `InvalidInput` for a query of under three characters, and for open brackets or quotation marks: they would
     swallow the filters behind them.
     """
     asked = " ".join(_CONTROL.sub(" ", query).split())
     if len(asked) < SHORTEST:
-        raise InvalidInput(f"queryTerm: at least {SHORTEST} characters are needed, spaces aside")
+        raise InvalidInput(f"{name}: at least {SHORTEST} characters are needed, spaces aside")
     if problem := unbalanced(asked):
-        raise InvalidInput(f"queryTerm: {problem}")
+        raise InvalidInput(f"{name}: {problem}")
     return asked
 
 

@@ -18,6 +18,7 @@ from bio_mcp.replaying.reads import Reads, multilingual_key, passages_key, searc
 from bio_mcp.retrieval.passages import Candidate, Filters, PassageQuery, StoredChunk
 
 ELSEWHERE = {"collections", "project_documents", "zotero", "pubmed", "lookup", "jobs", "checkpoints", "reranker"}
+ELSEWHERE |= {"screenings"}
 
 
 class Watched:

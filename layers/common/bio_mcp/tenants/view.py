@@ -11,6 +11,7 @@ from bio_mcp.ports.calls import Calls
 from bio_mcp.ports.graph import Graph
 from bio_mcp.ports.messages import WorkQueue
 from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
+from bio_mcp.ports.screening import Screenings
 from bio_mcp.ports.sources import Sources
 from bio_mcp.ports.state import Audit, Jobs, Leases
 from bio_mcp.ports.stores import Blobs
@@ -90,6 +91,10 @@ class _View:
     @property
     def answers(self) -> Answers:
         return TenantAnswers(self._backends.answers, self.names)
+
+    @property
+    def screenings(self) -> Screenings:
+        return cast(Screenings, FirstNamed(self._backends.screenings, self.names.stored))
 
     @property
     def calls(self) -> Calls:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.news import News
     from bio_mcp.ports.projects import ProjectDocuments, Projects
+    from bio_mcp.ports.screening import Screenings
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents
     from bio_mcp.wiring.embedded import Scratch
@@ -116,6 +117,12 @@ class Aws(Shared):
         from bio_mcp.adapters.aws.answers import DynamoAnswers
 
         return DynamoAnswers(self._dynamodb, self.settings.needed("table_answers"))
+
+    @lazily
+    def screenings(self) -> "Screenings":
+        from bio_mcp.adapters.aws.screenings import DynamoScreenings
+
+        return DynamoScreenings(self._dynamodb, self.settings.needed("table_screenings"), lambda: self.blobs)
 
     @lazily
     def authorizations(self) -> "Authorizations":

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.news import News
     from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
+    from bio_mcp.ports.screening import Screenings
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
     from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
 
@@ -125,6 +126,12 @@ class Embedded(Shared):
         from bio_mcp.adapters.embedded.answers import SqliteAnswers
 
         return SqliteAnswers(self.database)
+
+    @lazily
+    def screenings(self) -> "Screenings":
+        from bio_mcp.adapters.embedded.screenings import SqliteScreenings
+
+        return SqliteScreenings(self.database)
 
     @lazily
     def blobs(self) -> "Blobs":

@@ -21,6 +21,7 @@ KEYS = {
     "cache": ["entry"],
     "graph": ["name", "item"],
     "answers": ["name", "item"],
+    "screenings": ["name", "item"],
     "calls": ["name", "item"],
     "authorizations": ["name", "item"],
     "budgets": ["name", "item"],

@@ -21,6 +21,8 @@ of them, by a position that sorts by time.
 
 `paper_days` counts the papers that each day (UTC) brought.
 
+`review_records`, `review_labels` and `review_searches` have what is screened for each review, as JSON.
+
 `graph_names` has the folded names of nodes. The one row of `graph_revision` is a hash of all that was ever written to
 the graph.
 """
@@ -205,5 +207,17 @@ MIGRATIONS = (
         query_key TEXT NOT NULL, position TEXT NOT NULL, kind TEXT NOT NULL, pmid INTEGER NOT NULL,
         version INTEGER NOT NULL, PRIMARY KEY (query_key, position), UNIQUE (query_key, pmid, kind, version)
     ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE review_records (
+        review TEXT NOT NULL, record_id TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (review, record_id)
+    );
+    CREATE TABLE review_labels (
+        review TEXT NOT NULL, record_id TEXT NOT NULL, stage TEXT NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (review, record_id, stage)
+    ) WITHOUT ROWID;
+    CREATE TABLE review_searches (
+        review TEXT NOT NULL, search_id TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (review, search_id)
+    );
     """,
 )

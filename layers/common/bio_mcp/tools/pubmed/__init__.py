@@ -171,6 +171,7 @@ def _chosen(request: SearchPubmed) -> dict[str, Any]:
     timeout=TIMEOUT_S,
     open_world=True,
     in_default_list=True,
+    output_listed=False,
     longest=budget.DEFAULT,
 )
 def fetch_details(request: FetchArticles, backends: Backends, context: Context) -> FetchedArticles:

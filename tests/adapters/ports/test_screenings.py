@@ -1,0 +1,92 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+from bio_mcp.ports.screening import ReviewRecord, ReviewSearch, ScreeningLabel
+
+R, OTHER = "project:lab/heart", "query:lab/heart"
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+LONG_ID = "doi:10.1000/" + "x" * 500 + "ü" * 300  # more bytes than a key of DynamoDB
+
+
+def record(record_id, title="Thiazides lower α₁ blood pressure."):
+    return ReviewRecord(record_id, title)
+
+
+def label(record_id, decision="include", stage="abstract", minutes=0, **more):
+    return ScreeningLabel(record_id, stage, decision, NOON + timedelta(minutes=minutes), **more)
+
+
+def search(search_id, minutes=0, **more):
+    return ReviewSearch(search_id, NOON + timedelta(minutes=minutes), "PubMed", "thiazides[ti]", 3, ("1", "2"), **more)
+
+
+FULL = ReviewRecord("doi:10.1000/x'y\"z", "Tïtle", "An abstract.\nTwo lines.", 2020, "10.1000/x'y\"z")
+
+
+def test_a_record_comes_back_equal_and_records_are_in_the_order_of_their_ids(screenings):
+    screenings.put_records(R, [record("9"), FULL, record("10"), record(LONG_ID)])
+    assert screenings.records(R) == [record("10"), record("9"), FULL, record(LONG_ID)]
+
+
+def test_a_record_that_is_put_again_replaces_the_one_of_its_id(screenings):
+    screenings.put_records(R, [record("1"), record("2")])
+    screenings.put_records(R, [record("1", "Another title")])
+    assert screenings.records(R) == [record("1", "Another title"), record("2")]
+
+
+def test_more_records_than_one_write_takes_are_all_stored(screenings):
+    screenings.put_records(R, [record(f"{number:03}") for number in range(120)])
+    assert [each.record_id for each in screenings.records(R)] == [f"{number:03}" for number in range(120)]
+
+
+def test_labels_come_oldest_first_and_of_one_moment_by_record_then_stage(screenings):
+    labels = [
+        label("2", minutes=-1),
+        label("1"),
+        label("3", "exclude", reason="no humans", caller="Ann"),
+        label("3", "exclude", "full_text"),
+        label(LONG_ID, "maybe", minutes=1),
+    ]
+    screenings.put_labels(R, [labels[3], labels[4], labels[1]])
+    screenings.put_labels(R, [labels[2], labels[0]])
+    assert screenings.labels(R) == labels
+
+
+def test_a_label_replaces_its_records_other_one_of_the_stage_alone(screenings):
+    screenings.put_labels(R, [label("1"), label("1", stage="full_text")])
+    screenings.put_labels(R, [label("1", "exclude", minutes=1)])
+    assert screenings.labels(R) == [label("1", stage="full_text"), label("1", "exclude", minutes=1)]
+
+
+def test_a_moment_of_another_zone_is_the_same_moment(screenings):
+    screenings.put_labels(R, [replace(label("1"), at=NOON.astimezone(timezone(timedelta(hours=7))))])
+    assert screenings.labels(R) == [label("1")]
+
+
+def test_labels_are_taken_back_of_one_stage_and_unknown_records_change_nothing(screenings):
+    screenings.put_labels(R, [label("1"), label("1", stage="full_text"), label(LONG_ID)])
+    screenings.remove_labels(R, "abstract", ["1", "unknown", LONG_ID, "1"])
+    screenings.remove_labels(R, "abstract", [])
+    assert screenings.labels(R) == [label("1", stage="full_text")]
+
+
+def test_searches_come_oldest_first_and_an_equal_one_is_stored_once(screenings):
+    many = search("c", 2, method="other")
+    many = replace(many, term=None, record_ids=tuple(map(str, range(20_000_000, 20_010_000))))
+    for each in (many, search("b"), search("a"), search("b"), search("d", 3)):
+        screenings.put_search(R, each)
+    screenings.put_search(R, replace(search("d", -1), found=5))
+    assert screenings.searches(R) == [replace(search("d", -1), found=5), search("a"), search("b"), many]
+
+
+def test_reviews_share_nothing_and_one_that_is_dropped_leaves_the_other(screenings):
+    for review in (R, OTHER):
+        screenings.put_records(review, [record("1")])
+        screenings.put_labels(review, [label("1")])
+        screenings.put_search(review, search("a"))
+    screenings.put_records(f"{R}2", [record("2")])
+    screenings.drop(R)
+    screenings.drop("unknown")
+    assert (screenings.records(R), screenings.labels(R), screenings.searches(R)) == ([], [], [])
+    assert (len(screenings.records(OTHER)), len(screenings.labels(OTHER)), len(screenings.searches(OTHER))) == (1, 1, 1)
+    assert [each.record_id for each in screenings.records(f"{R}2")] == ["2"]

@@ -1,0 +1,36 @@
+"""The port `Screenings` in its plainest form: dictionaries."""
+
+from collections import defaultdict
+
+
+class ReferenceScreenings:
+    """Reviews by name."""
+
+    def __init__(self):
+        self._records, self._labels, self._searches = (defaultdict(dict) for _ in range(3))
+
+    def put_records(self, review, records):
+        self._records[review] |= {each.record_id: each for each in records}
+
+    def records(self, review):
+        return [each for _, each in sorted(self._records[review].items())]
+
+    def put_labels(self, review, labels):
+        self._labels[review] |= {(each.record_id, each.stage): each for each in labels}
+
+    def remove_labels(self, review, stage, record_ids):
+        for record_id in record_ids:
+            self._labels[review].pop((record_id, stage), None)
+
+    def labels(self, review):
+        return sorted(self._labels[review].values(), key=lambda each: (each.at, each.record_id, each.stage))
+
+    def put_search(self, review, search):
+        self._searches[review][search.search_id] = search
+
+    def searches(self, review):
+        return sorted(self._searches[review].values(), key=lambda each: (each.at, each.search_id))
+
+    def drop(self, review):
+        for things in (self._records, self._labels, self._searches):
+            things.pop(review, None)

@@ -1,0 +1,59 @@
+"""Rows of TF-IDF: words and pairs, weighed and of length 1; products with them are those of the dense matrix."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bio_mcp.screening.features import Linear, Rows, Vocabulary
+
+TEXTS = ["Statins lower lipids. Statins!", "statins lower blood pressure", "", "A α-blocker lowers blood pressure"]
+
+
+def dense(rows):
+    matrix = np.zeros((len(rows), rows.width))
+    matrix[rows.owners, rows.columns] = rows.values
+    return matrix
+
+
+def test_words_and_pairs_that_two_texts_have_are_columns():
+    vocabulary = Vocabulary(TEXTS)
+    terms = {vocabulary.term(column) for column in range(vocabulary.rows.width)}
+    assert terms == {"statins", "lower", "statins lower", "blood", "pressure", "blood pressure"}
+
+
+def test_a_term_weighs_by_its_count_and_its_rarity_and_a_row_has_length_one():
+    vocabulary = Vocabulary(["aa bb aa aa", "aa", "aa cc", "bb"])
+    idf = {"aa": math.log(5 / 4) + 1, "bb": math.log(5 / 3) + 1}
+    first = np.array([(1 + math.log(3)) * idf["aa"], idf["bb"]])
+    columns = {vocabulary.term(column): column for column in range(vocabulary.rows.width)}
+    row = dense(vocabulary.rows)[0, [columns["aa"], columns["bb"]]]
+    assert row == pytest.approx(first / np.linalg.norm(first))
+
+
+def test_a_text_without_shared_words_is_an_empty_row():
+    rows = Vocabulary(TEXTS).rows
+    assert np.linalg.norm(dense(rows), axis=1) == pytest.approx([1, 1, 0, 1])
+    assert len(Vocabulary([]).rows) == 0
+    assert Vocabulary(["one text"]).rows.width == 0
+
+
+def test_rows_are_taken_in_the_order_that_is_asked_for():
+    rows = Vocabulary(TEXTS).rows
+    assert np.array_equal(dense(rows.take([3, 2, 0])), dense(rows)[[3, 2, 0]])
+    assert len(rows.take([])) == 0
+
+
+def test_products_are_those_of_the_dense_matrix_with_the_vectors_beside():
+    generator = np.random.default_rng(7)
+    rows, vectors = Vocabulary(TEXTS).rows, generator.standard_normal((4, 3))
+    whole = np.hstack([dense(rows), vectors])
+    linear = Linear(rows, vectors)
+    weights, residuals = generator.standard_normal(linear.width), generator.standard_normal(4)
+    assert linear.times(weights) == pytest.approx(whole @ weights)
+    assert linear.transposed_times(residuals) == pytest.approx(whole.T @ residuals)
+
+
+def test_rows_without_values_have_products_of_zero():
+    empty = Rows(np.zeros(3, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), 2)
+    assert Linear(empty, np.zeros((2, 0))).times(np.ones(2)).tolist() == [0, 0]

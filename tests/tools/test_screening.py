@@ -1,0 +1,222 @@
+"""screenPapers and labelPapers, called as every door calls them."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.callers import Caller
+from bio_mcp.errors import IndexUnavailable
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports.projects import Project, ProjectDocument
+from bio_mcp.ports.state import Checkpoint
+from bio_mcp.retrieval.project_chunks import Work
+from bio_mcp.retrieval.project_names import unknown_project
+from bio_mcp.tools.screening import label_papers, screen_papers
+from tests.memory_corpus import Corpus, article
+from tests.sample_corpus import TheseRecords
+
+HEART = [
+    article(str(number), f"Statins in heart failure, trial {number}", "Adults with heart failure.")
+    for number in (1, 2, 3)
+]
+SKIN = [article(str(number), f"Retinoids in acne, trial {number}", "Skin of adolescents.") for number in (11, 12, 13)]
+ALL = [*HEART, *SKIN]
+KEY = {"query_key": "heart"}
+
+
+class Audit:
+    """Remembers what was recorded."""
+
+    def __init__(self):
+        self.records = []
+
+    def record(self, *record, caller=None):
+        self.records.append((*record, caller))
+
+
+class OneProject:
+    def all(self):
+        return [self.get("lab/heart")]
+
+    def get(self, project_id):
+        if project_id != "lab/heart":
+            raise unknown_project(project_id, ["lab/heart"])
+        return Project(project_id, "proj-lab", "words")
+
+
+@pytest.fixture
+def backends():
+    made = Corpus(*ALL)
+    made.pubmed, made.audit, made.projects = TheseRecords(ALL), Audit(), OneProject()
+    made.checkpoints = SimpleNamespace(
+        get=lambda key: Checkpoint(key, term="heart[ti]" if key == "heart" else None), all=lambda _key: []
+    )
+    return made
+
+
+def label(backends, given=KEY, *, caller=None, **arguments):
+    return call(label_papers, {**given, **arguments}, backends, caller=caller).body
+
+
+def screen(backends, given=KEY, **arguments):
+    return call(screen_papers, {**given, **arguments}, backends).body
+
+
+def decided(decision, *papers, **more):
+    return [{"paper": each, "decision": decision, **more} for each in papers]
+
+
+def papers(body):
+    return [each["paper"] for each in body["papers"]]
+
+
+def test_what_is_like_included_papers_is_shown_first_and_decided_ones_no_more(backends):
+    label(backends, pmids=[each.pmid for each in ALL])
+    body = label(backends, labels=[*decided("include", "1"), *decided("exclude", "11")])
+    assert body["counts"] == {"records": 6, "include": 1, "exclude": 1, "maybe": 0, "undecided": 4}
+    body = screen(backends, top_k=3)
+    assert (papers(body)[:2], body["left_out"]) == (["3", "2"], 1)
+    first = body["papers"][0]
+    assert first["title"] == "Statins in heart failure, trial 3"
+    assert first["abstract"] == "Adults with heart failure."
+    assert "heart" in " ".join(first["why"])
+    assert first["url"].endswith("/3/")
+
+
+def test_a_query_key_collects_what_its_term_finds_and_says_so_in_the_report(backends):
+    assert label(backends, collect=True)["added"] == 6
+    report = screen(backends, show="report")
+    assert report["prisma"]["identified"] == 6
+    [search] = report["searches"]
+    assert (search["database"], search["platform"], search["term"]) == ("PubMed", "NCBI E-utilities", "heart[ti]")
+    assert (search["found"], search["new"]) == (6, 6)
+    error = label(backends, {"query_key": "unknown"}, collect=True)["error"]
+    assert (error["code"], "never synced" in error["message"]) == ("VALIDATION", True)
+
+
+def test_a_project_collects_its_documents_also_those_outside_of_pubmed(backends):
+    works = [Work("a", pmid="1"), Work("b", title="A thesis", year=2001), Work("c", title="A paper", doi="10.1/c")]
+    documents = [ProjectDocument(each, frozenset()) for each in works]
+    backends.project_documents = SimpleNamespace(all=lambda _project: documents)
+    lab = {"project": "lab/heart"}
+    assert label(backends, lab, collect=True)["added"] == 3
+    assert label(backends, lab, collect=True)["added"] == 0
+    shown = {each["title"]: each for each in screen(backends, lab)["papers"]}
+    assert shown["A paper"]["url"] == "https://doi.org/10.1/c"
+    assert shown["A thesis"]["year"] == 2001
+    report = screen(backends, lab, show="report")["prisma"]
+    assert (report["identified"], report["from_other_methods"], report["duplicates_removed"]) == (3, 3, 0)
+
+
+def test_a_decision_is_stored_once_and_a_changed_one_is_audited(backends):
+    first = label(backends, labels=decided("include", "1", "2"))
+    assert (first["added"], first["labelled"]) == (2, 2)
+    again = label(backends, labels=decided("include", "1", "2"))
+    assert (again["labelled"], again["unchanged"]) == (0, 2)
+    assert backends.audit.records == []
+    label(backends, labels=decided("exclude", "2", reason="no adults"))
+    assert backends.audit.records == [("review.abstract", "query:heart", {"2": "include"}, {"2": "exclude"}, None)]
+    [paper] = screen(backends, show="exclude")["papers"]
+    assert (paper["paper"], paper["reason"], paper["decision"]) == ("2", "no adults", "exclude")
+
+
+def test_a_decision_is_taken_back_by_none(backends):
+    label(backends, labels=decided("include", "1"))
+    assert label(backends, labels=decided("none", "1", "2"))["labelled"] == 1
+    assert screen(backends, show="include")["papers"] == []
+    assert screen(backends)["counts"]["undecided"] == 2
+
+
+def test_a_paper_that_nobody_has_is_named_and_the_others_are_decided(backends):
+    body = label(backends, labels=decided("include", "1", "99", "doi:10.1/none"))
+    assert (body["labelled"], body["unknown"]) == (1, ["99", "doi:10.1/none"])
+
+
+def test_maybe_comes_last_and_teaches_nothing(backends):
+    label(backends, pmids=[each.pmid for each in ALL])
+    label(backends, labels=[*decided("include", "1"), *decided("exclude", "11"), *decided("maybe", "3")])
+    assert papers(screen(backends)) == ["2", "12", "13", "3"]
+    assert screen(backends)["counts"]["undecided"] == 4
+
+
+def test_the_full_text_is_decided_of_those_whose_abstract_was_included(backends):
+    label(backends, pmids=[each.pmid for each in ALL])
+    label(backends, labels=[*decided("include", "1", "2", "3"), *decided("exclude", "11")])
+    assert papers(screen(backends, stage="full_text")) == ["3", "2", "1"]
+    body = label(
+        backends,
+        stage="full_text",
+        labels=[*decided("exclude", "1", reason="not retrieved"), *decided("include", "2", "11")],
+    )
+    assert (body["labelled"], len(body["warnings"])) == (2, 1)
+    assert papers(screen(backends, stage="full_text")) == ["3"]
+    report = screen(backends, show="report")["prisma"]
+    assert (report["sought"], report["not_retrieved"], report["assessed"], report["included"]) == (3, 1, 1, 1)
+
+
+def test_decided_papers_are_paged_in_the_order_of_decision(backends):
+    label(backends, labels=decided("include", "3", "1", "2"))
+    first = screen(backends, show="include", top_k=2)
+    assert (papers(first), first["left_out"]) == (["3", "1"], 1)
+    assert papers(screen(backends, show="include", after="1")) == ["2"]
+    assert "after" in screen(backends, show="include", after="11")["error"]["message"]
+
+
+def test_a_retracted_candidate_is_marked(backends):
+    withdrawn = article("20", "Statins in heart failure", retraction=RetractionStatus.RETRACTED)
+    backends.documents.by_pmid["20"] = SimpleNamespace(article=withdrawn)
+    label(backends, pmids=["20", "1"])
+    shown = {each["paper"]: each.get("retraction") for each in screen(backends)["papers"]}
+    assert shown == {"20": "retracted", "1": None}
+
+
+def test_the_estimate_says_when_enough_was_found_and_what_it_assumes(backends):
+    label(backends, pmids=[each.pmid for each in ALL])
+    before = screen(backends)["stopping"]
+    assert (before["may_stop"], before["recall_at_least"], before["missed_at_most"]) == (False, None, 6)
+    label(backends, labels=[*decided("include", "1", "2", "3"), *decided("exclude", "11", "12", "13")])
+    after = screen(backends)["stopping"]
+    assert (after["may_stop"], after["recall_at_least"], after["missed_at_most"]) == (True, 1.0, 0)
+    assert "no less likely" in after["assumes"]
+
+
+def test_an_index_that_is_down_is_a_warning_and_words_alone_rank(backends):
+    def down(_pmids):
+        raise IndexUnavailable("the index is away")
+
+    label(backends, labels=[*decided("include", "1"), *decided("exclude", "11")], pmids=["2", "12"])
+    backends.passages.document_vectors = down
+    body = screen(backends)
+    assert papers(body) == ["2", "12"]
+    assert "words alone" in body["warnings"][0]
+
+
+def test_an_empty_review_says_how_it_gets_papers(backends):
+    body = screen(backends)
+    assert (body["papers"], "labelPapers" in body["warnings"][0]) == ([], True)
+
+
+@pytest.mark.parametrize("given", [{}, {"project": "lab/heart", "query_key": "heart"}])
+def test_a_review_is_of_one_project_or_one_query_key(backends, given):
+    for body in (screen(backends, given), label(backends, given, pmids=["1"])):
+        assert body["error"]["code"] == "VALIDATION"
+
+
+def test_an_unknown_project_is_not_found_and_the_others_are_named(backends):
+    error = label(backends, {"project": "none"}, pmids=["1"])["error"]
+    assert (error["code"], "lab/heart" in error["message"]) == ("NOT_FOUND", True)
+
+
+def test_two_tenants_reviews_of_one_key_share_nothing(backends):
+    one, other = (Caller(name, frozenset({"read", "ingest"}), tenant=name) for name in ("ann", "bob"))
+    label(backends, labels=decided("include", "1"), caller=one)
+    assert call(screen_papers, {**KEY, "show": "include"}, backends, caller=other).body["papers"] == []
+    [paper] = call(screen_papers, {**KEY, "show": "include"}, backends, caller=one).body["papers"]
+    assert paper["paper"] == "1"
+
+
+def test_who_decided_is_stored(backends):
+    label(backends, labels=decided("include", "1"), caller=Caller("ann", frozenset({"ingest"})))
+    [stored] = backends.screenings.labels("query:heart")
+    assert stored.caller == "ann"
