@@ -18,22 +18,25 @@ from scripts.ingest_image import PLATFORMS, PYTHON
 ROOT = Path(__file__).parents[1]
 RECIPE = ROOT / "container/Dockerfile"
 LOCK = ROOT / "container/requirements.txt"
+PROGRAMS = ("bio-mcp", "health")
 CONTEXT = ROOT / ".cache/image"
 
 
 def lay_out(arch: str, into: Path) -> None:
     """Put what the recipe copies into a directory, emptied first. Raises `CalledProcessError` and `OSError`."""
     shutil.rmtree(into, ignore_errors=True)
-    target = into / "opt/python"
+    target = into / "root/opt/python"
     chosen: list[str | Path] = ["--python-version", PYTHON, "--python-platform", PLATFORMS[arch][1], "--target", target]
     locked: list[str | Path] = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", LOCK]
     subprocess.run([ROOT / ".venv/bin/uv", "pip", "install", "--quiet", *chosen, *locked], check=True)
     ours = ROOT / "layers/common/bio_mcp"
     shutil.copytree(ours, target / "bio_mcp", ignore=shutil.ignore_patterns("__pycache__"))
     model = default_model_dir()
-    shutil.copytree(model, into / "opt/models" / model.name)
-    for program in ("bio-mcp", "health"):
-        shutil.copy(ROOT / "container" / program, into)
+    shutil.copytree(model, into / "root/opt/models" / model.name)
+    programs = into / "root/usr/local/bin"
+    programs.mkdir(parents=True)
+    for name in PROGRAMS:
+        shutil.copy(ROOT / "container" / name, programs)
 
 
 def build(context: Path, arch: str, tag: str, options: Sequence[str] = (), env: Mapping[str, str] = os.environ) -> None:

@@ -2,19 +2,22 @@
 
 import json
 import re
+import shlex
 import tomllib
 from dataclasses import fields
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
 from bio_mcp import __version__
+from bio_mcp.doors.cli.program import bio_mcp
 from bio_mcp.doors.mcp.card import DESCRIPTION
 from bio_mcp.doors.mcp.listing import META
 from bio_mcp.settings import Settings
 from scripts.distribution import PROJECT, bundle
-from scripts.image import LOCK
+from scripts.image import LOCK, PROGRAMS
 from scripts.sbom import NAME, bill_of
 
 ROOT = Path(__file__).parents[1]
@@ -119,7 +122,20 @@ def test_the_image_holds_what_a_laptop_has_and_reaches_an_index_of_a_team():
     assert {"opensearch-py", "boto3"} <= locked
 
 
-def test_everything_that_the_image_copies_is_laid_out():
-    copied = {name for line in re.findall(r"^COPY (.*) \S+$", RECIPE, re.MULTILINE) for name in line.split()}
-    assert copied == {"opt", "bio-mcp", "health"}
-    assert all((ROOT / "container" / name).stat().st_mode & 0o111 for name in copied - {"opt"})
+def test_the_image_starts_programs_that_are_laid_out():
+    started = set(re.findall(r'(?:CMD|ENTRYPOINT) \["([\w-]+)"', RECIPE))
+    assert started - {"serve"} == set(PROGRAMS)
+    assert all((ROOT / "container" / name).stat().st_mode & 0o111 for name in PROGRAMS)
+
+
+PAGES = [ROOT / "docs/install.md", ROOT / "docs/pypi.md"]
+BLOCKS = [block for page in PAGES for block in re.findall(r"```(?:sh|text)\n(.*?)```", page.read_text(), re.DOTALL)]
+STARTED = re.compile(r"^(?:uvx |docker compose exec endpoint )?bio-mcp(?:-literature)? (.+)$", re.MULTILINE)
+COMMANDS = sorted({command for block in BLOCKS for command in STARTED.findall(block)})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_pages_about_installing_is_understood(command):
+    name, *arguments = shlex.split(command)
+    found = bio_mcp.get_command(click.Context(bio_mcp), name)
+    assert found.make_context(name, arguments).params
