@@ -36,8 +36,17 @@ class Model:
         return Generated(f"{question} {passages[0]} [1]")
 
 
-def asked(settings=None, lookup=Converter, model=Model, services=dict):
-    found = upstreams(settings or Settings(), lookup, model, services)
+class Reranker:
+    fingerprint = "tei/m/host"
+
+    def scores(self, question, passages, deadline):
+        assert question
+        assert deadline.remaining > 0
+        return [0.123456 for _ in passages]
+
+
+def asked(settings=None, lookup=Converter, model=Model, services=dict, reranker=Reranker):
+    found = upstreams(settings or Settings(), lookup, model, reranker, services)
     return {each.check: each for each in found}
 
 
@@ -56,6 +65,11 @@ def test_only_what_is_configured_is_asked():
 def test_a_language_model_writes_a_sentence():
     found = asked(Settings(llm="openai"))["language model"]
     assert (found.state, found.found) == (OK, "openai/m/1 answers with 51 characters")
+
+
+def test_a_reranker_scores_a_passage():
+    found = asked(Settings(reranker="tei"))["reranker"]
+    assert (found.state, found.found) == (OK, "tei/m/host answers with a score of 0.123")
 
 
 def test_each_literature_service_is_asked():

@@ -132,7 +132,8 @@ class Shared:
 
     def upstreams(self) -> list[Finding]:
         asked = lambda: lookup(self.settings, self.entrez, self._opened)  # noqa: E731  past the cache
-        return upstreams(self.settings, asked, lambda: self.language_model, self.services.checks)
+        models = (lambda: self.language_model), (lambda: self.reranker)
+        return upstreams(self.settings, asked, *models, self.services.checks)
 
     @lazily
     def language_model(self) -> "LanguageModel | None":

@@ -11,6 +11,7 @@ from bio_mcp.settings import Settings
 if TYPE_CHECKING:
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.ncbi import NcbiLookup
+    from bio_mcp.ports.reranking import Reranker
 
 WAIT_S = 9.0  # for each service, all tries together
 ARTICLE = "PMC3531190"
@@ -21,9 +22,10 @@ def upstreams(
     settings: Settings,
     lookup: "Callable[[], NcbiLookup]",
     model: "Callable[[], LanguageModel | None]",
+    reranker: "Callable[[], Reranker | None]",
     services: Callable[[], Mapping[str, Callable[[], Finding]]],
 ) -> list[Finding]:
-    """Ask each of them once. `lookup` and `model` make what asks NCBI's other services and the language model,
+    """Ask each of them once. `lookup`, `model` and `reranker` make what asks NCBI's other services and the models,
     `services` gives what asks each of `BIO_MCP_SOURCES`."""
     asked: dict[str, Callable[[], Finding]] = {"NCBI's ID converter": lambda: _converter(lookup())}
     try:
@@ -33,6 +35,8 @@ def upstreams(
         asked["literature services"] = lambda: found
     if settings.llm != "none":
         asked["language model"] = lambda: _language_model(model())
+    if settings.reranker != "none":
+        asked["reranker"] = lambda: _reranker(reranker())
     if settings.auth_jwks_url:
         asked["issuer's keys"] = lambda: _issuer(settings.auth_jwks_url)
     if settings.otlp_endpoint:
@@ -55,6 +59,13 @@ def _language_model(model: "LanguageModel | None") -> Finding:
         return Finding(OK, "none")
     written = model.generate("Does aspirin lower fever?", [PASSAGE], Deadline(WAIT_S))
     return Finding(OK, f"{model.fingerprint} answers with {len(written.text)} characters")
+
+
+def _reranker(model: "Reranker | None") -> Finding:
+    if model is None:
+        return Finding(OK, "none")
+    [score] = model.scores("Does aspirin lower fever?", [PASSAGE], Deadline(WAIT_S))
+    return Finding(OK, f"{model.fingerprint} answers with a score of {score:.3g}")
 
 
 def _issuer(url: str) -> Finding:
