@@ -12,7 +12,7 @@ import lzma
 import tarfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,6 @@ DATA = Path(__file__).parents[2] / "shared" / "data" / "pubmed"
 FILES = sorted(DATA.glob("*.xml.xz")) + sorted(DATA.glob("*.tar.xz"))
 MANY = 1_000
 AT_ONCE = 100
-SHOWN: dict[str, Callable[[Cited, str], bool]] = {
-    "page": lambda work, text: work.first in text,
-}
 
 
 @dataclass(frozen=True)
@@ -78,12 +75,12 @@ def printed(articles: dict[str, Article], even: bool) -> Iterator[Case]:
                 yield Case(parse_citation(each.citation), each.pmid, "printed")
 
 
-def written(works: list[Cited], writer: Writer, made: str = "") -> Iterator[Case]:
+def written(works: list[Cited], writer: Writer, made: str = "", mark: str = "") -> Iterator[Case]:
     """Each work in a format by chance."""
     for work in works:
         form = writer.rng.choice(FORMATS)
         text = getattr(writer, form)(work)
-        while made in SHOWN and not SHOWN[made](work, text):  # a style that leaves the altered field out
+        while mark not in text.casefold():  # a style, or a habit, that leaves the altered field out
             text = getattr(writer, form)(work)
         read = read_references(text, "text" if form == "plain_text" else None)
         yield Case(read[0] if read else CitedWork(text=text), work.pmid, made or form)
@@ -102,9 +99,16 @@ def cases(articles: dict[str, Article], *, even: bool) -> tuple[list[Case], list
     rest = iter(half[MANY:])
     while len(wrong) < MANY:
         kind = ALTERATIONS[len(wrong) % len(ALTERATIONS)]
-        changed = altered(next(rest), works, kind, writer.rng)
-        wrong += written([changed], writer, kind) if changed else []
+        right = next(rest)
+        changed = altered(right, works, kind, writer.rng)
+        wrong += written([changed], writer, kind, mark_of(right, changed, kind)) if changed else []
     return real, wrong
+
+
+def mark_of(right: Cited, changed: Cited, kind: str) -> str:
+    """What a text must have for the alteration to show."""
+    new = [each for each in changed.title.split() if each not in right.title.split()]
+    return changed.first if kind == "page" else new[0][:5].casefold() if kind == "word" else ""
 
 
 class Answering(Corpus):

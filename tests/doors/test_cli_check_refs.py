@@ -1,12 +1,16 @@
 """`bio-mcp check-refs` on the command line: its reports, and the exit code for CI."""
 
 import json
+import lzma
+from pathlib import Path
 
+import jsonschema
 import pytest
 
 from bio_mcp.literature.citing import cite
 from tests.retracting import doubt, plain_papers, retract
 
+DATA = Path(__file__).parents[1] / "data"
 INVENTED = "@article{nobody2019, author = {Nobody, N}, title = {A paper | nobody <b>ever</b> wrote}, year = 2019}\n"
 
 
@@ -117,3 +121,13 @@ def test_a_file_that_is_not_there_is_named_by_nothing_but_its_argument(cli):
     ran = cli("check-refs", "/nowhere/at/all.bib")
     assert ran.code == 1
     assert "FILE cannot be read: no such file or directory" in ran.err
+
+
+def test_sarif_is_valid_by_its_schema(check, papers):
+    schema = json.loads(lzma.decompress((DATA / "sarif" / "sarif-2.1.0.schema.json.xz").read_bytes()))
+    judge = jsonschema.Draft7Validator(schema)
+    for text in (cite(papers[0], "bibtex"), INVENTED * 2):
+        log = check(text, "--format", "sarif").json
+        assert [each.message for each in judge.iter_errors(log)] == []
+    log["runs"][0]["results"][0]["level"] = "fatal"
+    assert not judge.is_valid(log)

@@ -2,15 +2,19 @@
 
 import random
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import NcbiFailed
+from bio_mcp.errors import NcbiFailed, UpstreamFailed
+from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import Document
 from bio_mcp.literature.references.reading import read_references
 from bio_mcp.literature.references.works import CitedWork, work
+from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.querying.references.checking import check_references
+from bio_mcp.querying.references.run import row_of
 from tests.memory_corpus import Corpus
 from tests.retracting import doubt, plain_papers, retract
 from tests.tools.live import LiveDesk
@@ -175,3 +179,57 @@ def test_written_references_are_found_and_altered_ones_are_not_confirmed(at, pap
     confirmed, _ = at.check(*wrong)
     assert [each.work for each in confirmed if each.verdict in ("found", "retracted")] == []
     assert len(wrong) > 35
+
+
+REGISTERED = RegisteredWork(
+    "10.1000/only.crossref", "A paper of a journal that PubMed does not have", ("Doe, Jane", "The Group"),
+    "Journal of Elsewhere", 2019, "7", "1", "11-19", "journal-article", (Notice("retraction", date="2020"),),
+)  # fmt: skip
+ELSEWHERE = work(
+    title=REGISTERED.title, authors=["Doe J"], year="2019", volume="7", pages="11-19", doi=REGISTERED.doi, key="doe"
+)  # fmt: skip
+
+
+class ByCrossref(Checking):
+    """Crossref has one work, or fails."""
+
+    asked: ClassVar[list] = []
+    away = False
+
+    @property
+    def notices(self):
+        return self
+
+    def of(self, dois, **_):
+        self.asked.append(list(dois))
+        if self.away:
+            raise UpstreamFailed("Crossref is away")
+        return {REGISTERED.doi: REGISTERED} if REGISTERED.doi in dois else {}
+
+
+@pytest.fixture
+def crossref(ncbi):
+    made = ByCrossref(ncbi)
+    made.asked.clear()
+    yield made
+    made.desk.close()
+
+
+def test_a_work_without_a_pmid_is_found_by_crossref_with_what_became_of_it(crossref):
+    found = crossref.one(ELSEWHERE)
+    assert (found.verdict, found.retraction, row_of(found)["pmid"]) == ("retracted", "retracted", None)
+    wrong = crossref.one(replace(ELSEWHERE, year="2011"))
+    assert (wrong.verdict, [each.true for each in wrong.differs]) == ("doubtful", ["2019"])
+    assert crossref.one(replace(ELSEWHERE, doi="10.1000/nobody")).verdict == "not_found"
+
+
+def test_crossref_is_asked_only_for_dois_that_pubmed_does_not_confirm(crossref, papers):
+    crossref.check(replace(stated(papers[0]), doi=papers[0].doi.lower()), replace(ELSEWHERE, doi=""), ELSEWHERE)
+    assert crossref.asked == [[REGISTERED.doi]]
+
+
+def test_where_crossref_fails_a_doi_is_unknown(crossref):
+    crossref.away = True
+    [found], reasons = crossref.check(ELSEWHERE)
+    assert found.verdict == "unknown"
+    assert "Crossref is away" in reasons[0]

@@ -83,7 +83,15 @@ class CheckedBibliography(Response):
     output_listed=False,
     in_default_list=True,
     longest=budget.DEFAULT,
-    also_uses=("jobs.get", "jobs.latest", "jobs.put", "jobs.is_cancelled", "leases.acquire", "leases.release"),
+    also_uses=(
+        "jobs.get",
+        "jobs.latest",
+        "jobs.put",
+        "jobs.is_cancelled",
+        "leases.acquire",
+        "leases.release",
+        "notices.of",
+    ),
     beyond="invented, wrong and retracted references of a manuscript",
 )
 def check_bibliography(request: BibliographyQuestion, backends: Backends, context: Context) -> CheckedBibliography:

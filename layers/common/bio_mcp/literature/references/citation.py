@@ -27,7 +27,9 @@ _TITLE_FROM = 20  # characters behind a year in brackets that can be a title
 _JOURNAL_WORDS = 8  # of a journal's name in lower case
 _SENTENCE_END = re.compile(r"(?<=[^\s.])[.?!][\])”\"’']?\s+(?=[\"“\[(A-Z0-9À-Þα-ω])|\.\s+(?=[a-z]{2,12}\s?[A-Z])")
 _SMALL = set("of the and in for on de la des du et der die und fur für e di del y da do a an to & - –".split())
-_JOURNAL_AT_START = re.compile(r"^[A-Z][\w&.,:()' -]{1,100}?\.?\s(?:1[89]\d\d|20\d\d)(?:\s[A-Z][a-z]{2})?[^;]{0,20};")
+_JOURNAL_AT_START = re.compile(
+    r"^[A-Z](?:[\w&,:()' -]|\.(?!\s)){1,100}?\.?\s(?:1[89]\d\d|20\d\d)(?:\s[A-Z][a-z]{2})?[^;]{0,20};"
+)
 _BOOK = re.compile(
     r"\([Ee]ds?[.)\s]|\b(?:[Ii]n:?\s.{3,80}\([Ee]ds?\.|eds?\.,|University Press|Academic Press|Springer,|Elsevier,"
     r"|Wiley,|[Tt]hesis|[Dd]issertation|[Pp]roceedings of the \d|ISBN|(?:\d(?:st|nd|rd|th)) edn?\b"

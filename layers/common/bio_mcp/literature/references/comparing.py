@@ -11,7 +11,7 @@ from bio_mcp.literature.identifiers import doi, pmcid
 from bio_mcp.literature.records import Article
 from bio_mcp.literature.references.authors import differing_author
 from bio_mcp.literature.references.journals import same_journal
-from bio_mcp.literature.references.titles import contains_title, same_title
+from bio_mcp.literature.references.titles import contains_phrase, contains_title, same_title
 from bio_mcp.literature.references.works import CitedWork
 
 MINOR = frozenset({"issue"})  # a difference that makes no reference doubtful
@@ -141,7 +141,7 @@ def _in_text(work: CitedWork, article: Article) -> bool:
     """Whether plain text has the journal's abbreviation somewhere, where its place was guessed wrongly."""
     journal = article.journal
     names = (journal.medline_abbreviation, journal_title(journal.title or "")) if work.text and journal else ()
-    return any(contains_title(work.text, name) for name in names if name)
+    return any(contains_phrase(work.text, name) for name in names if name)
 
 
 def _year(work: CitedWork, article: Article) -> Check:

@@ -38,6 +38,7 @@ _NUMBERS = tuple(
         rf"[;]\s*{_VOLUME}{_ISSUE}?{_END}",
         rf"(?<=[a-z.,]\s){_VOLUME}{_ISSUE}(?=[\s.,;]*(?:$|\())",
         r"(?:\bpp?\.\s?)" + _PAGES + _END,
+        rf"(?:(?<=[A-Za-z)]),|\(\s+\))\s*(?P<pages>(?:{_PAGE})\s*[-–—‐‑−]\s*(?:{_PAGE})|[A-Za-z]?\d{{4,}})[\s.,]*(?:\(\s*\))?[\s.,]*$",
         rf"(?<=[A-Za-z]\s){_VOLUME}[\s.,;]*(?=$|\((?:1[89]|20)\d\d\))",
     )
 )

@@ -24,10 +24,10 @@ def same_title(stated: str, printed: str) -> bool | None:
 
 
 def contains_title(text: str, printed: str) -> bool | None:
-    """Whether running text has the title in it, by the same rules; None where the title is too short to look for."""
+    """Whether running text has the title in it, by the same rules; None for a title of less than four words."""
     whole, title = words_of(text), _unmarked(words_of(printed)[:_MOST])
     if len(title) < _WHOLE:
-        return f" {' '.join(title)} " in f" {' '.join(whole)} " or None if title else None
+        return None
     if len(set(whole) & set(title)) < LEAST / 2 * len(set(title)):
         return False
     places = [place for place, word in enumerate(whole) if word in title[:3]][:_TRIED]
@@ -42,17 +42,20 @@ def _reach(words: Sequence[str], title: Sequence[str]) -> int:
     return min(ends, key=lambda end: abs(end - len(title)), default=0)
 
 
+def contains_phrase(text: str, phrase: str) -> bool:
+    """Whether running text has these very words."""
+    return f" {' '.join(words_of(phrase))} " in f" {' '.join(words_of(text))} "
+
+
 def _has_edges(words: Sequence[str], title: Sequence[str]) -> bool:
     """Whether the first and the last word that count are the title's: beside them stands other text."""
     ours, theirs = ([word for word in side if word not in SMALL] for side in (words, title))
-    return bool(ours and theirs) and all(
-        alike(ours[at], theirs[at]) or _runs_on(ours[at], theirs[at]) for at in (0, -1)
-    )
+    return bool(ours and theirs) and _begins(ours[0], theirs[0]) and _begins(ours[-1][::-1], theirs[-1][::-1])
 
 
-def _runs_on(one: str, other: str) -> bool:
-    """Whether one word may be a part of the other, which is written in one."""
-    return len(one) > 1 and len(other) > 1 and (one in other or other in one)
+def _begins(one: str, other: str) -> bool:
+    """Whether the words are one, or one is the first part of the other, which is written in one."""
+    return alike(one, other) or (min(len(one), len(other)) > 1 and (one.startswith(other) or other.startswith(one)))
 
 
 def _agree(ours: Sequence[str], theirs: Sequence[str]) -> bool:

@@ -6,16 +6,25 @@ from functools import partial
 from typing import TypeVar
 
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import DeadlineExceeded, IndexUnavailable, InvalidInput, UpstreamFailed
+from bio_mcp.errors import (
+    BudgetSpent,
+    DeadlineExceeded,
+    IndexUnavailable,
+    InvalidInput,
+    Misconfigured,
+    UpstreamFailed,
+)
 from bio_mcp.literature.records import Article
 from bio_mcp.literature.references.comparing import compare
 from bio_mcp.literature.references.works import CitedWork
 from bio_mcp.ports import Backends
 from bio_mcp.ports.ncbi import CitationMatch
+from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.pubmed import SearchPage
 from bio_mcp.querying.converting import convert
 from bio_mcp.querying.fetching import articles
 from bio_mcp.querying.partial import status_of
+from bio_mcp.querying.references.registered import article_of
 from bio_mcp.querying.references.terms import citation_of, field_term, title_term
 from bio_mcp.querying.references.verdicts import Checked, Compared, verdict_on
 from bio_mcp.retrieval.analysis import analyse
@@ -34,10 +43,11 @@ def check_references(
 ) -> tuple[list[Checked], list[str]]:
     """Give a verdict on each reference, in order, and the reasons why the answer is partial.
 
-    Never raises NCBI's failures: what could not be asked is `unknown`. Raises `StoreFailed`.
+    Never raises failures of NCBI or Crossref: what could not be asked is `unknown`. Raises `StoreFailed`.
     """
     ladder = _Ladder(works, backends, deadline)
-    for step in (ladder.by_ids, ladder.by_corpus, ladder.by_matcher, ladder.by_title, ladder.by_fields):
+    steps = (ladder.by_ids, ladder.by_corpus, ladder.by_matcher, ladder.by_title, ladder.by_fields, ladder.by_crossref)
+    for step in steps:
         step()
     return ladder.verdicts(), list(dict.fromkeys(ladder.reasons))
 
@@ -112,6 +122,28 @@ class _Ladder:
         """The papers that PubMed has for author, year and some words, or for the imprint."""
         self._search(field_term)
 
+    def by_crossref(self) -> None:
+        """The works that Crossref has for DOIs that PubMed does not know, where the settings name Crossref."""
+        places = {place: doi for place in self._open() if (doi := self.works[place].doi) and not self._has(place, doi)}
+        dois = sorted(set(places.values()))
+        if not dois:
+            return
+        try:
+            notices = self.backends.notices
+        except Misconfigured:
+            return
+        nothing: dict[str, RegisteredWork] = {}
+        ask = partial(notices.of, dois, deadline=self.deadline)
+        found = self._asked(ask, nothing, [place for place in places])
+        self.records |= {f"doi:{doi}": article_of(work) for doi, work in found.items()}
+        self._add_each({place: [f"doi:{doi}"] for place, doi in places.items() if doi in found})
+        self._settle(fetch=False)
+
+    def _has(self, place: int, doi: str) -> bool:
+        """Whether PubMed has the paper of this DOI: then Crossref need not learn of it."""
+        records = (self.records[each] for each in self.candidates[place] if each in self.records)
+        return any((each.doi or "").casefold() == doi for each in records)
+
     def _search(self, term_of: Callable[[CitedWork], str]) -> None:
         terms = [(place, term) for place in self._open() if (term := term_of(self.works[place]))]
         for start in range(0, len(terms), SEARCHED):
@@ -135,7 +167,7 @@ class _Ladder:
     def verdicts(self) -> list[Checked]:
         """The verdict on each, from records whose retraction status is PubMed's of now, where PubMed answers."""
         checked = [self._verdict(place) for place in range(len(self.works))]
-        stale = {each.article.pmid for each in checked if each.article} - self.fresh
+        stale = {each.article.pmid for each in checked if each.article and each.article.pmid} - self.fresh
         if not stale:
             return checked
         self._fetch(sorted(stale), places=[])
@@ -189,7 +221,7 @@ class _Ladder:
         """What NCBI answers; where it fails, `otherwise`, and these references count as not asked about."""
         try:
             return ask()
-        except (UpstreamFailed, DeadlineExceeded, InvalidInput) as failure:
+        except (UpstreamFailed, DeadlineExceeded, InvalidInput, BudgetSpent) as failure:
             self.failed.update(places)
             self.reasons.append(f"some references could not be looked up ({status_of(failure)}): {failure}")
             return otherwise

@@ -52,7 +52,7 @@ def row_of(checked: Checked) -> dict[str, Any]:
         "line": work.line,
         "reference": work.shown,
         "verdict": checked.verdict,
-        "pmid": article.pmid if article else None,
+        "pmid": (article.pmid or None) if article else None,
         "doi": (article.doi if article else work.doi) or None,
         "title": article.title if article else None,
         "retraction": str(checked.retraction),

@@ -17,8 +17,8 @@ class Checked:
 
     found: the record has what the reference states. retracted: so, and the paper was retracted. doubtful: a record is
     near and something differs, or too little is stated to be sure. not_found: PubMed has no such paper. unchecked: it
-    is a book, a web page or the like, or states too little to look for. unknown: NCBI failed, which says
-    nothing about it.
+    is a book, a web page or the like, or states too little to look for. unknown: a service failed,
+    which says nothing about it.
     """
 
     work: CitedWork
@@ -40,7 +40,7 @@ Compared = tuple[Article, Comparison]
 def best(compared: Iterable[Compared]) -> Compared | None:
     """The nearest of these records, with what agrees; None where none is near. Of equal ones the lowest PMID."""
     near = [each for each in compared if each[1].confirms or each[1].is_near]
-    order = sorted(near, key=lambda each: (not each[1].confirms, -each[1].score, int(each[0].pmid)))
+    order = sorted(near, key=lambda each: (not each[1].confirms, -each[1].score, int(each[0].pmid or 0)))
     return order[0] if order else None
 
 
@@ -58,13 +58,13 @@ def verdict_on(work: CitedWork, compared: Iterable[Compared], *, complete: bool)
         verdict: Verdict = "retracted" if retracted else "found"
         return Checked(work, verdict, article, comparison.agrees, comparison.differs)
     if not complete:
-        return Checked(work, "unknown", None, reason="NCBI failed, so another record may be the one that is meant")
+        return Checked(work, "unknown", None, reason="a service failed, so another record may be the one that is meant")
     return Checked(work, "doubtful", article, comparison.agrees, comparison.differs, _doubt(comparison))
 
 
 def _without_record(work: CitedWork, complete: bool) -> Checked:
     if not complete:
-        return Checked(work, "unknown", reason="NCBI failed, which says nothing about this reference")
+        return Checked(work, "unknown", reason="a service failed, which says nothing about this reference")
     if work.kind == "other":
         return Checked(work, "unchecked", reason="no article: PubMed has few books, web pages, reports and data sets")
     if not (work.title or work.doi or work.pmid or work.pmcid or (work.journal and work.pages)):
