@@ -24,7 +24,6 @@ CALLED_BY_DECORATORS = ["@tool", "@resource", "@*.command", "@field_validator", 
 ALLOWED = {
     "esearch_delta": "a name of the bio-mcp contract",
     "esummary_batch": "a name of the bio-mcp contract",
-    "pub_types": "a field of the contract's DocSummary",
     "lr": "a field of the contract's DocSummary",
     "normalised": "a part of a model's fingerprint, which is of all fields",
     "inter_op_num_threads": "read by onnxruntime",

@@ -35,7 +35,7 @@ class Memory:
         self.client = client_info
 
 
-def connecting(team, person, memory, document=None, scope=None, allows=(("read", "live"),)):
+def connecting(team, person, memory, document=None, scope=None, allows=(("read", "live"),), address=RESOURCE):
     """The client's OAuth flow, with a person who allows all that it asks, or of each time these scopes."""
     answers, allowed = [], list(allows)
 
@@ -51,7 +51,7 @@ def connecting(team, person, memory, document=None, scope=None, allows=(("read",
         return AuthorizationCodeResult(code=back["code"], state=back["state"], iss=back["iss"])
 
     metadata = OAuthClientMetadata(redirect_uris=[BACK], client_name="Official", scope=scope)
-    auth = OAuthClientProvider(RESOURCE, metadata, memory, redirected, returned, client_metadata_url=document)
+    auth = OAuthClientProvider(address, metadata, memory, redirected, returned, client_metadata_url=document)
     transport = httpx2.ASGITransport(team.app)
     return httpx2.AsyncClient(transport=transport, auth=auth, base_url=ORIGIN)
 
@@ -84,6 +84,16 @@ async def test_it_asks_for_another_scope_when_a_call_needs_it(team, era):
     assert (first, "sample_fail" in listed) == ("read", False)
     assert called.structured_content["error"]["code"] == "STORE"  # it got as far as failing
     assert set(memory.tokens.scope.split()) == {"read", "sync"}
+
+
+async def test_it_connects_to_an_address_that_says_what_to_list(team, ann):
+    address = f"{RESOURCE}?tools=default"
+    async with (
+        connecting(team, ann, Memory(), address=address) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        listed = [each.name for each in (await client.list_tools()).tools]
+    assert listed == ["sample_echo"]
 
 
 async def test_it_goes_on_with_a_refresh_token(team, ann):
