@@ -1,5 +1,7 @@
 """exportPapers and export://{id}, called as every door calls them."""
 
+import csv
+import io
 from contextlib import suppress
 from datetime import date
 from functools import cache
@@ -17,6 +19,7 @@ from bio_mcp.exporting.records import Record
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.ports.news import Found
 from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.ports.screening import ScreeningLabel, review_of_project, review_of_query
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.jobs import JobRun
@@ -202,6 +205,30 @@ def test_a_tenant_reads_its_own_files_alone(corpus):
     assert text_of(corpus, body, NORTH).startswith("TY  - ")
     for stranger in (SOUTH, None):
         assert read(exported_file, {"id": body["job_id"]}, corpus, caller=stranger).body["error"]["code"] == "NOT_FOUND"
+
+
+def test_what_a_review_decided_is_exported_with_what_it_was_about(corpus):
+    now, review = corpus.now(), review_of_query("k")
+    included, excluded, undecided, maybe = pmids(4)
+    corpus.news.find("k", [Found(each, 1) for each in pmids(4)])
+    corpus.news.set_whole("k")
+    decided = [(included, "abstract", "include"), (excluded, "abstract", "include"), (maybe, "abstract", "maybe")]
+    decided += [(excluded, "full_text", "exclude")]
+    corpus.screenings.put_labels(review, [ScreeningLabel(*each, now) for each in decided])
+    rows = csv.DictReader(io.StringIO(text_of(corpus, exported(corpus, format="csv", query_key="k"))))
+    wanted = {included: "1", excluded: "0", undecided: "", maybe: ""}
+    assert {each["pmid"]: each["included"] for each in rows} == wanted
+    plain = csv.DictReader(io.StringIO(text_of(corpus, exported(corpus, format="csv", pmids=pmids(4)))))
+    assert {each["included"] for each in plain} == {""}
+
+
+def test_what_a_review_decided_of_a_document_that_pubmed_does_not_have_is_exported_too(corpus):
+    create_project("lab", Options(), corpus)
+    work = Work("sha256:ab", title="A thesis", doi="10.1000/thesis")
+    corpus.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+    label = ScreeningLabel("doi:10.1000/thesis", "abstract", "include", corpus.now())
+    corpus.screenings.put_labels(review_of_project("lab"), [label])
+    assert "N1  - ASReview_relevant" in text_of(corpus, exported(corpus, project="lab"))
 
 
 def test_who_comes_without_a_token_exports_a_thousand_papers_and_is_told_so(corpus):

@@ -3,15 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import get_args
 
 from bio_mcp.answering.retrieving import Question, find
 from bio_mcp.deadline import Deadline
 from bio_mcp.exporting.records import Record
 from bio_mcp.literature.records import Article, Author, PartialDate, RetractionStatus
 from bio_mcp.ports import Backends
+from bio_mcp.ports.screening import Stage, review_of_project, review_of_query
 from bio_mcp.querying import fetching
 from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.news import check_followed
+
+STAGES = get_args(Stage)  # in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,23 @@ class Selecting:
         found = {name: each.article for name, each in stored.items()}
         rest = [each for each in names if each not in found]
         found |= self._described(rest) if self.selection.project else self._fetched(rest)
-        return {name: Record(found[name]) for name in names if name in found}
+        return {name: Record(found[name], self._decided(name, found[name])) for name in names if name in found}
+
+    def _decided(self, name: str, article: Article) -> bool | None:
+        """Whether the review of the query or project included it; None where nobody decided."""
+        by_doi = self._included.get(f"doi:{article.doi}") if article.doi else None
+        return self._included.get(name, by_doi)
+
+    @cached_property
+    def _included(self) -> Mapping[str, bool]:
+        """What the review of the query or project decided, by its ids of records; what was read in full counts."""
+        selection = self.selection
+        if not (selection.query_key or selection.project):
+            return {}
+        named = review_of_query(selection.query_key) if selection.query_key else review_of_project(selection.project)
+        labels = [each for each in self.backends.screenings.labels(named) if each.decision != "maybe"]
+        labels.sort(key=lambda each: STAGES.index(each.stage))
+        return {each.record_id: each.decision == "include" for each in labels}
 
     def _fetched(self, pmids: Sequence[str]) -> Mapping[str, Article]:
         if not pmids or not self.selection.pmids:

@@ -75,7 +75,7 @@ class Exported(Response):
     beyond="results go into Zotero, EndNote, ASReview or a spreadsheet",
     also_uses=(
         *("continuations.send", "jobs.get", "projects.get", "project_documents.all", "documents.resolve"),
-        *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all"),
+        *("pubmed.efetch", "news.pmids", "news.is_whole", "checkpoints.all", "screenings.labels"),
     ),
 )
 def export_papers(request: ExportPapers, backends: Backends, context: Context) -> Exported:
