@@ -192,6 +192,13 @@ def test_an_encoder_of_questions_of_another_width_is_refused(source, models, tmp
     assert "dimensions" in refusal(source, models, TWO, name="two", questions=asked)
 
 
+def test_an_encoder_of_questions_that_reads_other_words_is_refused(source, models, tmp_path):
+    asked = published(tmp_path / "asked")
+    tokens = (asked / TOKENIZER).read_text()
+    (asked / TOKENIZER).write_text(tokens.replace('"ginger"', '"turmeric"'))
+    assert "vocabularies" in refusal(source, models, TWO, name="two", questions=asked)
+
+
 def test_what_a_preset_knows_is_checked_and_fills_in_what_files_do_not_say(source, models):
     known = Preset("known", "a/known", "MIT", HIDDEN, LIMIT, "cls", "Find: ")
     put(source / "config_sentence_transformers.json", {})

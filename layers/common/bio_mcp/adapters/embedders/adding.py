@@ -136,6 +136,8 @@ def _read(source: Path, name: str, preset: Preset | None, wanted: Wanted) -> tup
         if preset and preset.questions:
             raise ValueError(f"its questions have an encoder of their own, {preset.questions}: name it by --questions")
         return identity, [passages, replace(passages, prefix=identity.before_questions)]
+    if _vocabulary(wanted.questions) != _vocabulary(source):
+        raise ValueError("the encoders of passages and of questions have other vocabularies")
     asked = _question_tower(wanted.questions, preset, passages, identity.before_questions)
     of_questions = sha256_of(wanted.questions / WEIGHTS)
     return replace(identity, questions_sha256=of_questions, question_tokens=asked.limit), [passages, asked]
@@ -167,6 +169,10 @@ def _question_tower(source: Path, preset: Preset | None, passages: Tower, prefix
         raise ValueError("the encoders of passages and of questions have other dimensions")
     limit = (preset.question_tokens if preset else 0) or passages.limit
     return Tower(encoder, passages.head, min(limit, encoder.limit), prefix)
+
+
+def _vocabulary(source: Path) -> dict[str, int]:
+    return load_tokenizer(source / TOKENIZER).get_vocab()
 
 
 def _check_hash(found: str, expected: str) -> None:
