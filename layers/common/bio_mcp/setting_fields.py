@@ -30,9 +30,8 @@ def text_of(of: Field[Any], env: Mapping[str, str]) -> str:
 def value_of(of: Field[Any], text: str) -> Any:
     """The variable's text as the field's type. Raises `Misconfigured`, which names the variable but no secret."""
     name = of.metadata["env"]
-    if get_origin(of.type) is Literal and text not in get_args(of.type):
-        raise Misconfigured(f"{name} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
     kind: Any = Path if isinstance(of.default, Path) else type(of.default)
+    _check_choice(of, text)
     if kind is not Path and not _is_text(text):
         raise Misconfigured(f"{name} is not UTF-8")
     if kind is tuple:
@@ -43,6 +42,12 @@ def value_of(of: Field[Any], text: str) -> Any:
         return kind(text)
     except ValueError:
         raise Misconfigured(f"{name} is not a valid {kind.__name__}") from None
+
+
+def _check_choice(of: Field[Any], text: str) -> None:
+    """Raise `Misconfigured` where the field takes some values alone, and this is none of them."""
+    if get_origin(of.type) is Literal and text not in get_args(of.type):
+        raise Misconfigured(f"{of.metadata['env']} is {text!r}; it takes {', '.join(sorted(get_args(of.type)))}")
 
 
 def _is_text(value: str) -> bool:
