@@ -96,25 +96,34 @@ def _fields(reader: _Reader, strings: Mapping[str, str]) -> Iterator[tuple[str, 
 def _work(kind: str, key: str, line: int, fields: Mapping[str, str]) -> CitedWork:
     plain = {name: text_of(value) for name, value in fields.items() if name not in ("author", "doi", "url")}
     people = [_inverted(text_of(each)) for each in _AND.split(fields.get("author", "").strip()) if each.strip()]
-    eprint = plain.get("eprint", "") if plain.get("eprinttype", "").casefold() in ("pmid", "pubmed") else ""
-    noted = _PMID.search(" ".join(plain.get(each, "") for each in ("note", "annote", "addendum")))
     doi = re.sub(r"[{}\\]", "", fields.get("doi", ""))
     return work(
         title=plain.get("title", ""),
         authors=[each for each in people if each.casefold() != "others"],
         etal=any(each.casefold() == "others" for each in people),
-        journal=plain.get("journal") or plain.get("journaltitle") or plain.get("shortjournal", ""),
-        year=plain.get("year") or plain.get("date", ""),
+        journal=_first(plain, "journal", "journaltitle", "shortjournal"),
+        year=_first(plain, "year", "date"),
         volume=plain.get("volume", ""),
-        issue=plain.get("number") or plain.get("issue", ""),
-        pages=plain.get("pages") or plain.get("eid") or plain.get("article-number", ""),
+        issue=_first(plain, "number", "issue"),
+        pages=_first(plain, "pages", "eid", "article-number"),
         doi=doi or _doi_in(fields.get("url", "")),
-        pmid=plain.get("pmid") or eprint or (noted[1] if noted else ""),
-        pmcid=plain.get("pmcid") or plain.get("pmc", ""),
+        pmid=_pmid(plain),
+        pmcid=_first(plain, "pmcid", "pmc"),
         kind=_kind(kind, plain, doi),
         key=key,
         line=line,
     )
+
+
+def _first(fields: Mapping[str, str], *names: str) -> str:
+    return next((value for name in names if (value := fields.get(name))), "")
+
+
+def _pmid(fields: Mapping[str, str]) -> str:
+    """The PMID in a field of its own, as an eprint, or in a note."""
+    eprint = "eprint" if fields.get("eprinttype", "").casefold() in ("pmid", "pubmed") else ""
+    noted = _PMID.search(" ".join(fields.get(each, "") for each in ("note", "annote", "addendum")))
+    return _first(fields, "pmid", eprint) or (noted[1] if noted else "")
 
 
 def _inverted(name: str) -> str:

@@ -1,8 +1,9 @@
 """Check references against the corpus and PubMed, each step for all references that still need it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
 from bio_mcp.deadline import Deadline
@@ -67,26 +68,25 @@ class _Ladder:
 
     def by_ids(self) -> None:
         """The papers that PMIDs, PMCIDs and DOIs name; the corpus is asked for the latter first."""
-        named = {place: _identifiers(work) for place, work in enumerate(self.works)}
-        stored = self.backends.documents.resolve(sorted({each for ids in named.values() for each in ids}))
-        self._add_each({place: [stored[each] for each in ids if each in stored] for place, ids in named.items()})
+        named = {place: ids for place, work in enumerate(self.works) if (ids := _identifiers(work))}
+        stored = self.backends.documents.resolve(sorted(set(chain.from_iterable(named.values()))))
+        self._add_each(_translated(named, stored))
         self._add_each({place: [work.pmid] for place, work in enumerate(self.works) if work.pmid})
         self._settle()
-        missing = {place: _bare(ids) for place, ids in named.items() if place not in self.confirmed and ids}
-        wanted = sorted({each for ids in missing.values() for each in ids if not self._known(each, stored)})
-        if not wanted:
-            return
+        missing = {place: named[place] for place in self._open() if place in named}
+        wanted = set(chain.from_iterable(missing.values())) - stored.keys()
+        if wanted:
+            self._convert({place: _bare(ids) for place, ids in missing.items()}, sorted(_bare(list(wanted))))
+
+    def _convert(self, missing: dict[int, list[str]], wanted: list[str]) -> None:
+        """The papers that NCBI has for these ids."""
         converted, reasons = convert(wanted, self.backends.lookup, self.backends.pubmed, self.deadline)
         self.reasons += reasons
         pmids = {each.asked: each.ids.pmid for each in converted if each.state == "found" and each.ids.pmid}
         unknown = {each.asked for each in converted if each.state == "unknown"}
         self.failed |= {place for place, ids in missing.items() if unknown.intersection(ids)}
-        self._add_each({place: [pmids[each] for each in ids if each in pmids] for place, ids in missing.items()})
+        self._add_each(_translated(missing, pmids))
         self._settle()
-
-    @staticmethod
-    def _known(bare: str, stored: dict[str, str]) -> bool:
-        return any(each.partition(":")[2] == bare for each in stored)
 
     def by_corpus(self) -> None:
         """The papers of the corpus whose passages have the words of the title, by words alone."""
@@ -229,6 +229,10 @@ class _Ladder:
 
 def _identifiers(work: CitedWork) -> list[str]:
     return [f"{kind}:{text}" for kind, text in (("doi", work.doi), ("pmcid", work.pmcid)) if text]
+
+
+def _translated(named: Mapping[int, Sequence[str]], pmids: Mapping[str, str]) -> dict[int, list[str]]:
+    return {place: [pmids[each] for each in ids if each in pmids] for place, ids in named.items()}
 
 
 def _bare(ids: Sequence[str]) -> list[str]:

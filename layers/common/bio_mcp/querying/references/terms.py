@@ -40,8 +40,16 @@ def field_term(work: CitedWork) -> str:
     the imprint. "" where too little is stated."""
     author, words = _author(work), sorted(_title_words(work), key=len, reverse=True)[:_FEW]
     if author and work.year and words:
-        pairs = [" AND ".join(f"{word}[ti]" for word in words[start::2]) for start in (0, 1) if words[start::2]]
-        return f"{author}[au] AND {work.year}[dp] AND ({' OR '.join(f'({each})' for each in pairs)})"
+        return f"{author}[au] AND {work.year}[dp] AND ({_either_pair(words)})"
+    return _imprint_term(work, author)
+
+
+def _either_pair(words: list[str]) -> str:
+    pairs = [" AND ".join(f"{word}[ti]" for word in words[start::2]) for start in (0, 1) if words[start::2]]
+    return " OR ".join(f"({each})" for each in pairs)
+
+
+def _imprint_term(work: CitedWork, author: str) -> str:
     page = first_page(work)
     parts = ((work.journal, "ta"), (work.year, "dp"), (work.volume, "vi"), (page, "pg"), (author, "au"))
     known = [f"{_field(text)}[{tag}]" for text, tag in parts if _field(text)]
