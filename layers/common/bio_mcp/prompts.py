@@ -35,14 +35,17 @@ class Prompt:
         known = [each.name for each in self.arguments]
         if unknown := [name for name in given if name not in known]:
             raise InvalidInput(f"{self.name} has no argument {unknown[0][:50]!r}; it takes {', '.join(known)}")
-        values = {name: neutral(value).strip() for name, value in given.items()}
-        for each in self.arguments:
-            if each.required and not values.get(each.name):
-                raise InvalidInput(f"{self.name} needs {each.name}: {each.description}")
-            if len(values.get(each.name, "")) > LONGEST:
-                raise InvalidInput(f"{each.name} is longer than {LONGEST:,} characters")
-        filled = [f"{each.label}: {values[each.name]}" for each in self.arguments if values.get(each.name)]
-        return "\n".join([*filled, "", "Proceed as follows.", "", skill(self.skill).text])
+        lines = [line for each in self.arguments if (line := self._filled(each, given.get(each.name, "")))]
+        return "\n".join([*lines, "", "Proceed as follows.", "", skill(self.skill).text])
+
+    def _filled(self, argument: Argument, given: str) -> str:
+        """The line with an argument; "" where nothing is given."""
+        value = neutral(given).strip()
+        if argument.required and not value:
+            raise InvalidInput(f"{self.name} needs {argument.name}: {argument.description}")
+        if len(value) > LONGEST:
+            raise InvalidInput(f"{argument.name} is longer than {LONGEST:,} characters")
+        return f"{argument.label}: {value}" if value else ""
 
 
 PROMPTS: Mapping[str, Prompt] = {
