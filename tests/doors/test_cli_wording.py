@@ -59,6 +59,8 @@ ALONE = {  # fields that are given by `bio-mcp call` alone, and why
     ("projects list", "cursor"): "the command goes on to the end of the list",
     ("queries list", "cursor"): "the command goes on to the end of the list",
     ("queries list", "starts_with"): "a terminal has filters of its own",
+    **{("check-refs", field): "FILE has the references" for field in ("text", "items")},
+    **{("check-refs", field): "the command reads every answer to the end" for field in ("start", "job_id")},
     ("sync", "job_id"): "the command follows its own job to the end",
     ("projects search", "query"): "another document's name of TEXT",
     ("ingest", "job_id"): "the command follows its own job to the end",

@@ -141,7 +141,9 @@ class LongCollections:
 
 
 class Backends(Searched):
-    """A corpus, projects, a PubMed and a lookup with much to say."""
+    """A corpus, projects, a PubMed, a lookup and services with much to say."""
+
+    notices = None
 
     def __init__(self):
         super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]), LONGEST)
