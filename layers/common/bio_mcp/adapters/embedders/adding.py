@@ -122,8 +122,7 @@ def _reason(problem: Exception) -> str:
 
 def _read(source: Path, name: str, preset: Preset | None, wanted: Wanted) -> tuple[Identity, list[Tower]]:
     """The identity, and the encoders: of passages, and of questions if there is another."""
-    if missing := [each for each in (WEIGHTS, "config.json", TOKENIZER) if not (source / each).is_file()]:
-        raise ValueError(f"it has no {' and no '.join(missing)}")
+    _check_files(source)
     layout = _layout(source, preset, wanted)
     encoder = Encoder(read_json(source / "config.json"), weights_in(source / WEIGHTS))
     limit = min(wanted.max_tokens or min(layout.max_tokens, USUAL_TOKENS), encoder.limit)
@@ -158,9 +157,14 @@ def _layout(source: Path, preset: Preset | None, wanted: Wanted) -> Layout:
     return replace(
         layout,
         pooling=wanted.pooling or layout.pooling,
-        prefix=layout.prefix if wanted.passage_prefix is None else wanted.passage_prefix,
-        question_prefix=unsaid if wanted.question_prefix is None else wanted.question_prefix,
+        prefix=_unless(wanted.passage_prefix, layout.prefix),
+        question_prefix=_unless(wanted.question_prefix, unsaid),
     )
+
+
+def _unless(wanted: str | None, otherwise: str) -> str:
+    """What is wanted, which may be empty; where it is None, the other."""
+    return otherwise if wanted is None else wanted
 
 
 def _question_tower(source: Path, preset: Preset | None, passages: Tower, prefix: str) -> Tower:
@@ -169,6 +173,11 @@ def _question_tower(source: Path, preset: Preset | None, passages: Tower, prefix
         raise ValueError("the encoders of passages and of questions have other dimensions")
     limit = (preset.question_tokens if preset else 0) or passages.limit
     return Tower(encoder, passages.head, min(limit, encoder.limit), prefix)
+
+
+def _check_files(source: Path) -> None:
+    if missing := [each for each in (WEIGHTS, "config.json", TOKENIZER) if not (source / each).is_file()]:
+        raise ValueError(f"it has no {' and no '.join(missing)}")
 
 
 def _vocabulary(source: Path) -> dict[str, int]:
