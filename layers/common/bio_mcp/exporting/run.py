@@ -71,15 +71,20 @@ def export(request: Export, share: Share, job_id: str | None = None) -> Report:
     if not backends.leases.acquire(lease, share.holder, JobRun.lease_s):
         return _already_running(backends.jobs.latest(KIND, asked["query_key"]))
     try:
-        last = backends.jobs.latest(KIND, asked["query_key"])
-        if job_id and not (last and last.unfinished and last.job_id == job_id):
-            return result_of(backends.jobs.get(job_id))
-        if not share.unattended and (unread := take_unread(last, asked, backends)):
-            return result_of(unread, "this is the result of a job that went on by itself; ask again to export anew")
-        job = last if last and last.unfinished and last.request == asked else _new_job(asked, backends)
-        return _Run(job, request, share).run()
+        job = _job_of(asked, share, job_id)
+        return job if isinstance(job, Report) else _Run(job, request, share).run()
     finally:
         backends.leases.release(lease, share.holder)
+
+
+def _job_of(asked: dict[str, Any], share: Share, job_id: str | None) -> Job | Report:
+    """The job to work on, or the report of one that has ended."""
+    last = share.backends.jobs.latest(KIND, asked["query_key"])
+    if job_id and not (last and last.unfinished and last.job_id == job_id):
+        return result_of(share.backends.jobs.get(job_id))
+    if not share.unattended and (unread := take_unread(last, asked, share.backends)):
+        return result_of(unread, "this is the result of a job that went on by itself; ask again to export anew")
+    return last if last and last.unfinished and last.request == asked else _new_job(asked, share.backends)
 
 
 def result_of(job: Job, *notes: str) -> Report:

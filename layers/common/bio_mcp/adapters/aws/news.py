@@ -43,15 +43,20 @@ class DynamoNews:
         self._client, self._table, self._clock, self._backoff = client, table, clock, backoff
 
     def find(self, query_key: str, papers: Sequence[Found]) -> None:
-        by_item = {_padded(each.pmid): each for each in papers}
-        keys = [item_key(_found(query_key), item) for item in by_item]
         with reaching(WHAT):
-            known = {each["item"]["S"] for each in batch_get(self._client, self._table, keys, ("item",), self._backoff)}
-            fresh = [each for item, each in by_item.items() if item not in known]
+            fresh = self._fresh(query_key, papers)
             self._add_dated(query_key, [each for each in fresh if each.at])
             undated = [each for each in fresh if not each.at]
             for start in range(0, len(undated), PAPERS):
                 self._add_now(query_key, undated[start : start + PAPERS])
+
+    def _fresh(self, query_key: str, papers: Sequence[Found]) -> list[Found]:
+        """The papers that the key has not found before."""
+        by_item = {_padded(each.pmid): each for each in papers}
+        keys = [item_key(_found(query_key), item) for item in by_item]
+        for known in batch_get(self._client, self._table, keys, ("item",), self._backoff):
+            del by_item[known["item"]["S"]]
+        return list(by_item.values())
 
     def record(self, changes: Sequence[CorpusChange]) -> None:
         entered = [each for each in changes if each.kind is not ChangeKind.NEW]

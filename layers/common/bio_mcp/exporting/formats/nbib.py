@@ -15,7 +15,7 @@ from bio_mcp.literature.records import Article, Author, Journal
 _WIDTH = 82  # of a line, without its tag
 _TAGS = {kind: tag for tag, kind in KINDS.items()}
 
-Fields = Iterator[tuple[str, str]]
+Fields = Iterator[tuple[str, str | None]]
 
 
 def render(record: Record) -> str:
@@ -36,7 +36,7 @@ def _line(tag: str, value: str) -> str:
 
 def _status(article: Article) -> Fields:
     yield "PMID", article.pmid
-    yield "STAT", article.status or ""
+    yield "STAT", article.status
     yield "DCOM", _digits(article.date_completed)
     yield "LR", _digits(article.date_revised)
 
@@ -47,16 +47,16 @@ def _source(cited: Work) -> Fields:
         yield "IS", f"{journal.issn} ({journal.issn_type or 'Print'})"
     if journal.issn_l:
         yield "IS", f"{journal.issn_l} (Linking)"
-    yield "VI", journal.volume or ""
-    yield "IP", journal.issue or ""
+    yield "VI", journal.volume
+    yield "IP", journal.issue
     yield "DP", article.publication_date.text if article.publication_date else ""
-    yield "TI", article.title or ""
+    yield "TI", article.title
     yield "TT", article.vernacular_title if cited.original_title and article.vernacular_title else ""
     if article.book:
-        yield "BTI", article.book.title or ""
-        yield "PB", article.book.publisher or ""
+        yield "BTI", article.book.title
+        yield "PB", article.book.publisher
         yield from (("ISBN", each) for each in article.book.isbn)
-    yield "PG", article.pages or ""
+    yield "PG", article.pages
     yield from (("LID", each) for each in _locations(article))
 
 
@@ -89,14 +89,14 @@ def _person(author: Author) -> Fields:
 def _subjects(record: Record) -> Fields:
     article, journal = record.article, record.article.journal or Journal()
     yield "AB", record.abstract
-    yield "CI", article.copyright or ""
+    yield "CI", article.copyright
     yield from (("SI", f"{bank.name}/{each}") for bank in article.databanks for each in bank.accessions)
     yield from (("PT", each.name) for each in article.publication_types)
     yield "DEP", _compact(article)
-    yield "PL", journal.country or ""
-    yield "TA", journal.medline_abbreviation or journal.iso_abbreviation or ""
-    yield "JT", journal.title or ""
-    yield "JID", journal.nlm_id or ""
+    yield "PL", journal.country
+    yield "TA", journal.medline_abbreviation or journal.iso_abbreviation
+    yield "JT", journal.title
+    yield "JID", journal.nlm_id
     yield from (("RN", f"{each.registry_number} ({each.name})") for each in article.chemicals)
     yield from (("MH", each) for each in starred(article.mesh))
     yield from (("OT", each) for each in article.keywords)
@@ -112,7 +112,7 @@ def _history(cited: Work) -> Fields:
     yield "MHDA", _minute(article.mhda)
     yield "CRDT", _minute(article.crdt)
     yield from (("AID", each) for each in _locations(article))
-    yield "PST", article.publication_status or ""
+    yield "PST", article.publication_status
     yield "SO", vancouver.render(cited) if article.pmid else ""
 
 
