@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bio_mcp.deadline import NEVER
+from bio_mcp.errors import Misconfigured
 from bio_mcp.literature.medline import newest, parse
 from bio_mcp.literature.records import Article
 from bio_mcp.literature.references.citation import parse_citation
@@ -117,6 +118,11 @@ class Answering(Corpus):
     def __init__(self, desk: LiveDesk) -> None:
         super().__init__()
         self.pubmed, self.lookup = desk.pubmed, desk.lookup
+
+    @property
+    def notices(self) -> None:
+        """PubMed alone is asked."""
+        raise Misconfigured("no Crossref here")
 
 
 def checked(given: list[Case], backends: Any) -> list[Checked]:

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 
-from bio_mcp.errors import Misconfigured, NotFound
+from bio_mcp.errors import NotFound
 from bio_mcp.literature.paper_identifiers import paper_identifiers
 from bio_mcp.literature.records import (
     AbstractSection,
@@ -97,10 +97,6 @@ class Corpus:
     language_model = None
     multilingual = None
     reranker = None
-
-    @property
-    def notices(self):
-        raise Misconfigured("no Crossref here")
 
     def __init__(self, *articles, embeddings=None):
         self.embeddings = embeddings or WordVectors()

@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import NcbiFailed, UpstreamFailed
+from bio_mcp.errors import Misconfigured, NcbiFailed, UpstreamFailed
 from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.records import Document
 from bio_mcp.literature.references.reading import read_references
@@ -28,6 +28,10 @@ class Checking(Corpus):
         super().__init__()
         self.desk = LiveDesk(ncbi, tries=1)
         self.pubmed, self.lookup = self.desk.pubmed, self.desk.lookup
+
+    @property
+    def notices(self):
+        raise Misconfigured("the settings leave Crossref out")
 
     def check(self, *works):
         return check_references(works, self, NEVER)
