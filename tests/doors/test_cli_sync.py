@@ -11,6 +11,8 @@ import pytest
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
 from bio_mcp.doors.queue_worker import work_once
+from bio_mcp.ports.projects import Project, ProjectDocument
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.syncing.delta import lease_name, sync_delta
 from bio_mcp.syncing.planning import KIND
 from tests.retracting import plain_papers, retract
@@ -155,6 +157,24 @@ def test_what_was_retracted_is_flagged_also_where_it_came_from_a_file(online, nc
     assert (ran.code, online("retractions", "--json").json["updated"]) == (0, 0)
     assert "complete" in ran.out
     assert "RETRACTED" in online("get", f"pmid:{pmid}").out
+
+
+def test_documents_without_a_pmid_are_flagged_by_retraction_watchs_file(cli, tmp_path):
+    corpus = cli.corpus()
+    work = Work("doi:10.1000/a", title="A paper", citekey="doe2019", doi="10.1000/a")
+    corpus.projects.put(Project("lab", "proj-lab", "model"))
+    corpus.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+    corpus.close()
+    rows = tmp_path / "retraction_watch.csv"
+    rows.write_text("OriginalPaperDOI,RetractionNature,RetractionDate\n10.1000/a,Retraction,7/26/2019 0:00\n")
+    ran = cli("retractions", "--retraction-watch", str(rows))
+    assert ran.code == 0
+    assert "lab: 1 document without a PMID, 1 with a notice" in ran.out
+    assert "retracted  doe2019: Retraction 2019-07-26 (retraction-watch)" in ran.out
+    again = cli("retractions", "--retraction-watch", str(rows), "--json").json
+    assert again["projects"][0]["works"][0]["retraction"] == "retracted"
+    rows.write_text("something else")
+    assert "not Retraction Watch's file" in cli("retractions", "--retraction-watch", str(rows)).err
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(cli, ncbi, tmp_path):

@@ -19,7 +19,7 @@ from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import MeshPage, MeshRecord
 from bio_mcp.ports.news import NewsEntry
 from bio_mcp.ports.notices import RegisteredWork
-from bio_mcp.ports.projects import Project
+from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.pubmed import DocSummary, Summaries
 from bio_mcp.ports.screening import ReviewSearch
 from bio_mcp.ports.state import Checkpoint
@@ -56,6 +56,7 @@ MUCH = {
     "getFullText": [{"id": "PMC1"}, {"id": "PMC1", "maxCharacters": 50_000}],
     "searchEuropePmc": [{"query": "statins", "maxResults": 100, "includeAbstracts": True}],
     "getCitationMetrics": [{"pmids": [each.pmid for each in PAPERS]}],
+    "checkNotices": [{"project": "lab"}],
     "findVersions": [{"ids": [f"10.1000/{n}" for n in range(20)]}],
     "corpus.queries": [{}],
     "whatsNew": [{"query_key": "statins", "since": "2000-01-01", "limit": 200}],
@@ -160,6 +161,9 @@ class Backends(Searched):
         self.screenings.put_records("query:long", [record_of(each) for each in PAPERS])
         self.graph = ReferenceGraph(HERB, *(each for pair in (*MUCH_AGAINST, *MUCH_WITHIN) for each in pair))
         self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
+        works = [Work(f"d{n}", LONG[:300], doi=f"10.1000/{n}") for n in range(50)]
+        documents = [ProjectDocument(each, frozenset({each.doc_id})) for each in works]
+        self.project_documents = SimpleNamespace(all=lambda _id: documents, put=lambda *_: None)
         self.metrics = self.europe_pmc = self.notices = WordyServices()
 
 

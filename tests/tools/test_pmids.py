@@ -56,7 +56,6 @@ def test_every_tool_that_takes_pmids_is_tested_here():
         "getCitationMetrics",
         "getFullText",
         "rag.get",
-        "searchEuropePmc",
     }
 
 

@@ -14,9 +14,12 @@ from bio_mcp.deadline import NEVER
 from bio_mcp.graph.nodes import Edge, EdgeType, Evidence, Node, NodeType
 from bio_mcp.ingesting.projects import Options, create_project
 from bio_mcp.literature.jats import FullText, Licence, TextSection
+from bio_mcp.literature.notices import Notice
 from bio_mcp.ports.europe_pmc import EuropePmcPage, EuropePmcRecord, Version
 from bio_mcp.ports.metrics import Metrics
 from bio_mcp.ports.ncbi import CitationMatch
+from bio_mcp.ports.notices import RegisteredWork
+from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 from bio_mcp.syncing.delta import sync_delta
 from bio_mcp.tools.answer import GivenAnswer
@@ -90,7 +93,8 @@ class Services:
         self.records = {pmid: EuropePmcRecord("MED", pmid, "A title", pmid=pmid, articles=(link,)) for pmid in pmids}
 
     def of(self, ids, **_):
-        return {each: Metrics(each) for each in ids}
+        retraction = (Notice("retraction"),)
+        return {each: RegisteredWork(each, notices=retraction) if "/" in each else Metrics(each) for each in ids}
 
     def articles(self, ids, **_):
         return {each: self.records[each] for each in ids}
@@ -114,6 +118,8 @@ def corpus(tmp_path, ncbi):
         made.metrics = made.europe_pmc = made.notices = Services(pmids)
         project = create_project("lab", Options(), made).project
         put(made, project.collection, [ProjectChunk(pmid, Work(f"pmid:{pmid}", pmid=pmid), QUOTE) for pmid in pmids])
+        work = Work(f"pmid:{pmids[0]}", doi="10.1000/a")  # of which the project knows no PMID
+        made.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
         made.graph.put(*herb_with(pmids))
         yield made
 
@@ -147,6 +153,7 @@ def asked(corpus):
         ("searchEuropePmc", {"query": "anything"}),
         ("getCitationMetrics", {"pmids": [pmid, *corpus.others]}),
         ("findVersions", {"ids": [pmid]}),
+        ("checkNotices", {"project": "lab"}),
         ("find_chunks", {"project": "lab", "query": QUOTE, "top_k": 20}),
         ("query", {"project": "lab", "text": QUOTE, "top_k": 20}),
         ("locateQuote", {"project": "lab", "quote": QUOTE}),

@@ -7,7 +7,9 @@ import pytest
 from bio_mcp.call import call
 from bio_mcp.errors import NcbiFailed
 from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.pubmed import DocSummary, Summaries
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.tools import lookup
 from bio_mcp.tools import scholarly as scholarly_tools
@@ -167,3 +169,25 @@ def test_a_full_text_says_which_place_it_is_from_and_what_the_others_said(at, sc
     assert available["licence"] == "CC BY 4.0"
     assert available["url"] == "https://europepmc.org/article/PPR/PPR1"
     assert (body["retraction"], body["status"]) == ("unknown", "complete")
+
+
+def test_documents_of_a_project_without_a_pmid_are_checked_at_crossref(scholarly, tmp_path, closed):
+    backends = closed(Embedded(Settings(home=tmp_path, cache="off", **scholarly.settings)))
+    backends.projects.put(Project("lab", "proj-lab", "model"))
+    for doi in ("10.1000/a", "10.1000/b", "10.1000/c"):
+        work = Work(f"doi:{doi}", title=f"Work {doi}", doi=doi)
+        backends.project_documents.put("lab", ProjectDocument(work, frozenset({work.doc_id})))
+    scholarly.works |= {
+        "10.1000/a": crossref_work("10.1000/a", update("retraction")),
+        "10.1000/b": crossref_work("10.1000/b"),
+    }
+    body = ask(backends, scholarly_tools.check_notices, project="lab")
+    assert (body["checked"], body["unknown"], body["status"]) == (3, 1, "complete")
+    [work] = body["works"]
+    assert (work["doc_id"], work["retraction"], work["notices"][0]["date"]) == (
+        "doi:10.1000/a",
+        "retracted",
+        "2019-07-26",
+    )
+    scholarly.faults += [Fault(status=400)]
+    assert ask(backends, scholarly_tools.check_notices, project="lab")["error"]["code"] == "UPSTREAM"

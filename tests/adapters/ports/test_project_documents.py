@@ -1,3 +1,4 @@
+from bio_mcp.literature.notices import Notice
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
 
@@ -16,6 +17,7 @@ FULL = ProjectDocument(
     frozenset({"pmid:7", "doi:10.1000/x'y\"z", "sha256:ab", "zotero:users/1/ABCD"}),
     sha256="ab", recipe="parser 1", chunks=12, pages=30, ocr=True,
     origin={"library": "users/1", "version": 12, "collections": ["A", "B"], "none": None},
+    notices=(Notice("retraction", "10.1000/notice", "2019-07-26", "Retraction", "retraction-watch"), Notice("concern")),
 )  # fmt: skip
 
 

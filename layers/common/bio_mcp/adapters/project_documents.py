@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from bio_mcp.literature.notices import Notice
 from bio_mcp.ports.projects import ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
 
@@ -19,4 +20,6 @@ def from_row(row: Mapping[str, Any], identifiers: Iterable[str]) -> ProjectDocum
     """Restore a document that `to_row` made, with the identifiers that it has."""
     work = row["work"]
     named = {"authors": tuple(work["authors"]), "tags": tuple(work["tags"])}
-    return ProjectDocument(**{**row, "work": Work(**{**work, **named}), "identifiers": frozenset(identifiers)})
+    notices = tuple(Notice(**each) for each in row.get("notices", ()))  # which older rows have not
+    read = {"work": Work(**{**work, **named}), "identifiers": frozenset(identifiers), "notices": notices}
+    return ProjectDocument(**{**row, **read})

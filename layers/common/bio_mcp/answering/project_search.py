@@ -161,8 +161,9 @@ def _order(each: _Match) -> tuple[float, float, str, str]:
 
 
 def _with_retractions(hits: Sequence[ProjectHit], backends: Backends) -> tuple[ProjectHit, ...]:
-    """The hits with what the corpus knows of their papers now, not when they were ingested."""
-    papers = retractions.known([each.chunk.work for each in hits], backends)
+    """The hits with what the corpus knows of their papers now, not when they were ingested, or notices say."""
+    projects = [each.project.project_id for each in hits]
+    papers = retractions.known([each.chunk.work for each in hits], backends, projects)
     return tuple(replace(each, pmid=pmid, retraction=status) for each, (pmid, status) in zip(hits, papers, strict=True))
 
 

@@ -196,6 +196,7 @@ class Settling:
             pages=parsed.pages,
             ocr=parsed.ocr,
             origin=self._origin(incoming, described, older),
+            notices=next((each.notices for each in older if each.work.doi == chunks[0].work.doi), ()),
         )
         self._record(record)
         return Settled(doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.literature.records import GRAVITY, RetractionStatus
 
 NoticeKind = Literal["retraction", "reinstatement", "concern", "correction", "other"]
 
@@ -21,16 +21,6 @@ _KINDS: dict[str, NoticeKind] = {
     "corrigendum": "correction",
     "erratum": "correction",
 }
-
-
-_GRAVITY = (
-    RetractionStatus.RETRACTED,
-    RetractionStatus.NOTICE,
-    RetractionStatus.CONCERN,
-    RetractionStatus.CORRECTED,
-    RetractionStatus.CLEAR,
-    RetractionStatus.UNKNOWN,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +61,4 @@ def status_of(notices: Iterable[Notice]) -> RetractionStatus:
 
 def graver(one: RetractionStatus, other: RetractionStatus) -> RetractionStatus:
     """The graver of two sources' statuses; what is not known to one is what the other says."""
-    return min(one, other, key=_GRAVITY.index)
+    return min(one, other, key=GRAVITY.index)

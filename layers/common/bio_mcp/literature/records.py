@@ -17,6 +17,16 @@ class RetractionStatus(StrEnum):
     UNKNOWN = "unknown"  # not a PubMed record that would say
 
 
+GRAVITY = (
+    RetractionStatus.RETRACTED,
+    RetractionStatus.NOTICE,
+    RetractionStatus.CONCERN,
+    RetractionStatus.CORRECTED,
+    RetractionStatus.CLEAR,
+    RetractionStatus.UNKNOWN,
+)
+"""The gravest first."""
+
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 """As PubMed prints them."""
 

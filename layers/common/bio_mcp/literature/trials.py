@@ -45,6 +45,11 @@ class Registration:
     number: str
     url: str
 
+    @property
+    def values(self) -> dict[str, str]:
+        """As JSON values."""
+        return {"registry": self.registry, "number": self.number, "url": self.url}
+
 
 def registrations(article: Article) -> list[Registration]:
     """The trials that the record names, each once, in its order. Numbers of no known form are left out."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.parsed import ParsedDocument
 from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ProjectChunk, Work
 
@@ -133,7 +134,8 @@ class ProjectDocument:
     `identifiers` has every name that it is known by, as `Work` lists them; no two documents of a project share one.
     `sha256` is of the file that was read, `recipe` of all else that its chunks depend on: parser, options, the model's
     limit. `chunks` is how many are in the index; the document is written after them. `origin` tells where it came from,
-    such as a library's item with its version, for who follows that.
+    such as a library's item with its version, for who follows that. `notices` are about its DOI, as `note_notices`
+    found them last.
     """
 
     work: Work
@@ -144,6 +146,7 @@ class ProjectDocument:
     pages: int | None = None
     ocr: bool = False
     origin: Mapping[str, Any] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
 
     @property
     def doc_id(self) -> str:

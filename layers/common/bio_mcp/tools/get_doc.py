@@ -214,7 +214,7 @@ def paper_of(document: Document, backends: Backends) -> Paper:
 
 def trials_of(article: Article) -> list[dict[str, str]]:
     """The registrations of trials that the record names: registry, number and url."""
-    return [{"registry": each.registry, "number": each.number, "url": each.url} for each in registrations(article)]
+    return [each.values for each in registrations(article)]
 
 
 def _source(article: Article) -> str | None:

@@ -71,7 +71,15 @@ class HybridHits(Response):
     warnings: list[str] = Field(default_factory=list)
 
 
-@tool("hybrid_search", family=TTM, scope="read", timeout=15, output_listed=False, longest=budget.DEFAULT)
+@tool(
+    "hybrid_search",
+    family=TTM,
+    scope="read",
+    timeout=15,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    also_uses=("project_documents.find",),
+)
 def hybrid_search_tool(request: HybridSearch, backends: Backends, context: Context) -> HybridHits:
     """Search papers, passages of projects and names in the herb graph together, in English or Thai. Scores compare."""
     question = _question(request)

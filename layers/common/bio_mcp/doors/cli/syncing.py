@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from bio_mcp.doors import terminal
+from bio_mcp.doors.cli.noticing import check_projects
 from bio_mcp.doors.cli.options import answering, arguments_of, options_of, words
 from bio_mcp.doors.cli.queries import cancel_sync
 from bio_mcp.doors.cli.session import Session
@@ -45,14 +46,24 @@ def sync_command(session: Session, /, stop: bool, **given: Any) -> None:
 
 
 @click.command("retractions")
+@click.option("--projects", is_flag=True, help="Ask Crossref instead, about documents of projects without a PMID.")
+@click.option(
+    "--retraction-watch",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Ask nobody: take notices about such documents from Retraction Watch's CSV.",
+)
 @answering
-def retractions_command(session: Session, /) -> None:
+def retractions_command(session: Session, /, projects: bool, retraction_watch: str | None) -> None:
     """Flag papers that have since been retracted or have an expression of concern, wherever they came from.
 
     A sync notices this only for papers that its term still finds. This asks PubMed for every paper that was retracted
     or has an expression of concern, and updates those in the corpus. It adds none. Once a day is plenty.
     """
-    _sync(session, {"query_key": QUERY_KEY, "term": TERM, "known_only": True})
+    if projects or retraction_watch:
+        check_projects(session, retraction_watch)
+    else:
+        _sync(session, {"query_key": QUERY_KEY, "term": TERM, "known_only": True})
 
 
 @click.command("withdrawals")

@@ -9,6 +9,7 @@ from bio_mcp.extracting.run import KIND as BATCH
 from bio_mcp.ingesting.cursor import Cursor
 from bio_mcp.ingesting.run import KIND as INGEST
 from bio_mcp.literature.clock import instant
+from bio_mcp.literature.notices import status_of
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.ports.state import Job
@@ -38,7 +39,8 @@ class ProjectsPage(Response):
 
 
 class DocumentShown(Response):
-    """A document of a project; `retraction` as PubMed has it, where the corpus has the paper."""
+    """A document of a project; `retraction` as PubMed has it where the corpus has the paper, else as notices
+    about its DOI say."""
 
     doc_id: str
     title: str | None
@@ -129,7 +131,7 @@ def _document(document: ProjectDocument, paper: Known) -> DocumentShown:
         doi=work.doi,
         pmid=paper.pmid,
         in_corpus=paper.retraction is not None,
-        retraction=paper.retraction,
+        retraction=paper.retraction or (status_of(document.notices) if document.notices else None),
         passages=document.chunks,
         pages=document.pages,
         ocr=document.ocr,

@@ -22,7 +22,7 @@ partial ones of earlier years.
 
 from collections.abc import Iterable
 
-from bio_mcp.literature.records import Correction, PublicationType, RetractionStatus
+from bio_mcp.literature.records import GRAVITY, Correction, PublicationType, RetractionStatus
 
 _TYPE_UIS = {"D016441": RetractionStatus.RETRACTED, "D016440": RetractionStatus.NOTICE}
 _TYPE_NAMES = {
@@ -41,12 +41,6 @@ REF_TYPES = {
     "CorrectedandRepublishedIn": RetractionStatus.CORRECTED,
     "RepublishedIn": RetractionStatus.CORRECTED,
 }
-_GRAVITY = (
-    RetractionStatus.RETRACTED,
-    RetractionStatus.NOTICE,
-    RetractionStatus.CONCERN,
-    RetractionStatus.CORRECTED,
-)
 
 
 def retraction_status(types: Iterable[PublicationType], corrections: Iterable[Correction]) -> RetractionStatus:
@@ -56,4 +50,4 @@ def retraction_status(types: Iterable[PublicationType], corrections: Iterable[Co
     """
     findings = {_TYPE_UIS.get(kind.ui) or _TYPE_NAMES.get(kind.name) for kind in types}
     findings.update(REF_TYPES.get(correction.kind) for correction in corrections)
-    return next((status for status in _GRAVITY if status in findings), RetractionStatus.CLEAR)
+    return next((status for status in GRAVITY if status in findings), RetractionStatus.CLEAR)

@@ -46,6 +46,8 @@ NOT_FOUND = (
 )
 FUSION = "RRF"
 ROOM_BESIDE = 2_000  # characters of an answer beside the passages that it shows
+LONGEST = budget.DEFAULT
+NOTICES = ("project_documents.find",)  # about documents that the corpus does not have
 
 Passages = TypeVar("Passages", bound=FoundChunks)
 
@@ -119,14 +121,14 @@ def inspect_collection(request: Inspection, backends: Backends, context: Context
     )
 
 
-@tool("find_chunks", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=budget.DEFAULT)
+@tool("find_chunks", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=LONGEST, also_uses=NOTICES)
 def find_chunks(request: ChunkQuestion, backends: Backends, context: Context) -> FoundChunks:
     """Find passages of a project by meaning alone; the answer is as query_hybrid has it."""
     found = _search(request, request.query, backends, context)
     return _answer(FoundChunks(**_fields(found, request)), request.max_characters)
 
 
-@tool("query", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=budget.DEFAULT)
+@tool("query", family=CITELOOM, scope="read", timeout=8, output_listed=False, longest=LONGEST, also_uses=NOTICES)
 def query(request: DenseQuestion, backends: Backends, context: Context) -> DensePassages:
     """Find passages as find_chunks does, and name the model."""
     found = _search(request, request.text, backends, context)
@@ -141,6 +143,7 @@ def query(request: DenseQuestion, backends: Backends, context: Context) -> Dense
     timeout=15,
     in_default_list=True,
     longest=budget.DEFAULT,
+    also_uses=NOTICES,
 )
 def query_hybrid(request: HybridQuestion, backends: Backends, context: Context) -> HybridPassages:
     """Find passages of the user's own documents by words and meaning together.

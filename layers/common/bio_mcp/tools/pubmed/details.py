@@ -1,7 +1,6 @@
 """Details of an article, in the terms of the `pubmed` contract."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
@@ -124,7 +123,7 @@ def full_details(article: Article, mesh: bool, grants: bool, affiliations: bool)
             grantList=_grants(article) if grants else None,
             corrections=_corrections(article) or None,
             affiliations=list(places) or None,
-            trials=[asdict(each) for each in registrations(article)] or None,
+            trials=[each.values for each in registrations(article)] or None,
         ),
     )
 

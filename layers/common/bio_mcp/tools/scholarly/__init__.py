@@ -1,8 +1,9 @@
 """Services beside NCBI: preprints and their articles, citation figures, notices of publishers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from bio_mcp.errors import InvalidInput
+from bio_mcp.ingesting.noticing import Noted, NotedDocument, note_notices
 from bio_mcp.literature.addresses import europe_pmc_page
 from bio_mcp.literature.identifiers import is_pmid, parse_pmid, preprint_id
 from bio_mcp.literature.notices import Notice, graver, status_of
@@ -25,6 +26,9 @@ from bio_mcp.tools.scholarly.shapes import (
     LinkedVersion,
     MetricsAnswer,
     MetricsQuestion,
+    NotedWork,
+    NoticesAnswer,
+    NoticesQuestion,
     PaperMetrics,
     PublishedNotice,
     VersionsAnswer,
@@ -40,11 +44,11 @@ MOST_AUTHORS = 10
     "searchEuropePmc",
     family=REVIEW,
     scope="live",
+    beyond="PubMed has few preprints",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
     longest=budget.DEFAULT,
-    beyond="PubMed has few preprints",
 )
 def search_europe_pmc(request: EuropePmcQuestion, backends: Backends, context: Context) -> EuropePmcHits:
     """Search preprints live at Europe PMC, each with the article that it became; or all that Europe PMC has."""
@@ -79,7 +83,7 @@ def effective_query(request: EuropePmcQuestion) -> str:
     if problem := unbalanced(request.query):
         raise InvalidInput(f"query: {problem}")
     parts = [f"({request.query.strip()})"] if request.query.strip() else []
-    if request.citing is not None:
+    if request.citing:
         parts.append(f"CITES:{_cited(request.citing)}")
     if not parts:
         raise InvalidInput("give a query, or citing")
@@ -135,11 +139,11 @@ def _links(others: Iterable[versions.OtherVersion], statuses: Statuses) -> list[
     "getCitationMetrics",
     family=REVIEW,
     scope="live",
+    beyond="how much a paper is cited, for its field and age",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
     longest=budget.DEFAULT,
-    beyond="how much a paper is cited, for its field and age",
 )
 def get_citation_metrics(request: MetricsQuestion, backends: Backends, context: Context) -> MetricsAnswer:
     """Give citation counts and relative citation ratios of papers, by NIH iCite."""
@@ -179,11 +183,11 @@ def _figures(metrics: Metrics, statuses: Statuses) -> PaperMetrics:
     "findVersions",
     family=REVIEW,
     scope="live",
+    beyond="what became of a preprint, and notices about papers without a PMID",
     timeout=TIMEOUT_S,
     open_world=True,
     output_listed=False,
     longest=budget.DEFAULT,
-    beyond="what became of a preprint, and notices about papers without a PMID",
 )
 def find_versions(request: VersionsQuestion, backends: Backends, context: Context) -> VersionsAnswer:
     """Find the article that a preprint became, an article's preprints, and retractions and corrections of each, by
@@ -217,4 +221,54 @@ def _work(work: versions.Work, statuses: Statuses) -> FoundWork:
 def _notice(notice: Notice) -> PublishedNotice:
     return PublishedNotice(
         kind=notice.kind, label=notice.label, date=notice.date, doi=notice.doi, assertedBy=notice.source
+    )
+
+
+@tool(
+    "checkNotices",
+    family=REVIEW,
+    scope="ingest",
+    beyond="documents of projects that PubMed does not have are retracted, too",
+    timeout=TIMEOUT_S,
+    read_only=False,
+    idempotent=True,
+    open_world=True,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    also_uses=("project_documents.put",),
+)
+def check_notices(request: NoticesQuestion, backends: Backends, context: Context) -> NoticesAnswer:
+    """Ask Crossref (with Retraction Watch) about a project's documents without a PMID; its searches then flag them."""
+    with required():
+        noted = note_notices(request.project, lambda dois: _registered(dois, backends, context), backends)
+    return noted_answer(request.project, noted)
+
+
+def _registered(dois: Sequence[str], backends: Backends, context: Context) -> dict[str, Sequence[Notice]]:
+    works = backends.notices.of(dois, deadline=context.deadline)
+    return {doi: work.notices for doi, work in works.items()}
+
+
+def noted_answer(project: str, noted: Noted) -> NoticesAnswer:
+    """What was noted about a project."""
+    answer = NoticesAnswer(
+        project=project,
+        checked=noted.checked,
+        unknown=noted.unknown,
+        works=[_noted(each) for each in noted.documents],
+        status="complete",
+    )
+    more = "the project's searches flag them all"
+    return budget.within(answer, "works", budget.DEFAULT, lambda rest: budget.partial([], rest, more))
+
+
+def _noted(noted: NotedDocument) -> NotedWork:
+    work = noted.document.work
+    return NotedWork(
+        doc_id=work.doc_id,
+        title=work.title,
+        citekey=work.citekey,
+        doi=work.doi,
+        retraction=noted.status,
+        notices=[_notice(each) for each in noted.document.notices],
     )

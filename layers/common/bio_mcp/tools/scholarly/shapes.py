@@ -9,6 +9,7 @@ from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.europe_pmc import Order
 from bio_mcp.querying.versions import Found
 from bio_mcp.tool import Request, Response
+from bio_mcp.tools.families import ProjectId
 from bio_mcp.tools.pmids import Pmid
 
 Status = Literal["complete", "partial"]
@@ -19,7 +20,7 @@ class EuropePmcQuestion(Request):
     """What to search Europe PMC for."""
 
     query: str = Field(default="", max_length=1_500, description="Europe PMC's syntax")
-    citing: Id | None = Field(default=None, description="only what cites this PMID or PPR id")
+    citing: str = Field(default="", max_length=512, description="id of a paper or preprint: only what cites it")
     preprintsOnly: bool = True
     order: Order = "relevance"
     maxResults: int = Field(default=20, ge=1, le=100)
@@ -141,5 +142,33 @@ class VersionsAnswer(Response):
     """Works in the order asked for."""
 
     works: list[FoundWork]
+    status: Status = "complete"
+    reasons: list[str] = Field(default_factory=list)
+
+
+class NoticesQuestion(Request):
+    """The project to check."""
+
+    project: ProjectId
+
+
+class NotedWork(Response):
+    """A document of the project about which there is a notice."""
+
+    doc_id: str
+    title: str | None
+    citekey: str | None
+    doi: str | None
+    retraction: RetractionStatus
+    notices: list[PublishedNotice]
+
+
+class NoticesAnswer(Response):
+    """What was found about the `checked` documents that have a DOI and no PMID; Crossref lacks `unknown` of them."""
+
+    project: str
+    checked: int
+    unknown: int
+    works: list[NotedWork]
     status: Status = "complete"
     reasons: list[str] = Field(default_factory=list)
