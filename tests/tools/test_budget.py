@@ -68,6 +68,7 @@ MUCH = {
     "query_hybrid": [{"project": "lab", "text": "statins", "top_k": 20, "include_full_text": True}],
     "find_contraindications": [{"herb_ids": ["H1"]}],
     "screenPapers": [{"query_key": "long", "top_k": 100}, {"query_key": "long", "show": "report"}],
+    "snowball": [{"pmids": ["100"], "top_k": 200}],
     "locateQuote": [{"project": "lab", "quote": LONG[:990]}],
 }
 DRUGS = [Node(f"D{n}", NodeType.DRUG, {"en": f"drug {n}"}) for n in range(100)]
@@ -110,6 +111,9 @@ class WordyDesk(ThisLookup):
         return replace(super().full_text(pmcid), sections=sections)
 
 
+CITED = tuple(each.pmid for each in PAPERS[1:])
+
+
 class WordyServices:
     """iCite, Europe PMC and Crossref, as wordy."""
 
@@ -117,7 +121,7 @@ class WordyServices:
         citing = tuple(str(n) for n in range(100))
         notices = tuple(Notice("correction", label=LONG) for _ in range(5))
         if next(iter(ids)).isdecimal():
-            return {each: Metrics(each, cited_by_clinical=citing) for each in ids}
+            return {each: Metrics(each, references=CITED, cited_by_clinical=citing) for each in ids}
         return {each: RegisteredWork(each, LONG, notices=notices) for each in ids}
 
     def articles(self, _ids, **_):
@@ -149,6 +153,7 @@ class Backends(Searched):
     def __init__(self):
         super().__init__(*(replace(each, abstract=()) for each in PAPERS[:40]), LONGEST)
         self.checkpoints = SimpleNamespace(all=lambda _key: [Checkpoint(str(n), term=LONG * 2) for n in range(100)])
+        self.documents.heads = self.documents.get_many
         self.news = SimpleNamespace(is_whole=lambda _key: True, since=lambda *_of: MUCH_NEWS)
         self.jobs = SimpleNamespace(latest=lambda *_of: None)
         self.documents.count = lambda: len(PAPERS)

@@ -69,15 +69,21 @@ def collect(review: str, pmids: Sequence[str], origin: Origin, backends: Backend
     missing = [each for each in asked if each not in known]
     check_room(len(known), len(missing))
     done = Collected(known=len(asked) - len(missing))
-    absent: list[str] = []
-    for some in _pieces(missing, READ):
-        found = {pmid: each.article for pmid, each in backends.documents.get_many(some).items()}
-        _store(review, found, done, backends)
-        absent += [each for each in some if each not in found]
+    absent = _read(review, missing, done, backends)
     _fetch(review, absent, done, backends, deadline)
     gone = {*done.unknown, *(absent[-done.left :] if done.left else ())}
     store_search(review, origin, [each for each in asked if each not in gone], backends)
     return done
+
+
+def _read(review: str, pmids: Sequence[str], done: Collected, backends: Backends) -> list[str]:
+    """Store the papers that the corpus has; returns the others."""
+    absent: list[str] = []
+    for some in _pieces(pmids, READ):
+        found = {pmid: each.article for pmid, each in backends.documents.get_many(some).items()}
+        _store(review, found, done, backends)
+        absent += [each for each in some if each not in found]
+    return absent
 
 
 def _fetch(review: str, pmids: Sequence[str], done: Collected, backends: Backends, deadline: Deadline) -> None:

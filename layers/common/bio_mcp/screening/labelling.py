@@ -38,15 +38,15 @@ def label(
     nothing, and keeps its time.
     """
     wanted = {each.record_id: each for each in decisions}
-    unknown = [name for name in wanted if name not in review.by_id]
     eligible = {each.record_id for each in review.eligible(stage)}
-    not_at_stage = [name for name in wanted if name in review.by_id and name not in eligible]
+    elsewhere = [name for name in wanted if name not in eligible]
+    unknown = [name for name in elsewhere if name not in review.by_id]
     before = review.decisions(stage)
-    new = [each for each in wanted.values() if each.record_id in eligible and _differs(each, before)]
+    new = [each for name, each in wanted.items() if name in eligible and _differs(each, before)]
     _store(review, stage, new, caller, backends)
     _audit(review, stage, new, before, backends)
-    unchanged = len(wanted) - len(unknown) - len(not_at_stage) - len(new)
-    return Changes(len(new), unchanged, tuple(unknown), tuple(not_at_stage))
+    not_at_stage = tuple(name for name in elsewhere if name in review.by_id)
+    return Changes(len(new), len(wanted) - len(elsewhere) - len(new), tuple(unknown), not_at_stage)
 
 
 def _differs(decided: Decided, before: Mapping[str, ScreeningLabel]) -> bool:

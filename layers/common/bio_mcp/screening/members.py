@@ -1,5 +1,6 @@
 """The papers that a project or a query key has, for its review."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 
 from bio_mcp.deadline import Deadline
@@ -21,8 +22,7 @@ def collect_query(review: str, query_key: str, backends: Backends, deadline: Dea
 def collect_project(review: str, project_id: str, backends: Backends, deadline: Deadline) -> Collected:
     """Add the documents of the project; one that is not in PubMed has its title alone."""
     works = [each.work for each in backends.project_documents.all(project_id)]
-    by_doi = backends.documents.resolve([f"doi:{each.doi}" for each in works if each.doi and not each.pmid])
-    pmids = {work.doc_id: pmid for work in works if (pmid := work.pmid or by_doi.get(f"doi:{work.doi}"))}
+    pmids = _pmids(works, backends)
     origin = Origin("documents of the project", None, len(works), "other")
     done = collect(review, list(pmids.values()), origin, backends, deadline)
     known = {each.record_id for each in backends.screenings.records(review)}
@@ -33,6 +33,13 @@ def collect_project(review: str, project_id: str, backends: Backends, deadline: 
         store_search(review, origin, others, backends)
     done.new += len(others)
     return done
+
+
+def _pmids(works: Sequence[Work], backends: Backends) -> dict[str, str]:
+    """The PMIDs of those works that have one, or whose DOI is a paper's in the corpus, by document."""
+    by_doi = backends.documents.resolve([f"doi:{each.doi}" for each in works if each.doi and not each.pmid])
+    found = {each.doc_id: each.pmid or by_doi.get(f"doi:{each.doi}") for each in works}
+    return {doc_id: pmid for doc_id, pmid in found.items() if pmid}
 
 
 def _name(work: Work) -> str:

@@ -26,13 +26,12 @@ def flow(review: Review, searches: Sequence[ReviewSearch]) -> PrismaFlow:
     """Count. Records that came by no search count as found by other methods."""
     found_by_search = {name for each in searches for name in each.record_ids}
     by_hand = len(review.by_id.keys() - found_by_search)
-    databases = sum(each.found for each in searches if each.method == "database")
-    others = sum(each.found for each in searches if each.method == "other") + by_hand
+    databases, others = _found_by(searches, "database"), _found_by(searches, "other") + by_hand
     settled, sought = review.settled("abstract"), set(review.of("abstract", "include"))
-    reports = {name: each for name, each in review.decisions("full_text").items() if name in sought}
-    excluded = [each.reason or NO_REASON for each in reports.values() if each.decision == "exclude"]
-    reasons = Counter(each for each in excluded if each != NOT_RETRIEVED)
-    included = sum(each.decision == "include" for each in reports.values())
+    reports = [each for name, each in review.decisions("full_text").items() if name in sought]
+    reasons = Counter(each.reason or NO_REASON for each in reports if each.decision == "exclude")
+    not_retrieved = reasons.pop(NOT_RETRIEVED, 0)
+    included = sum(each.decision == "include" for each in reports)
     counts = {
         "identified": databases + others,
         "from_databases": databases,
@@ -41,9 +40,13 @@ def flow(review: Review, searches: Sequence[ReviewSearch]) -> PrismaFlow:
         "screened": len(settled),
         "excluded": len(settled) - len(sought),
         "sought": len(sought),
-        "not_retrieved": excluded.count(NOT_RETRIEVED),
+        "not_retrieved": not_retrieved,
         "assessed": included + reasons.total(),
         "included": included,
         "undecided": len(review.records) - len(settled),
     }
     return PrismaFlow(counts, sorted(reasons.items(), key=lambda each: (-each[1], each[0])))
+
+
+def _found_by(searches: Sequence[ReviewSearch], method: str) -> int:
+    return sum(each.found for each in searches if each.method == method)

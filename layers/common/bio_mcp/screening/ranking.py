@@ -12,7 +12,7 @@ from bio_mcp.retrieval.spelling import QUERY_STOP_WORDS
 from bio_mcp.screening.features import Floats, Linear, Vocabulary
 from bio_mcp.screening.learning import balanced, fit
 
-RATIO = 3.0  # included papers together weigh so much more than excluded ones
+RATIO = 9.8  # included papers together weigh so much more than excluded ones, as in ASReview's ELAS u4
 STRENGTH = 1.0  # of the logistic loss against the length of the weights
 VECTOR_LENGTH = 0.5  # of a paper's vector, where its words have 1
 REASONS = 5  # words of a paper that speak for it, at most

@@ -1,0 +1,164 @@
+"""Follow citations from papers to others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bio_mcp.errors import InvalidInput
+from bio_mcp.literature.addresses import pubmed_page
+from bio_mcp.literature.identifiers import is_pmid
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports import Backends
+from bio_mcp.ports.pubmed import DocSummary, Summaries
+from bio_mcp.ports.screening import review_of_project, review_of_query
+from bio_mcp.querying.partial import missing_summaries, optional
+from bio_mcp.querying.snowballing import Direction, Neighbour, known_to, snowball
+from bio_mcp.screening.reviews import review_of
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools import budget
+from bio_mcp.tools.families import REVIEW, ProjectId, QueryKey
+from bio_mcp.tools.pmids import AnsweredPmid, Pmid
+
+_ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
+MOST_SEEDS = 200
+CONSIDERED = 1_000  # papers, the best, that are looked up in corpus, project and review
+
+
+class Seeds(Request):
+    """Where to begin, and how far to go."""
+
+    pmids: list[Pmid] = Field(
+        default=_ABSENT, max_length=MOST_SEEDS, description="default: those that the review includes"
+    )
+    project: ProjectId = _ABSENT
+    query_key: QueryKey = _ABSENT
+    direction: Direction = "both"
+    steps: int = Field(default=1, ge=1, le=2)
+    top_k: int = Field(default=50, ge=1, le=200)
+    new_only: bool = Field(default=False, description="leave out what the project or review has")
+
+
+class FoundPaper(Response):
+    """A paper around the seeds. `seeds` counts those that cite it or that it cites.
+
+    `known_in` names corpus, project and review where it is already.
+    """
+
+    pmid: AnsweredPmid
+    title: str | None
+    year: int | None
+    url: str
+    seeds: int
+    links: int
+    step: int
+    ways: list[str]
+    known_in: list[str]
+    retraction: RetractionStatus
+
+
+class FoundPapers(Response):
+    """Papers around the seeds, those that most seeds name first; `unlinked` seeds have no known citation."""
+
+    papers: list[FoundPaper]
+    found: int = Field(description="papers around the seeds in all")
+    left_out: int
+    seeds: int
+    unlinked: list[AnsweredPmid]
+    sources: list[str]
+    status: Literal["complete", "partial"]
+    reasons: list[str]
+
+
+@tool(
+    "snowball",
+    family=REVIEW,
+    scope="live",
+    timeout=27,
+    open_world=True,
+    output_listed=False,
+    longest=budget.DEFAULT,
+    beyond="citations find what no words of a search do",
+    also_uses=("projects.get", "project_documents.find", "pubmed.elink"),
+)
+def snowball_papers(request: Seeds, backends: Backends, context: Context) -> FoundPapers:
+    """Find papers that the seeds cite or that cite them, those first that most seeds name, and mark known ones."""
+    project, review = _review(request, backends)
+    seeds = list(dict.fromkeys(request.pmids or _included(review, backends)))
+    found = snowball(seeds, request.direction, request.steps, backends, context.deadline)
+    nearest = found.papers[:CONSIDERED]
+    known = known_to([each.pmid for each in nearest], project, review, backends)
+    papers = [each for each in nearest if not (request.new_only and _is_held(known[each.pmid]))]
+    shown, reasons = papers[: request.top_k], list(found.reasons)
+    summaries = _summaries([each.pmid for each in shown], backends, context, reasons)
+    answer = FoundPapers(
+        papers=[_paper(each, known[each.pmid], summaries.get(each.pmid)) for each in shown],
+        found=len(found.papers),
+        left_out=len(papers) - len(shown),
+        seeds=len(seeds),
+        unlinked=found.unlinked,
+        sources=found.sources,
+        status="partial" if reasons else "complete",
+        reasons=reasons,
+    )
+    left_out = answer.left_out
+    return budget.within(answer, "papers", budget.DEFAULT, lambda rest: {"left_out": left_out + len(rest)})
+
+
+def _review(request: Seeds, backends: Backends) -> tuple[str | None, str | None]:
+    """The project, and the name of the review. Raises `InvalidInput` for two of them, `NotFound` for no project."""
+    if request.project and request.query_key:
+        raise InvalidInput("give project or query_key, not both")
+    if request.project:
+        backends.projects.get(request.project)
+        return request.project, review_of_project(request.project)
+    return None, review_of_query(request.query_key) if request.query_key else None
+
+
+def _included(review: str | None, backends: Backends) -> list[str]:
+    """What the review includes by abstract and does not exclude by full text.
+
+    Raises `InvalidInput` where that is nothing, or more than can be followed.
+    """
+    state = review_of(review or "", backends.screenings)
+    included = dict.fromkeys(state.of("abstract", "include"))
+    seeds = [each for each in included.keys() - set(state.of("full_text", "exclude")) if is_pmid(each)]
+    if not review or not seeds:
+        raise InvalidInput("give pmids, or a project or query_key whose review includes papers")
+    if len(seeds) > MOST_SEEDS:
+        raise InvalidInput(f"the review includes {len(seeds)} papers; give pmids, {MOST_SEEDS} at most")
+    return sorted(seeds, key=int)
+
+
+def _is_held(places: Sequence[str]) -> bool:
+    return bool({"project", "review"} & set(places))
+
+
+def _summaries(
+    pmids: Sequence[str], backends: Backends, context: Context, reasons: list[str]
+) -> Mapping[str, DocSummary]:
+    """Title, date and retraction status of the papers that are shown; without them the answer is partial."""
+    if not pmids:
+        return {}
+    missing = "the PMIDs are right, their titles and whether they are retracted are missing"
+    found = optional(
+        lambda: backends.pubmed.esummary(pmids, deadline=context.deadline), Summaries((), {}), missing, reasons
+    )
+    reasons += missing_summaries(found.missing)
+    return {each.pmid: each for each in found.found}
+
+
+def _paper(neighbour: Neighbour, places: Sequence[str], summary: DocSummary | None) -> FoundPaper:
+    year = (summary.pdat or "")[:4] if summary else ""
+    return FoundPaper(
+        pmid=neighbour.pmid,
+        title=summary.title if summary else None,
+        year=int(year) if year.isdecimal() else None,
+        url=pubmed_page(neighbour.pmid),
+        seeds=len(neighbour.seeds),
+        links=neighbour.links,
+        step=neighbour.step,
+        ways=sorted(neighbour.ways),
+        known_in=list(places),
+        retraction=summary.retraction if summary else RetractionStatus.UNKNOWN,
+    )

@@ -1,0 +1,81 @@
+"""The papers of a project come into its review under the ids that they have elsewhere; those of a key by its term."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from bio_mcp.deadline import Deadline
+from bio_mcp.errors import InvalidInput
+from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.ports.state import Checkpoint
+from bio_mcp.retrieval.project_chunks import Work
+from bio_mcp.screening.members import collect_project, collect_query
+from tests.memory_corpus import Corpus, article
+from tests.sample_corpus import TheseRecords
+
+R = "project:lab"
+PAPERS = [article("1", "One"), article("2", "Two", doi="10.1000/two"), article("3", "Three")]
+
+
+@pytest.fixture
+def backends():
+    made = Corpus(*PAPERS[:2])
+    made.pubmed = TheseRecords(PAPERS)
+    made.checkpoints = SimpleNamespace(get=lambda key: Checkpoint(key, term="heart[ti]" if key == "heart" else None))
+    return made
+
+
+def having(backends, *works):
+    documents = [ProjectDocument(each, frozenset()) for each in works]
+    backends.project_documents = SimpleNamespace(all=lambda _project: documents)
+    return backends
+
+
+def records(backends):
+    return {each.record_id: each for each in backends.screenings.records(R)}
+
+
+def test_a_document_known_by_its_doi_is_the_paper_of_the_corpus_that_has_it(backends):
+    having(backends, Work("a", doi="10.1000/two", title="A preprint's title"), Work("b", pmid="3"))
+    done = collect_project(R, "lab", backends, Deadline(20))
+    assert (done.new, done.unknown) == (2, [])
+    assert {name: each.title for name, each in records(backends).items()} == {"2": "Two", "3": "Three"}
+
+
+def test_a_document_outside_of_pubmed_has_its_title_and_a_name_that_stays(backends):
+    works = Work("a", title="A thesis", year=1999), Work("b", title="A paper", doi="10.9/x"), Work("c", source="c.pdf")
+    having(backends, *works)
+    assert collect_project(R, "lab", backends, Deadline(20)).new == 3
+    found = records(backends)
+    assert found["doi:10.9/x"].doi == "10.9/x"
+    assert {(each.title, each.year) for each in found.values()} == {
+        ("A thesis", 1999),
+        ("A paper", None),
+        ("c.pdf", None),
+    }
+    assert collect_project(R, "lab", backends, Deadline(20)).new == 0
+    assert records(backends) == found
+
+
+def test_all_documents_are_one_search_that_is_of_no_database(backends):
+    having(backends, Work("a", pmid="1"), Work("b", title="A thesis"))
+    collect_project(R, "lab", backends, Deadline(20))
+    [search] = backends.screenings.searches(R)
+    assert (search.method, search.database, search.found) == ("other", "documents of the project", 2)
+    assert len(search.record_ids) == 2
+
+
+def test_a_project_without_documents_adds_nothing(backends):
+    assert collect_project(R, "lab", having(backends), Deadline(20)).new == 0
+    assert records(backends) == {}
+
+
+def test_a_query_key_is_searched_by_the_term_that_it_was_synced_by_last(backends):
+    assert collect_query(R, "heart", backends, Deadline(20)).new == 3
+    [search] = backends.screenings.searches(R)
+    assert (search.database, search.term, search.found) == ("PubMed", "heart[ti]", 3)
+
+
+def test_a_query_key_that_was_never_synced_has_no_term(backends):
+    with pytest.raises(InvalidInput, match="'lung' was never synced"):
+        collect_query(R, "lung", backends, Deadline(20))
