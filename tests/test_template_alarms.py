@@ -67,6 +67,7 @@ MUST = {
             "Budgets",
             "Authorizations",
             "News",
+            "Screenings",
         )
     ),
     ("AWS/ES", "ClusterStatus.red", "SearchDomain"),
