@@ -1,6 +1,7 @@
 """Whether two names of journals can be one: full, abbreviated by any rule, or by initials."""
 
 import re
+from collections.abc import Iterable
 
 from bio_mcp.literature.records import Journal
 from bio_mcp.literature.references.words import alike, words_of
@@ -9,6 +10,7 @@ _SMALL = frozenset(
     "of the and in for on de la le les des du et der die das und fur e di del y do da a an to von van i".split()
 )
 _PLACE = re.compile(r"\s*\([^()]*\)")
+_FIRST = re.compile(r"^\W*(\w*)")
 _KNOWN = {"pnas": "proceedings national academy sciences united states america", "nejm": "new england journal medicine"}
 
 
@@ -22,7 +24,7 @@ def same_journal(stated: str, journal: Journal | None) -> bool | None:
     printed = [words for name in names if name and (words := _words(name))]
     if not ours or not printed:
         return None
-    return any(_can_be(ours, theirs) or _can_be(theirs, ours) for theirs in printed) or _initials(ours, printed)
+    return any(_can_be(ours, theirs) or _can_be(theirs, ours) for theirs in printed) or _initials(ours, printed, names)
 
 
 def _words(name: str) -> list[str]:
@@ -49,8 +51,9 @@ def _shortens(word: str, whole: str) -> bool:
     return word[0] == whole[0] and len(word) > 2 and word[-1] in whole and all(letter in letters for letter in word)
 
 
-def _initials(ours: list[str], printed: list[list[str]]) -> bool:
-    """`JACC` or `AJNR`: the initials of a name, or a name that itself begins with them."""
+def _initials(ours: list[str], printed: list[list[str]], names: Iterable[str | None]) -> bool:
+    """`JACC` or `AJNR`: the initials of a name, or the capitals with which a name itself begins."""
     if len(ours) != 1 or len(ours[0]) < 3:
         return False
-    return any(theirs[0] == ours[0] or "".join(each[0] for each in theirs).startswith(ours[0]) for theirs in printed)
+    capitals = {word.casefold() for name in names if name and (word := _FIRST.findall(name)[0]).isupper()}
+    return ours[0] in capitals or any("".join(each[0] for each in theirs).startswith(ours[0]) for theirs in printed)
