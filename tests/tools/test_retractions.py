@@ -94,7 +94,11 @@ class Services:
 
     def of(self, ids, **_):
         retraction = (Notice("retraction"),)
-        return {each: RegisteredWork(each, notices=retraction) if "/" in each else Metrics(each) for each in ids}
+        papers = tuple(self.records)
+        return {
+            each: RegisteredWork(each, notices=retraction) if "/" in each else Metrics(each, references=papers)
+            for each in ids
+        }
 
     def articles(self, ids, **_):
         return {each: self.records[each] for each in ids}
@@ -154,6 +158,9 @@ def asked(corpus):
         ("getCitationMetrics", {"pmids": [pmid, *corpus.others]}),
         ("findVersions", {"ids": [pmid]}),
         ("checkNotices", {"project": "lab"}),
+        ("checkBibliography", {"text": f"{title} PMID: {pmid}"}),
+        ("whatsNew", {"query_key": "k", "since": "2000-01-01"}),
+        ("snowball", {"pmids": [corpus.others[0]]}),
         ("find_chunks", {"project": "lab", "query": QUOTE, "top_k": 20}),
         ("query", {"project": "lab", "text": QUOTE, "top_k": 20}),
         ("locateQuote", {"project": "lab", "quote": QUOTE}),
