@@ -434,3 +434,35 @@ def test_what_eventbridge_cannot_send_becomes_a_dead_letter_and_it_may_send_for_
 
 def test_dead_letters_are_kept_longest():
     assert MADE["DeadLetters"]["Properties"]["MessageRetentionPeriod"] == 14 * 86_400
+
+
+def referred(value):
+    """The logical ids and parameters that a part of the template refers to."""
+    if isinstance(value, list):
+        return {name for each in value for name in referred(each)}
+    if not isinstance(value, dict):
+        return set()
+    match value:
+        case {"Ref": name}:
+            return {name.partition(".")[0]}
+        case {"Fn::GetAtt": str(name)}:
+            return {name.partition(".")[0]}
+        case {"Fn::GetAtt": [name, *_]}:
+            return {name}
+        case {"Fn::Sub": str(template)}:
+            return set(re.findall(r"\$\{(\w+)(?:\.\w+)?\}", template))
+        case {"Fn::Sub": [template, more]}:
+            return (referred({"Fn::Sub": template}) - set(more)) | referred(more)
+    return {name for each in value.values() for name in referred(each)}
+
+
+@pytest.mark.parametrize("part", ["Resources", "Outputs", "Conditions"])
+def test_whatever_the_template_refers_to_is_there(part):
+    named = {name for name in referred(TEMPLATE[part]) if not name.startswith("AWS::")}
+    assert named - set(MADE) - set(PARAMETERS) == set()
+
+
+def test_what_is_not_there_would_be_seen():
+    stray = [{"Ref": "A"}, {"Fn::GetAtt": "B.Arn"}, {"Fn::Sub": "${C}-${D.Arn}-${AWS::Region}"}]
+    assert referred(stray) == {"A", "B", "C", "D"}
+    assert referred({"Fn::Sub": ["${E}-${F}", {"F": {"Ref": "G"}}]}) == {"E", "G"}

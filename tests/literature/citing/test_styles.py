@@ -323,7 +323,8 @@ def test_ris_values_cannot_start_a_line_of_their_own():
 
 def test_bibtex_is_safe_for_latex():
     assert latex("50% of R&D_1 {x} ~ #1 $5 ^2 \\") == (
-        "50\\% of R\\&D\\_1 \\{x\\} \\textasciitilde{} \\#1 \\$5 \\textasciicircum{}2 \\textbackslash{}"
+        "50\\% of R\\&D\\_1 \\textbraceleft{}x\\textbraceright{} \\textasciitilde{} \\#1 \\$5 "
+        "\\textasciicircum{}2 \\textbackslash{}"
     )
     assert latex("Ca²⁺, H₂O, TGF-β, p53^(R175H)") == (
         "Ca\\textsuperscript{2+}, H\\textsubscript{2}O, TGF-$\\beta$, p53\\textsuperscript{R175H}"

@@ -84,13 +84,14 @@ def _people(listed: tuple[Name, ...], complete: bool = True) -> str:
 
 
 def _person(name: Name) -> str:
-    """`von Last, Jr., First`; a group, or a family name with "and" or a comma, in braces, so BibTeX reads one name."""
+    """`von Last, Jr., First`; a group, or a part with "and" or a comma, in braces, so BibTeX reads one name."""
     if name.literal:
         return f"{{{latex(name.literal)}}}"
-    family = latex(name.family)
-    if re.search(r"(?:^|\s)and(?:\s|$)|,", family, re.IGNORECASE):
-        family = f"{{{family}}}"
-    return ", ".join(filter(None, (family, latex(name.suffix), latex(name.given))))
+    return ", ".join(_part(latex(each)) for each in (name.family, name.suffix, name.given) if each)
+
+
+def _part(text: str) -> str:
+    return f"{{{text}}}" if re.search(r"(?:^|\s)and(?:\s|$)|,", text, re.IGNORECASE) else text
 
 
 def _brace_capitals(title: str) -> str:
@@ -113,8 +114,9 @@ def _brace_word(word: str, ordinary: bool) -> str:
 
 
 def _verbatim(text: str) -> str:
-    """A DOI for the `doi` field, which LaTeX reads verbatim: only braces and a percent sign are escaped."""
-    return text.replace("%", "\\%").replace("{", "\\{").replace("}", "\\}")
+    """A DOI for the `doi` field, which LaTeX reads verbatim: a percent sign is escaped, and braces are encoded, as
+    BibTeX counts those that are escaped too."""
+    return text.replace("%", "\\%").replace("{", "\\%7B").replace("}", "\\%7D")
 
 
 def _in_braces(text: str) -> str:

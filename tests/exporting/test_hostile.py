@@ -1,0 +1,108 @@
+"""Texts that would forge a tag, a field or a record of a format, were they written as they are."""
+
+import csv
+import io
+import json
+
+import nbib
+import pybtex.database
+import pytest
+import rispy
+
+from bio_mcp.exporting.formats import FORMATS, NAMES
+from bio_mcp.exporting.records import Record
+from bio_mcp.literature.records import AbstractSection, Article, Author, Journal, MeshHeading, PublicationType
+
+FORGERIES = {
+    "a tag of RIS": "A title\nER  - \n\nTY  - JOUR\nTI  - Forged",
+    "a tag of NBIB": "A title\nPMID- 666\nTI  - Forged",
+    "a record of NBIB": "A title\n\nPMID- 666\nTI  - Forged",
+    "a field of BibTeX": "A title}, title = {Forged",
+    "an entry of BibTeX": "A title}}\n@article{forged, title = {Forged}}",
+    "a command of LaTeX": r"A title \input{/etc/passwd} $x$ 100% & more #1 ~ ^ _ \\",
+    "a row of CSV": 'A title",forged\r\n666,"Forged',
+    "an item of JSON": '"}, {"id": "forged", "title": "Forged"',
+    "line ends of other systems": "A title\r\nER  - \rTY  - JOUR\x85TI  - Forged\u2028x\u2029y\x0bz\x0cw",
+    "nothing": "",
+    "spaces alone": " \t\n ",
+}
+
+
+def hostile(text):
+    """A paper each of whose texts is `text`, and one after it that is not."""
+    paper = Article(
+        "1",
+        title=text,
+        abstract=(AbstractSection(text, None, text),),
+        authors=(Author(last_name=text, fore_name=text, initials="A"), Author(collective_name=text)),
+        journal=Journal(title=text, medline_abbreviation=text, volume=text, issue=text, issn="1234-5678"),
+        pages=text,
+        mesh=(MeshHeading("D1", text),),
+        keywords=(text,),
+        publication_types=(PublicationType("D2", text),),
+        doi="10.1000/x",
+    )
+    return [Record(paper), Record(Article("2", title="The next paper", journal=Journal(title="A journal")))]
+
+
+def written(name, text):
+    form = FORMATS[name]
+    return form.head + form.between.join(map(form.render, hostile(text))) + form.tail
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_ris_has_two_records_whatever_a_text_is(kind):
+    entries = rispy.loads(written("ris", FORGERIES[kind]))
+    assert [each["accession_number"] for each in entries] == ["1", "2"]
+    assert entries[1]["title"] == "The next paper"
+    assert "Forged" not in {each.get("title") for each in entries}
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_nbib_has_two_records_whatever_a_text_is(kind):
+    entries = nbib.read(written("nbib", FORGERIES[kind]))
+    assert [each["pubmed_id"] for each in entries] == [1, 2]
+    assert entries[1]["title"] == "The next paper"
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_bibtex_has_two_entries_whatever_a_text_is(kind):
+    entries = pybtex.database.parse_string(written("bibtex", FORGERIES[kind]), "bibtex").entries
+    assert [each.fields["pmid"] for each in entries.values()] == ["1", "2"]
+    assert {each.lower() for each in entries} & {"forged"} == set()
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_csv_has_two_rows_of_as_many_cells_whatever_a_text_is(kind):
+    head, *rows = csv.reader(io.StringIO(written("csv", FORGERIES[kind]), newline=""))
+    assert [row[0] for row in rows] == ["1", "2"]
+    assert {len(row) for row in rows} == {len(head)}
+    assert all("\n" not in cell and "\r" not in cell for row in rows for cell in row)
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_csl_json_has_two_items_whatever_a_text_is(kind):
+    items = json.loads(written("csl-json", FORGERIES[kind]))
+    assert [each["id"] for each in items] == ["pmid:1", "pmid:2"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_in_any_script_comes_out_as_it_is(name):
+    text = "ผลของ ขิง 生姜 Žluťoučký кинь العربية 🌿 e\u0301"
+    assert text in written(name, text)
+
+
+def test_no_command_of_latex_gets_into_an_entry():
+    entry = FORMATS["bibtex"].render(hostile(FORGERIES["a command of LaTeX"])[0])
+    assert r"\input" not in entry
+    assert r"\textbackslash{}input" in entry
+
+
+def test_long_lines_of_nbib_are_folded_at_spaces_and_long_words_are_not_cut():
+    word = "x" * 300
+    text = FORMATS["nbib"].render(Record(Article("1", title=f"{'word ' * 60}{word} end")))
+    lines = text.splitlines()
+    assert all(len(each) <= 88 or word in each for each in lines)
+    assert [each for each in lines if not (each[4:6] == "- " or each.startswith(" " * 6))] == []
+    [entry] = nbib.read(text + "\n")
+    assert entry["title"] == f"{'word ' * 60}{word} end"

@@ -1,0 +1,140 @@
+"""exportPapers and whatsNew over the stores of AWS, in memory: the same files and news as on a laptop."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from itertools import islice
+from urllib.parse import urlsplit
+
+import pytest
+
+from bio_mcp.call import call, read
+from bio_mcp.callers import Caller
+from bio_mcp.deadline import Deadline
+from bio_mcp.ports.news import Found
+from bio_mcp.syncing.settling import settle
+from bio_mcp.tools.exports import export_details, export_papers, exported_part
+from bio_mcp.tools.news import whats_new
+from tests.aws_corpus import AwsCorpus
+from tests.aws_ports import NOBODY, MotoPorts
+from tests.corpus import Corpus, Over
+from tests.doors.command_line import sample
+
+DAY = date(2026, 1, 1)
+CAME = datetime(2025, 12, 20, tzinfo=UTC)
+FEW = 12
+CHANGED = "Another title."
+NORTH, SOUTH = Caller("ann", tenant="north"), Caller("bob", tenant="south")
+
+
+def records():
+    return list(islice(sample(), FEW))
+
+
+def fill(corpus):
+    """A followed query with news of each kind."""
+    articles = records()
+    settle(articles, corpus)
+    corpus.checkpoints.advance("k", "t", None, {"edat": "2025-12-31"})
+    corpus.news.find("k", [Found(each.pmid, 1, CAME) for each in articles])
+    corpus.news.set_whole("k")
+    settle([replace(articles[0], title=CHANGED, pmid_version=9)], corpus)
+    return corpus
+
+
+@pytest.fixture(scope="module")
+def aws():
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in NOBODY.items():
+            environment.setenv(name, value)
+        clock = Clock()
+        made = MotoPorts(clock)
+        corpus = AwsCorpus(made, "http://127.0.0.1:9/", DAY)
+        filled = fill(Over(corpus, news=made.news))
+        clock.now += 60  # after which all that was recorded is given
+        yield filled
+        corpus.close()
+        made.close()
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 1_767_225_600.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture(scope="module")
+def laptop(tmp_path_factory):
+    with Corpus(tmp_path_factory.mktemp("laptop"), day=DAY) as made:
+        yield fill(made)
+
+
+def exported(corpus, caller=None, **arguments):
+    given = {"format": "ris", "query_key": "k", **arguments}
+    return call(export_papers, given, corpus, deadline=Deadline(60), caller=caller).body
+
+
+def text_of(corpus, body, caller=None):
+    parts = range(1, body["file"]["parts"] + 1)
+    named = ({"id": body["job_id"], "part": str(each)} for each in parts)
+    return "".join(read(exported_part, each, corpus, caller=caller).body["text"] for each in named)
+
+
+@pytest.mark.parametrize("name", ["ris", "csv", "nbib"])
+def test_a_query_is_exported_as_the_same_file(aws, laptop, name):
+    there, here = exported(aws, format=name), exported(laptop, format=name)
+    assert (there["state"], there["papers"]) == ("complete", FEW)
+    assert text_of(aws, there) == text_of(laptop, here)
+    assert there["file"]["bytes"] == here["file"]["bytes"]
+
+
+def test_the_file_has_an_address_and_later_another(aws):
+    body = exported(aws)
+    details = read(export_details, {"id": body["job_id"]}, aws).body
+    for given in (body["file"], details):
+        address = urlsplit(given["url"])
+        assert "/exports/" in address.path
+        assert body["file"]["name"] in address.query
+    assert details["uri"] == body["file"]["uri"]
+
+
+def test_a_tenant_has_its_files_apart(aws):
+    body = exported(aws, NORTH)
+    stored = aws.jobs.get(body["job_id"]).cursor["file"]
+    assert text_of(aws, body, NORTH).startswith("TY  - ")
+    assert stored.startswith("exports/")
+    assert urlsplit(body["file"]["url"]).path.count("/") == 1 + urlsplit(exported(aws)["file"]["url"]).path.count("/")
+    refused = read(export_details, {"id": body["job_id"]}, aws, caller=SOUTH).body
+    assert refused["error"]["code"] == "NOT_FOUND"
+
+
+def test_an_export_that_goes_on_is_a_message_of_its_own_queue_and_ends_as_the_same_file(aws):
+    begun = call(export_papers, {"format": "csv", "query_key": "k", "limit": 7}, aws, deadline=Deadline(0)).body
+    assert begun["state"] == "continues"
+    done = call(export_papers, {"format": "csv", "query_key": "k", "limit": 7, "job_id": begun["job_id"]}, aws).body
+    assert (done["state"], done["job_id"]) == ("complete", begun["job_id"])
+    assert text_of(aws, done) == text_of(aws, exported(aws, format="csv"))
+
+
+def news_of(corpus, **arguments):
+    body = call(whats_new, {"query_key": "k", "since": "2025-12-01", **arguments}, corpus).body
+    return [{name: each for name, each in one.items() if name != "at"} for one in body["news"]], body
+
+
+def test_the_news_of_a_query_are_the_same_but_for_when_they_were_noticed(aws, laptop):
+    there, here = news_of(aws)[0], news_of(laptop)[0]
+    assert there == here
+    assert [each["kind"] for each in there] == ["new"] * FEW + ["changed"]
+    assert there[-1]["changed"][0] == {"field": "title", "removed": records()[0].title, "added": CHANGED}
+
+
+def test_the_news_go_on_where_an_answer_ended(aws):
+    seen, since = [], "2025-12-01"
+    for _ in range(FEW + 3):
+        news, body = news_of(aws, since=since, limit=1)
+        seen += news
+        since = body["next"]
+    assert seen == news_of(aws)[0]
+    assert body["more"] is False
