@@ -52,7 +52,7 @@ test: setup $(VENV)/.dev ## everything that needs only Python
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --ignore=tests/all --ignore=tests/live
 
 test-all: setup $(VENV)/.dev $(VENV)/.browser $(NPM)/.installed .cache/audit/.installed .cache/manifests/.installed .cache/asreview/.installed $(STACK) docker tesseract chromium ## what needs Node (MCP conformance), Java (OpenSearch), an emulator of AWS, Docker, tesseract, a browser, Lambda's Python
-	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q tests/all
+	PATH="$(CURDIR)/$(NPM)/node_modules/.bin:$(CURDIR)/$(NODE)/bin:$$PATH" $(BIN)/python -m pytest -q -n 2 --no-loadscope-reorder tests/all
 	$(MAKE) test VENV=.cache/python313 PYTHON="$(PYTHON313)"  # once more, on Lambda's Python
 
 check: setup $(VENV)/.dev check-template ## lint, format, types, code that nothing reaches, generated pages, the AWS template

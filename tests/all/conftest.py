@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from mangum import Mangum
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.doors.mcp import http as mcp_http
@@ -16,6 +18,20 @@ from tests.opensearch_node.jvm import Node, start
 from tests.sample_corpus import corpus
 
 __all__ = ["chromium", "opensearch", "url"]
+
+
+class ByWhatIsStarted(LoadScopeScheduling):
+    """Gives one process all tests that share what takes long to start: the emulated stack, a node of OpenSearch."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        """The first directory of a test file, or the node, or the file itself."""
+        name = nodeid.removeprefix("tests/all/").partition("::")[0].partition("/")[0]
+        return "opensearch" if name.startswith("test_opensearch_") else name
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Distribute tests over the processes of `-n`."""
+    return ByWhatIsStarted(config, log)
 
 
 @pytest.fixture(scope="session", params=[False, True], ids=["product", "with-fixtures"])

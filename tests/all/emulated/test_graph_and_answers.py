@@ -10,7 +10,7 @@ from tests.emulated.stack import until
 from tests.sample_graph import write_graph
 
 pytestmark = pytest.mark.timeout(300)
-DONE_S, POLL_S = 200, 1
+DONE_S, POLL_S = 400, 1
 QUESTION = "Does exercise lower blood pressure in adults with hypertension?"
 
 
