@@ -58,7 +58,7 @@ def _ris(fields: Fields, line: int) -> CitedWork:
         year=_first(fields, "PY", "Y1", "DA"),
         volume=_first(fields, "VL"),
         issue=_first(fields, "IS"),
-        pages=f"{start}-{end}" if end and "-" not in start else start,
+        pages=f"{start}-{end}" if start and end and "-" not in start else start,
         doi=_first(fields, "DO") or next((each for each in fields.get("UR", []) if "doi.org/10." in each), ""),
         pmid=number or (noted[1] if noted else ""),
         pmcid=_first(fields, "C2"),
