@@ -65,11 +65,16 @@ def imprint_in(text: str, start: int) -> Imprint:
     return Imprint(
         year=year["year"] if year else "",
         volume=(found.get("volume") or "").strip(),
-        issue=(found.get("issue") or found.get("issue2") or "").strip(),
+        issue=_numbered(found.get("issue") or found.get("issue2") or ""),
         pages=(found.get("pages") or "").strip(" ."),
         year_at=_span_of(year, text) if year else (-1, -1),
         numbers_at=numbers.span() if numbers else (-1, -1),
     )
+
+
+def _numbered(issue: str) -> str:
+    """The issue; "" for a month."""
+    return issue.strip() if re.search(r"\d|[Ss]up", issue) else ""
 
 
 def _first(patterns: tuple[re.Pattern[str], ...], text: str, start: int) -> re.Match[str] | None:

@@ -11,6 +11,7 @@ _SMALL = frozenset(
 )
 _PLACE = re.compile(r"\s*\([^()]*\)")
 _FIRST = re.compile(r"^\W*(\w*)")
+_COUNTRIES = {"usa": "united states america", "us": "united states", "uk": "united kingdom"}
 _KNOWN = {"pnas": "proceedings national academy sciences united states america", "nejm": "new england journal medicine"}
 
 
@@ -29,7 +30,8 @@ def same_journal(stated: str, journal: Journal | None) -> bool | None:
 
 def _words(name: str) -> list[str]:
     bare = _PLACE.sub("", name).partition(" : ")[0].partition("=")[0]
-    words = [word for word in words_of(bare) if word not in _SMALL]
+    spoken = " ".join(_COUNTRIES.get(word, word) for word in words_of(bare))
+    words = [word for word in spoken.split() if word not in _SMALL]
     return _KNOWN.get(words[0], words[0]).split() if len(words) == 1 else words
 
 
@@ -48,7 +50,12 @@ def _shortens(word: str, whole: str) -> bool:
     if whole.startswith(word) or alike(word, whole):
         return True
     letters = iter(whole)
-    return word[0] == whole[0] and len(word) > 2 and word[-1] in whole and all(letter in letters for letter in word)
+    contracted = len(word) > 2 and word[0] == whole[0] and all(letter in letters for letter in word)
+    return contracted and (whole.endswith(word[-1]) or _consonants(whole).startswith(_consonants(word)))
+
+
+def _consonants(word: str) -> str:
+    return re.sub("[aeiou]", "", word)
 
 
 def _initials(ours: list[str], printed: list[list[str]], names: Iterable[str | None]) -> bool:

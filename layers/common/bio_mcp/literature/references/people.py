@@ -18,7 +18,7 @@ _BARE = rf"[{_UPPER}](?:[{_UPPER}]|-[{_UPPER}]){{0,4}}"
 _POINTED = rf"(?:(?:[{_UPPER}]|Yu|Ya|Zh|Kh|Ch|Sh|Th|Ph|Ts|Iu|Ia)\.(?:\s?[-‐]\s?|\s)?(?:(?:de|van|von) )?){{1,5}}"
 _NAME_ENDS = r"(?=\s*(?:[,;:&(]|and\b|et\b|\.|$))"
 _FORMS = {
-    "bare": rf"{_SURNAME}\s{_BARE}(?![\w.]*[a-z]){_RANK}",
+    "bare": rf"{_SURNAME}\s{_BARE}(?![\w.]*[a-z])(?!\.\s?[{_UPPER}]\.){_RANK}",
     "comma": rf"{_SURNAME},\s{_POINTED}(?<!\s){_RANK}",
     "comma_bare": rf"{_SURNAME},\s{_BARE}(?![\w]){_RANK}",
     "straight": rf"(?!J\.\s[A-Z]\w+\.){_POINTED}\s?{_SURNAME}(?![\w’'-]){_RANK}{_NAME_ENDS}(?!\.\s?[A-Z])",

@@ -30,15 +30,16 @@ def contains_title(text: str, printed: str) -> bool | None:
         return None
     if len(set(whole) & set(title)) < LEAST / 2 * len(set(title)):
         return False
-    places = [place for place, word in enumerate(whole) if word in title[:3]][:_TRIED]
+    places = [place for place, word in enumerate(whole) if any(_begins(word, each) for each in title[:3])][:_TRIED]
     windows = (whole[at : at + _reach(whole[at:], title)] for at in places)
     return any(_has_edges(each, title) and _agree_whole(each, title) for each in windows)
 
 
 def _reach(words: Sequence[str], title: Sequence[str]) -> int:
-    """How many of `words` the title takes: up to the last place, near its length, of one of its last words."""
+    """How many of `words` the title takes: up to the place, near its length, of its last word."""
     most = min(len(words), len(title) + len(title) // 4 + 2)
-    ends = [place + 1 for place in range(most) if words[place] in title[-3:]]
+    last = next((word for word in reversed(title) if word not in SMALL), title[-1])
+    ends = [place + 1 for place in range(most) if _ends(words[place], last)]
     return min(ends, key=lambda end: abs(end - len(title)), default=0)
 
 
@@ -50,12 +51,17 @@ def contains_phrase(text: str, phrase: str) -> bool:
 def _has_edges(words: Sequence[str], title: Sequence[str]) -> bool:
     """Whether the first and the last word that count are the title's: beside them stands other text."""
     ours, theirs = ([word for word in side if word not in SMALL] for side in (words, title))
-    return bool(ours and theirs) and _begins(ours[0], theirs[0]) and _begins(ours[-1][::-1], theirs[-1][::-1])
+    return bool(ours and theirs) and _begins(ours[0], theirs[0]) and _ends(ours[-1], theirs[-1])
 
 
 def _begins(one: str, other: str) -> bool:
     """Whether the words are one, or one is the first part of the other, which is written in one."""
     return alike(one, other) or (min(len(one), len(other)) > 1 and (one.startswith(other) or other.startswith(one)))
+
+
+def _ends(one: str, other: str) -> bool:
+    """The same of their last parts."""
+    return _begins(one[::-1], other[::-1])
 
 
 def _agree(ours: Sequence[str], theirs: Sequence[str]) -> bool:

@@ -68,6 +68,8 @@ def _author(work: CitedWork) -> str:
     """`mann b`; the family name alone where initials are not known."""
     name = work.authors[0] if work.authors else ""
     given = name.partition(",")[2].strip()
+    if " " not in name:
+        return _surname(work)
     initials = given[:1] if given else "".join(re.findall(r"\b[A-Z]{1,3}\b", name.replace(".", " ")))[:1]
     return " ".join(filter(None, (_surname(work), initials.casefold())))
 
