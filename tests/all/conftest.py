@@ -21,12 +21,14 @@ __all__ = ["chromium", "opensearch", "url"]
 
 
 class ByWhatIsStarted(LoadScopeScheduling):
-    """Gives one process all tests that share what takes long to start: the emulated stack, a node of OpenSearch."""
+    """Gives one process all tests that share the emulated stack, the node of OpenSearch or the engine of Docker."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """The first directory of a test file, or the node, or the file itself."""
+        """What is shared, or the first directory or the file of a test."""
         name = nodeid.removeprefix("tests/all/").partition("::")[0].partition("/")[0]
-        return "opensearch" if name.startswith("test_opensearch_") else name
+        if name in ("test_sam_local.py", "test_team_image.py"):
+            return "docker"
+        return "opensearch" if name.startswith(("test_opensearch_", "test_team_index")) else name
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

@@ -114,6 +114,7 @@ def test_both_warn_of_the_same_questions_and_mark_the_same_hits(engines, model):
     held = {article.pmid: Document(article, "") for article in found}
     documents = SimpleNamespace(get_many=lambda pmids: {pmid: held[pmid] for pmid in pmids})
     common = {"embeddings": model, "documents": documents, "chunk_namespace": NAMESPACE, "today": lambda: DAY}
+    common["reranker"] = None
     backends = [SimpleNamespace(passages=passages, **common) for passages in engines]
     for question in [*off_topic()["off_topic"][:20], *questions_of(found[::9]).questions]:
         ours, theirs = (call(rag_search, {"query": question}, each).body for each in backends)

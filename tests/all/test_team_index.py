@@ -36,4 +36,7 @@ def test_papers_are_found_in_the_index_and_read_from_the_file(team):
 
 
 def test_the_indices_of_projects_are_there_too(team):
-    assert team.collections.inspect().state == "ok"
+    team.collections.create("proj-team", "model", 384)
+    assert team.collections.model("proj-team") == ("model", 384)
+    assert team.collections.inspect().found.startswith("1 projects")
+    assert team.collections.drop("proj-team")
