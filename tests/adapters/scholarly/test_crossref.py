@@ -73,3 +73,37 @@ def test_fields_of_other_types_are_left_out(crossref, server):
     server.works[DOI] = crossref_work(DOI) | odd | {"published-print": {"date-parts": [[None]]}}
     work = crossref.of([DOI], deadline=NEVER)[DOI]
     assert (work.title, work.authors, work.journal, work.year, work.volume, work.notices) == ("", (), "", None, "", ())
+
+
+@pytest.mark.parametrize(
+    ("parts", "day"),
+    [
+        ([[2019, 7, 26]], "2019-07-26"), ([["2019", "7"]], "2019-07"), ([[2019]], "2019"), ([[2019, 0, 5]], "2019"),
+        ([[2019, None, 5]], "2019"), ([[None, 7]], ""), ([[]], ""), ([], ""), ([2019], ""), ("2019", ""),
+    ],
+)  # fmt: skip
+def test_a_date_is_as_exact_as_it_is_known_and_no_day_is_taken_for_a_month(crossref, server, parts, day):
+    server.works[DOI] = crossref_work(DOI, update("retraction") | {"updated": {"date-parts": parts}})
+    [notice] = crossref.of([DOI], deadline=NEVER)[DOI].notices
+    assert notice.date == day
+
+
+@pytest.mark.parametrize("name", ["published", "issued", "published-online", "created"])
+def test_the_year_is_of_the_first_date_that_has_one(crossref, server, name):
+    names = ("published-print", "published", "issued", "published-online")
+    dates = {each: {"date-parts": [[None]]} for each in names}
+    server.works[DOI] = crossref_work(DOI) | dates | {name: {"date-parts": [[2014, 2]]}}
+    assert crossref.of([DOI], deadline=NEVER)[DOI].year == 2014
+
+
+def test_an_article_without_pages_has_its_number(crossref, server):
+    server.works[DOI] = crossref_work(DOI, page=None, **{"article-number": "e1001"})
+    assert crossref.of([DOI], deadline=NEVER)[DOI].pages == "e1001"
+
+
+def test_nothing_is_asked_for_without_dois_and_one_of_the_works_that_fails_fails_all(crossref, server):
+    assert (crossref.of([], deadline=NEVER), server.requests) == ({}, [])
+    server.works[DOI] = crossref_work(DOI)
+    server.faults += [Fault("works/", status=500)] * 3
+    with pytest.raises(UpstreamFailed, match="HTTP 500"):
+        crossref.of([DOI, "10.1000/a,b"], deadline=NEVER)

@@ -108,3 +108,50 @@ def test_a_text_that_is_not_given_away_is_not_found_and_a_broken_one_a_failure(e
         server.texts["PMC9"] = broken
         with pytest.raises(UpstreamFailed, match="something else than an answer"):
             europe_pmc.full_text("PMC9", deadline=NEVER)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("H<sub>2</sub>O &amp; <i>E. coli</i>", "H2O & E. coli"),
+        ("p < 0.05 in one and > 0.1 in the other", "p < 0.05 in one and > 0.1 in the other"),
+        ("&lt;script&gt;", "<script>"),
+        (7, ""),
+        (None, ""),
+    ],
+)
+def test_marks_are_taken_out_of_a_title_and_signs_stay(europe_pmc, server, given, shown):
+    server.records = [epmc_record("MED", "7", title=given)]
+    assert europe_pmc.search("x", 1, deadline=NEVER).records[0].title == shown
+
+
+def test_an_id_that_would_end_its_own_quotes_is_not_asked_for(europe_pmc, server):
+    assert europe_pmc.articles(["10.1000/x\\", '10.1000/" OR "'], deadline=NEVER) == {}
+    assert server.requests == []
+
+
+def test_a_doi_that_the_search_did_not_ask_for_is_of_no_paper(europe_pmc, server):
+    body = b'{"hitCount": 1, "resultList": {"result": [{"id": "7", "source": "MED", "doi": "10.1000/other"}]}}'
+    server.faults += [Fault(status=200, body=body)]
+    assert europe_pmc.articles(["10.1000/x"], deadline=NEVER) == {}
+
+
+def test_a_record_without_an_id_is_a_failure_and_no_record(europe_pmc, server):
+    body = b'{"hitCount": 1, "resultList": {"result": [{"source": "MED", "title": "Which?"}]}}'
+    server.faults += [Fault(status=200, body=body)] * 3
+    with pytest.raises(UpstreamFailed, match="a record without an id"):
+        europe_pmc.search("x", 1, deadline=NEVER)
+
+
+def test_a_cursor_that_does_not_move_ends_the_search(europe_pmc, server):
+    body = b'{"hitCount": 9, "nextCursorMark": "c", "resultList": {"result": [{"id": "7", "source": "MED"}]}}'
+    server.faults += [Fault(status=200, body=body)] * 2
+    assert europe_pmc.search("x", 1, cursor="b", deadline=NEVER).following == "c"
+    assert europe_pmc.search("x", 1, cursor="c", deadline=NEVER).following is None
+
+
+def test_fields_of_other_types_are_left_out(europe_pmc, server):
+    odd = {"authorList": "Doe", "pubYear": "soon", "citedByCount": "many", "doi": "none", "commentCorrectionList": [7]}
+    server.records = [epmc_record("PPR", "PPR1", **odd)]
+    [record] = europe_pmc.search("x", 1, deadline=NEVER).records
+    assert (record.authors, record.year, record.cited_by, record.doi, record.articles) == ((), None, 0, None, ())

@@ -56,3 +56,18 @@ def test_an_answer_of_another_form_is_a_failure_and_not_empty(icite, server, bod
     server.faults += [Fault(status=200, body=body)] * 3
     with pytest.raises(UpstreamFailed, match="something else than an answer"):
         icite.of(["1"], deadline=NEVER)
+
+
+def test_pmids_that_are_none_are_left_out_and_each_stands_once(icite, server):
+    odd = {"references": [5, "5", None, True, "x", -1, "9" * 5_000], "cited_by": {"1": 2}}
+    server.papers["7"] = icite_paper(7) | odd
+    paper = icite.of(["7"], deadline=NEVER)["7"]
+    assert (paper.references, paper.cited_by, paper.citation_count) == (("5",), (), 0)
+
+
+def test_a_count_that_is_missing_is_that_of_the_citing_papers_and_odd_figures_are_none(icite, server):
+    odd = {"citation_count": None, "year": "soon", "relative_citation_ratio": "high", "doi": None, "title": 7}
+    server.papers["7"] = icite_paper(7, cited_by=[8, 9]) | odd
+    paper = icite.of(["7"], deadline=NEVER)["7"]
+    assert (paper.citation_count, paper.year, paper.relative_citation_ratio) == (2, None, None)
+    assert (paper.doi, paper.title) == (None, "")

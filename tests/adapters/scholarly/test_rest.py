@@ -146,3 +146,33 @@ def test_text_that_cannot_be_sent_is_the_callers_mistake(icite, server):
     with pytest.raises(InvalidInput, match="surrogate"):
         ask(icite, "\ud800")
     assert server.requests == []
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000, b'{"a": ' + b"9" * 5_000 + b"}", b"\xff\xfe\x00"])
+def test_json_that_cannot_be_read_is_a_failure_of_the_service(icite, server, body):
+    server.faults += [Fault(status=200, body=body)] * 3
+    with pytest.raises(UpstreamFailed, match="something else than an answer"):
+        ask(icite)
+
+
+def test_an_answer_that_is_too_long_is_not_asked_for_again(service, server, clock):
+    with pytest.raises(UpstreamFailed, match="ask for less at once"):
+        ask(service("NIH iCite", "icite/api", max_bytes=10))
+    assert (len(server.requests), clock.pauses) == (1, [])
+
+
+@pytest.mark.parametrize("status", [408, 425, 500, 504])
+def test_what_may_pass_is_asked_again(icite, server, status):
+    server.faults += [Fault(status=status)]
+    assert ask(icite)["data"] == EMPTY
+    assert len(server.requests) == 2
+
+
+def test_a_failure_tells_no_one_the_e_mail_that_went_along(service, server):
+    named = service("Crossref", "icite/api", always={"mailto": "ada@example.org"})
+    server.faults += [Fault(status=403), *[Fault(status=500)] * 3]
+    for _ in range(2):
+        with pytest.raises(UpstreamFailed) as raised:
+            ask(named)
+        assert "ada" not in f"{raised.value} {raised.value.details}"
+        assert raised.value.__cause__ is None

@@ -49,3 +49,25 @@ def test_an_answer_of_another_form_is_a_failure(unpaywall, server):
     server.faults += [Fault(status=200, body=b'{"error": false}')] * 3
     with pytest.raises(UpstreamFailed, match="something else than an answer"):
         unpaywall.copies(DOI, deadline=NEVER)
+
+
+@pytest.mark.parametrize("doi", ["10.1000/../../elsewhere", "10.1000/./x", "10.1000/x/.."])
+def test_a_doi_with_dots_is_asked_for_as_it_is_and_leads_nowhere_else(unpaywall, server, doi):
+    server.copies[doi] = unpaywall_paper(doi, copy(REPOSITORY))
+    assert unpaywall.copies(doi, deadline=NEVER).copies[0].url == REPOSITORY
+    assert [each.path for each in server.requests] == [f"/unpaywall/v2/{doi}"]
+
+
+def test_a_copy_without_a_page_is_named_by_its_address_or_else_by_its_pdf(unpaywall, server):
+    by_address = copy(REPOSITORY, url_for_landing_page=None)
+    by_pdf = copy(None, url_for_landing_page=None, url_for_pdf="https://other.example.org/2.pdf")
+    server.copies[DOI] = unpaywall_paper(DOI, by_address, by_pdf)
+    found = unpaywall.copies(DOI, deadline=NEVER).copies
+    assert [(each.url, each.pdf_url) for each in found] == [
+        (REPOSITORY, f"{REPOSITORY}.pdf"), ("https://other.example.org/2.pdf",) * 2,
+    ]  # fmt: skip
+
+
+def test_places_of_other_types_are_no_copies(unpaywall, server):
+    server.copies[DOI] = unpaywall_paper(DOI, is_oa=True) | {"best_oa_location": "here", "oa_locations": [None, 7, {}]}
+    assert unpaywall.copies(DOI, deadline=NEVER).copies == ()

@@ -1,6 +1,7 @@
 """Crossref's REST API: works by DOI, with the notices about them of publishers and of Retraction Watch."""
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
 
@@ -93,7 +94,7 @@ def _date(value: Any) -> str:
     """A date of Crossref's as "2019-07-26", "2019-07" or "2019"; "" without one."""
     parts = objects([value]) and inner(value, "date-parts")
     first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
-    numbers = [each for each in map(whole, first) if each]
+    numbers = [*takewhile(bool, map(whole, first))]
     return "-".join(f"{each:04}" if not place else f"{each:02}" for place, each in enumerate(numbers))
 
 

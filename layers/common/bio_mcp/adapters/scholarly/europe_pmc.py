@@ -19,7 +19,7 @@ BATCH = 20  # ids of a request
 ORDERS: Mapping[Order, str] = {"relevance": "", "date": "P_PDATE_D desc", "cited": "CITED desc"}
 PUBMED, PREPRINTS = "MED", "PPR"
 _TEXT_ID = re.compile(r"(PMC|PPR)[0-9]{1,12}", re.ASCII)
-_TAG = re.compile(r"<[^>]{0,200}>")
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
 
 
 class EuropePmcClient:
@@ -41,7 +41,7 @@ class EuropePmcClient:
 
     def articles(self, ids: Sequence[str], *, deadline: Deadline) -> dict[str, EuropePmcRecord]:
         found: dict[str, EuropePmcRecord] = {}
-        for some in batches([each for each in dict.fromkeys(ids) if '"' not in each], BATCH):
+        for some in batches([each for each in dict.fromkeys(ids) if not set(each) & {'"', "\\"}], BATCH):
             page = self.search(" OR ".join(map(_term, some)), 5 * len(some), deadline=deadline)
             found |= {each: record for each in some if (record := _named(each, page.records))}
         return found

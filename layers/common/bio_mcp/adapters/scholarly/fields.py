@@ -1,10 +1,13 @@
 """Fields of others' JSON, each read as what it should be or as nothing."""
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature import identifiers
+
+DIGITS = 18  # of a number that is written as text; Python refuses to read thousands
 
 
 def text(value: Any) -> str:
@@ -13,13 +16,15 @@ def text(value: Any) -> str:
 
 
 def number(value: Any) -> float | None:
-    """The number; None for anything else."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """The number; None for anything else, also for one that no float holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        return None
+    return float(value)
 
 
 def whole(value: Any) -> int | None:
-    """The whole number, written as one or as text; None for anything else."""
-    if isinstance(value, str) and value.isdecimal():
+    """The whole number, written as one or as text of `DIGITS` at most; None for anything else."""
+    if isinstance(value, str) and value.isdecimal() and len(value) <= DIGITS:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

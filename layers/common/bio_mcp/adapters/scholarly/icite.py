@@ -58,7 +58,8 @@ def _metrics(found: Mapping[str, Any]) -> Metrics:
 def _pmids(listed: Any) -> tuple[str, ...]:
     """PMIDs by number, each once: iCite lists them in no order, and in files as one text with spaces."""
     given = listed.split() if isinstance(listed, str) else listed if isinstance(listed, list) else []
-    return tuple(str(each) for each in sorted({int(each) for each in given if str(each).isdecimal()}))
+    numbers = {found for each in given if (found := whole(each)) is not None and found > 0}
+    return tuple(map(str, sorted(numbers)))
 
 
 def _is_true(value: Any) -> bool:

@@ -91,7 +91,7 @@ class RestApi:
     def _object(self, body: bytes, check: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         try:
             read = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self.unreadable() from None
         if not isinstance(read, dict):
             raise self.unreadable()

@@ -17,13 +17,19 @@ class Unpaywall:
         self._api = api
 
     def copies(self, doi: str, *, deadline: Deadline) -> Copies:
-        answer = self._api.json(quote(doi, safe="/", errors="replace"), deadline=deadline, check=self._check)
+        answer = self._api.json(_path(doi), deadline=deadline, check=self._check)
         listed = [*objects([answer.get("best_oa_location")]), *objects(answer.get("oa_locations"))]
         return Copies(doi, text(answer.get("title")), tuple(dict.fromkeys(filter(None, map(_copy, listed)))))
 
     def _check(self, answer: Mapping[str, Any]) -> None:
         if not isinstance(answer.get("is_oa"), bool):
             raise self._api.unreadable()
+
+
+def _path(doi: str) -> str:
+    """The DOI as a path; its dots are kept from leading to another one, where the e-mail would be sent, too."""
+    whole = quote(doi, safe="/", errors="replace")
+    return "/".join(each.replace(".", "%2E") if each in (".", "..") else each for each in whole.split("/"))
 
 
 def _copy(location: Mapping[str, Any]) -> Copy | None:
