@@ -185,7 +185,7 @@ def test_a_file_is_read_by_its_uri_and_one_of_several_parts_says_how(corpus):
     assert f"export://{many['job_id']}/1" in refused["message"]
 
 
-@pytest.mark.parametrize("part", ["0", "2", "-1", "1e1", "x", "999999999999999999999"])
+@pytest.mark.parametrize("part", ["0", "2", "-1", "1e1", "x", "9" * 5_000])
 def test_a_part_that_is_not_there_is_not_found(corpus, part):
     body = exported(corpus, pmids=pmids())
     assert read(exported_part, {"id": body["job_id"], "part": part}, corpus).body["error"]["code"] == "NOT_FOUND"

@@ -25,6 +25,7 @@ _ABSENT: Any = None  # an optional input is absent, never null, so its type is t
 MOST_HITS = 200  # that a search ranks
 SELECTIONS = ("pmids", "query", "query_key", "project")
 MOST_FOR_ANYBODY = 1_000  # papers of an export, where everybody may read
+DIGITS = 9  # of the number of a part
 LINK_S = 3_600  # for which an address of the file works
 
 
@@ -153,7 +154,7 @@ def export_details(backends: Backends, id: str, context: Context) -> ExportedFil
 def exported_part(backends: Backends, id: str, part: str) -> FileText:
     """A part of the file of an export, counted from 1; one after another they are the file."""
     job, cursor = finished(id, backends)
-    return _part(job, cursor, int(part) if part.isdecimal() else 0, backends)
+    return _part(job, cursor, int(part) if part.isdecimal() and len(part) <= DIGITS else 0, backends)
 
 
 def _part(job: Job, cursor: Cursor, number: int, backends: Backends) -> FileText:
