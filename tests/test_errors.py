@@ -15,8 +15,9 @@ OUTSIDE = {
     "errors.FunctionBroke": "a bug of ours, which `call` reports as one",
     "adapters.caching.codecs.Unreadable": "a miss of the cache, which the caching package alone sees",
     "adapters.parsers.frames.Broken": "ends a parsing child, which the parser reports as an unreadable document",
-    "adapters.embedders.weights.WeightsUnavailable": "ends `make setup`; it holds pip's words, paths and addresses",
+    "adapters.embedders.registry.WeightsUnavailable": "ends `bio-mcp setup`; it holds pip's words, paths and addresses",
     "doors.auth.tokens.TokenRejected": "an answer of HTTP (401), before there is a call that could fail",
+    "doors.client_configs.merging.Refused": "ends `bio-mcp mcp-config`, which names the file that it leaves alone",
     "doors.cli.session.Failed": "carries the envelope of a call that has failed already",
 }
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from importlib.resources import files
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 import httpx
@@ -153,16 +153,14 @@ def test_stdio_answers_its_client_and_puts_nothing_else_on_stdout(home):
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {**asked("tools/list"), "id": 2},
     ]
-    given_input = "".join(json.dumps(line) + "\n" for line in lines)
-    ran = subprocess.run(
-        [PROGRAM, "stdio", "--tools", "projects,ttm,rag.get"],
-        env=given(home),
-        input=given_input,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    answers = {each["id"]: each["result"] for line in ran.stdout.splitlines() if (each := json.loads(line))}
+    command = [PROGRAM, "stdio", "--tools", "projects,ttm,rag.get"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=given(home), **pipes) as program:
+        program.stdin.writelines(json.dumps(line) + "\n" for line in lines)
+        program.stdin.flush()
+        answers = {each["id"]: each["result"] for each in map(json.loads, islice(program.stdout, 2))}
+        assert program.communicate() == ("", None)
+    assert program.returncode == 0
     assert answers[1]["serverInfo"]["name"] == "bio-mcp"
     assert {each["name"] for each in answers[2]["tools"]} >= {"list_projects", "rag_get", "query_kg"}
     assert not any(each["name"] == "rag_search" for each in answers[2]["tools"])

@@ -32,7 +32,7 @@ def live(run, timeout=26):
 
 @pytest.fixture
 def session():
-    return Session(Settings(ncbi_base_url=ADDRESS), wire=lambda _: object())
+    return Session(Settings(ncbi_base_url=ADDRESS), wire=lambda _: object(), builds_model=False)
 
 
 def test_a_command_that_asks_ncbi_has_the_time_that_its_help_promises(session):

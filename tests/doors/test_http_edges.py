@@ -30,7 +30,7 @@ def test_a_handshake_of_each_older_revision_is_agreed_to(url, version):
     assert agreed["protocolVersion"] == version
     assert agreed["serverInfo"]["name"] == "bio-mcp"
     assert "rag_search" in agreed["instructions"]
-    assert set(agreed["capabilities"]) == {"tools", "resources"}
+    assert set(agreed["capabilities"]) == {"tools", "resources", "prompts", "completions"}
 
 
 def test_the_newest_revision_is_discovered(url):
@@ -278,7 +278,7 @@ def test_an_unknown_method_is_not_found(url, version):
 
 
 @pytest.mark.parametrize("version", ["2025-11-25", MODERN])
-@pytest.mark.parametrize("method", ["subscriptions/listen", "resources/subscribe", "prompts/list", "tasks/list"])
+@pytest.mark.parametrize("method", ["subscriptions/listen", "resources/subscribe", "logging/list", "tasks/list"])
 def test_what_is_not_offered_is_not_found_and_does_not_hang(url, version, method):
     params = {"uri": "sample://info", "notifications": {}}
     assert post(url, method, params, version=version).json()["error"]["code"] == -32601

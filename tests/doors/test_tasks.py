@@ -185,7 +185,7 @@ def test_methods_that_the_extension_dropped_are_not_there(served, method):
 
 
 def test_the_extension_is_offered_by_servers_with_jobs_alone(served):
-    assert asked(served, "server/discover")["result"]["capabilities"]["extensions"] == {EXTENSION: {}}
+    assert asked(served, "server/discover")["result"]["capabilities"]["extensions"][EXTENSION] == {}
     with running(mcp_http.serving(mcp_server.server([], [], served))) as base:
         found = post(f"{base}/mcp", "server/discover").json()["result"]["capabilities"]
-    assert not found.get("extensions")
+    assert EXTENSION not in found["extensions"]

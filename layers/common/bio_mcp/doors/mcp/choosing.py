@@ -28,7 +28,7 @@ def chosen(tools: Sequence[Tool], asked: Iterable[str]) -> dict[str, bool]:
         if word not in by_word and word not in by_name:
             known = ", ".join(by_word)
             raise InvalidInput(f"there is no tool or family {word[:50]!r}; tools takes {known}, and names of tools")
-        for tool in by_word.get(word) or [by_name[word]]:
+        for tool in by_word[word] if word in by_word else [by_name[word]]:
             found[tool.name] = found.get(tool.name, False) or word != DEFAULT
     return found
 
