@@ -23,6 +23,7 @@ from tests.adapters.ports.conftest import (  # noqa: F401  the fixtures of the s
     news,
     project_documents,
     projects,
+    screenings,
 )
 from tests.aws_ports import NOBODY, AwsPorts
 from tests.emulated.emulator import emulator
