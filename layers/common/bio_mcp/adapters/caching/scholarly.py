@@ -1,6 +1,7 @@
 """Services about papers behind a cache. As with NCBI's answers, "not found" is never stored, nor a failure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from bio_mcp.adapters.caching.answers import SINGLE, AnswerCache, CacheQuery
 from bio_mcp.adapters.caching.codecs import COPIES, EUROPE_PMC, EUROPE_PMC_PAGE, FULL_TEXT, METRICS, WORK
@@ -13,6 +14,17 @@ from bio_mcp.ports.metrics import CitationMetrics, Metrics
 from bio_mcp.ports.notices import Notices, RegisteredWork
 from bio_mcp.ports.open_access import Copies, OpenAccess
 
+V = TypeVar("V")
+
+
+def _gathered(
+    answers: AnswerCache, query: CacheQuery[V], fetch: Callable[[Sequence[str]], dict[str, V]], deadline: Deadline
+) -> dict[str, V]:
+    """What is known of each id of `query`, in its order; `fetch` is asked for those that are not cached."""
+    gathered = answers.gather(query, fetch, lambda found: found.items(), deadline)
+    found = gathered.cached | (gathered.fresh or {})
+    return {each: found[each] for each in query.ids if each in found}
+
 
 class CachedMetrics:
     """The port `CitationMetrics` over another one; figures are stored for `lifetime_s`. `source` is its address."""
@@ -23,15 +35,8 @@ class CachedMetrics:
         self._lifetime_s = lifetime_s
 
     def of(self, pmids: Sequence[str], *, deadline: Deadline) -> dict[str, Metrics]:
-        asked = list(dict.fromkeys(pmids))
-        gathered = self._answers.gather(
-            CacheQuery(METRICS, asked, self._lifetime_s),
-            lambda missing: self._metrics.of(missing, deadline=deadline),
-            lambda found: found.items(),
-            deadline,
-        )
-        found = gathered.cached | (gathered.fresh or {})
-        return {pmid: found[pmid] for pmid in asked if pmid in found}
+        query = CacheQuery(METRICS, list(dict.fromkeys(pmids)), self._lifetime_s)
+        return _gathered(self._answers, query, lambda missing: self._metrics.of(missing, deadline=deadline), deadline)
 
 
 class CachedNotices:
@@ -43,15 +48,8 @@ class CachedNotices:
         self._lifetime_s = lifetime_s
 
     def of(self, dois: Sequence[str], *, deadline: Deadline) -> dict[str, RegisteredWork]:
-        asked = list(dict.fromkeys(dois))
-        gathered = self._answers.gather(
-            CacheQuery(WORK, asked, self._lifetime_s),
-            lambda missing: self._notices.of(missing, deadline=deadline),
-            lambda found: found.items(),
-            deadline,
-        )
-        found = gathered.cached | (gathered.fresh or {})
-        return {doi: found[doi] for doi in asked if doi in found}
+        query = CacheQuery(WORK, list(dict.fromkeys(dois)), self._lifetime_s)
+        return _gathered(self._answers, query, lambda missing: self._notices.of(missing, deadline=deadline), deadline)
 
 
 class CachedEuropePmc:
@@ -76,15 +74,10 @@ class CachedEuropePmc:
         )
 
     def articles(self, ids: Sequence[str], *, deadline: Deadline) -> dict[str, EuropePmcRecord]:
-        asked = list(dict.fromkeys(ids))
-        gathered = self._answers.gather(
-            CacheQuery(EUROPE_PMC, asked, self._lifetime_s),
-            lambda missing: self._europe_pmc.articles(missing, deadline=deadline),
-            lambda found: found.items(),
-            deadline,
+        query = CacheQuery(EUROPE_PMC, list(dict.fromkeys(ids)), self._lifetime_s)
+        return _gathered(
+            self._answers, query, lambda missing: self._europe_pmc.articles(missing, deadline=deadline), deadline
         )
-        found = gathered.cached | (gathered.fresh or {})
-        return {each: found[each] for each in asked if each in found}
 
     def full_text(self, text_id: str, *, deadline: Deadline) -> FullText:
         return self._answers.single(
