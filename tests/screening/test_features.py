@@ -22,7 +22,7 @@ def test_words_and_pairs_that_two_texts_have_are_columns():
     assert terms == {"statins", "lower", "statins lower", "blood", "pressure", "blood pressure"}
 
 
-def test_a_term_weighs_by_its_count_and_its_rarity_and_a_row_has_length_one():
+def test_the_weight_of_a_term_is_its_count_and_rarity_and_a_row_has_length_one():
     vocabulary = Vocabulary(["aa bb aa aa", "aa", "aa cc", "bb"])
     idf = {"aa": math.log(5 / 4) + 1, "bb": math.log(5 / 3) + 1}
     first = np.array([(1 + math.log(3)) * idf["aa"], idf["bb"]])
