@@ -139,8 +139,9 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "documents.mark_indexed": table("Documents", "UpdateItem"),
     "documents.delete": READING | table("Documents", "BatchWriteItem", "DeleteItem", "UpdateItem"),
     "passages.*": index("Get"),
-    "passages.ensure_schema": index("Get", "Put"),
+    "passages.ensure_schema": index("Get", "Put", "Post"),
     "passages.upsert_chunks": index("Get", "Post"),
+    "passages.refresh": index("Get", "Post"),
     "passages.delete": index("Get", "Post"),
     "projects.get": table("Projects", "GetItem", "Scan"),  # Scan names the others where there is none of that id
     "projects.put": table("Projects", "PutItem"),

@@ -39,7 +39,13 @@ class ReferencePassages:
         known = {pmid: self.entries[pmid] for pmid in pmids if pmid in self.entries}
         return {pmid: {each.chunk_id: each.embedded_sha256 for each in one.chunks} for pmid, one in known.items()}
 
-    def upsert_chunks(self, entries: Sequence[Entry]) -> None:
+    def refresh_after(self) -> int:
+        return 1
+
+    def refresh(self, fingerprint: str, dim: int) -> None:
+        self.check_model(fingerprint, dim)
+
+    def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:  # noqa: ARG002  seen at once
         for entry in entries:
             old = self.entries.get(entry.pmid)
             if old is None or old.version <= entry.version:

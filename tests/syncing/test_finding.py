@@ -139,11 +139,11 @@ class Failing:
     def __getattr__(self, name):
         method = getattr(self._port, name)
 
-        def counted(*given):
+        def counted(*given, **more):
             self._times -= 1
             if self._times < 0:
                 raise StoreFailed("the disk is full")
-            return method(*given)
+            return method(*given, **more)
 
         return counted
 
@@ -154,7 +154,7 @@ def test_a_sync_that_fails_anywhere_notes_all_of_it_once_when_it_goes_on(corpus,
     known, pmid = everything(ncbi)[0], added(ncbi)
     ncbi.control.revise(int(known), "2026/01/01")
     port = {"heard": "announcements"}.get(name, name)
-    for times in range(8):
+    for times in range(20):
         try:
             run(Over(corpus, **{port: Failing(getattr(corpus, port), times)}))
         except Failure:

@@ -16,6 +16,7 @@ STEPS = [
     "entrez.efetch",
     "documents.put",
     "passages.upsert_chunks",
+    "passages.refresh",
     "announcements.publish",
     "documents.mark_indexed",
     "jobs.put",

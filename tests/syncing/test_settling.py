@@ -4,7 +4,7 @@ from bio_mcp.call import call
 from bio_mcp.literature.records import Deletion
 from bio_mcp.syncing.settling import settle
 from bio_mcp.tools.search import rag_search
-from tests.corpus import Corpus
+from tests.corpus import Corpus, Over
 from tests.memory_corpus import article
 
 
@@ -66,3 +66,51 @@ def test_a_deletion_that_is_killed_takes_no_place_among_hits_and_is_done_by_its_
     settle([Deletion(pmid)], corpus)
     assert best(corpus) not in ([], [first])
     assert corpus.documents.count() == corpus.passages.count()[0] == 4
+
+
+class Slow:
+    """Passages that are costly to refresh, and at the `dies`-th refresh the process ends."""
+
+    def __init__(self, port, dies=None):
+        self.port, self.dies, self.refreshed = port, dies, 0
+
+    def __getattr__(self, name):
+        return getattr(self.port, name)
+
+    def refresh_after(self):
+        return 1_000
+
+    def refresh(self, *model):
+        self.refreshed += 1
+        if self.refreshed == self.dies:
+            raise Killed
+        self.port.refresh(*model)
+
+
+SEVENTY = [article(str(pmid), f"Title {pmid}.", "Some text.") for pmid in range(1, 71)]
+
+
+def marked(corpus):
+    heads = corpus.documents.heads([each.pmid for each in SEVENTY])
+    return sum(head.indexed_version == head.version for head in heads.values())
+
+
+def test_an_index_that_is_slow_to_refresh_is_refreshed_once_and_nothing_is_told_before(tmp_path):
+    with Corpus(tmp_path) as corpus:
+        passages = Slow(corpus.passages, dies=1)
+        with pytest.raises(Killed):
+            settle(SEVENTY, Over(corpus, passages=passages))
+        assert (marked(corpus), corpus.heard.all) == (0, [])
+        assert corpus.passages.count()[0] == 70
+        embedded = corpus.model.embedded
+        settle(SEVENTY, Over(corpus, passages=passages))
+        assert (marked(corpus), len(corpus.heard.all), passages.refreshed) == (70, 70, 2)
+        assert corpus.model.embedded == embedded
+
+
+def test_what_was_written_when_the_time_ended_is_found_told_and_marked(tmp_path):
+    with Corpus(tmp_path) as corpus:
+        passages, turns = Slow(corpus.passages), iter([True, False])
+        settled = settle(SEVENTY, Over(corpus, passages=passages), before_slice=lambda _: next(turns))
+        assert (len(settled.changes), marked(corpus), len(corpus.heard.all)) == (32, 32, 32)
+        assert passages.refreshed == 1

@@ -342,3 +342,18 @@ def test_documents_are_counted_by_year_and_design(passages, ports):
     assert passages.by_year() == [
         YearCount(None, 2, 1), YearCount(2019, None, 1), YearCount(2020, 0, 1), YearCount(2020, 3, 1)
     ]  # fmt: skip
+
+
+def test_what_is_left_to_a_refresh_is_read_at_once_and_found_after_it(passages):
+    passages.upsert_chunks([entry("1", "aspirin")], refresh=False)
+    assert passages.chunk_texts(["1"]).keys() == {"1"}
+    passages.refresh("model-a", DIM)
+    assert set(found(passages, "aspirin")) == {"1"}
+    assert passages.refresh_after() >= 1
+
+
+def test_a_refresh_says_that_an_index_of_another_model_is_searched_by_now(passages):
+    passages.ensure_schema("model-b", DIM)
+    passages.upsert_chunks([entry("1", "aspirin")])
+    with pytest.raises(ModelMismatch):
+        passages.refresh("model-a", DIM)

@@ -41,8 +41,12 @@ class MultilingualIndex:
         embedded = self._model.embed(list(new.values())) if new else ()
         vectors = {pmid: {chunks[pmid].chunk_id: vector} for pmid, vector in zip(new, embedded, strict=True)}
         self.passages.upsert_chunks(
-            [_entry(each, chunks[each.article.pmid], vectors.get(each.article.pmid, {})) for each in documents]
+            [_entry(each, chunks[each.article.pmid], vectors.get(each.article.pmid, {})) for each in documents],
+            refresh=False,
         )
+
+    def refresh(self) -> None:
+        self.passages.refresh(self._model.fingerprint, self._model.dim)
 
     def delete(self, pmids: Sequence[str]) -> None:
         self.passages.delete(pmids)

@@ -22,7 +22,14 @@ class Multilingual(Protocol):
         ...
 
     def put(self, documents: Sequence[Document]) -> None:
-        """Replace the papers' vectors, older versions excepted; the same text is not embedded again."""
+        """Replace the papers' vectors, older versions excepted; the same text is not embedded again.
+
+        The write is durable; searches may miss it until `refresh` is called.
+        """
+        ...
+
+    def refresh(self) -> None:
+        """Let searches see all that was written."""
         ...
 
     def delete(self, pmids: Sequence[str]) -> None:

@@ -90,7 +90,8 @@ class Documents(Protocol):
 class Passages(Protocol):
     """The searchable passages of every document, with their vectors. Every method may raise `IndexUnavailable`.
 
-    The next search of any process sees a write, except in OpenSearch Serverless, whose searches lag by seconds.
+    The next search of any process sees a write that is not left to `refresh`, except in OpenSearch Serverless, whose
+    searches lag by seconds. Reading by PMID sees each write at once.
     """
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
@@ -115,10 +116,22 @@ class Passages(Protocol):
         """Return PMID -> chunk id -> SHA-256 (hex) of the embedded text whose vector is stored."""
         ...
 
-    def upsert_chunks(self, entries: Sequence[Entry]) -> None:
+    def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:
         """Replace each document's passages by the entry's, in one step per document; ignore older versions.
 
+        The write is durable. With `refresh` False searches may miss it until `refresh` is called.
         Raises `ModelMismatch` for vectors of another length, `EmbeddingFailed` for one that is not finite.
+        """
+        ...
+
+    def refresh_after(self) -> int:
+        """How many documents a long run should write before each `refresh`: 1 where a refresh costs nothing."""
+        ...
+
+    def refresh(self, fingerprint: str, dim: int) -> None:
+        """Let searches see all that this model's runs have written, by whatever process.
+
+        Raises `ModelMismatch` when an index of another model is searched by now: it has none of that.
         """
         ...
 

@@ -30,6 +30,7 @@ def reindex(backends: Backends, progress: Progress = silent) -> bool:
             into.delete(withdrawn := _withdrawn(part, backends))
             if second:
                 second.put(documents)
+                second.refresh()
                 second.delete(withdrawn)
             done += len(documents)
             progress(done, max(done, papers), str(done))

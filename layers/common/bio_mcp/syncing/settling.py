@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Vectors = dict[str, NDArray[np.float32]]
 
 T = TypeVar("T")
-SLICE = 32  # documents embedded and indexed between two checks of the time
+SLICE = 32  # documents embedded and written to the index between two checks of the time
 
 
 @dataclass(slots=True)
@@ -46,7 +46,8 @@ def settle(
 
     `before_slice` is called before each slice of documents that must be embedded, with the changes so far. When it
     returns False, `settle` stops early and leaves a consistent corpus. What is stored but not indexed yet is healed by
-    the next `settle` of the record. Raises the failures of its ports.
+    the next `settle` of the record. Slices are announced and marked together where an index is slow to refresh; those
+    that were written and not marked are written again, and not embedded again. Raises the failures of its ports.
     """
     articles, deletions = _latest_by_pmid(records)
     settled = Settled()
@@ -57,15 +58,34 @@ def settle(
     if changed:
         backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
         backends.documents.put([document for _, document in changed.values()])
-    for part in slices(changed.items()):
-        if not before_slice(settled.changes):
-            break
-        index([document for _, (_, document) in part], backends, [each for pmid, _ in part for each in pending[pmid]])
-        settled.changes.update((pmid, change) for pmid, (change, _) in part)
+    for written in _written(changed, backends, lambda: before_slice(settled.changes)):
+        documents = [changed[pmid][1] for pmid in written]
+        complete(documents, backends, [each for pmid in written for each in pending[pmid]])
+        settled.changes.update((pmid, changed[pmid][0]) for pmid in written)
     if deletions:
         _delete(deletions, backends)
         settled.deleted = deletions
     return settled
+
+
+def _written(
+    changed: Mapping[str, tuple[Change, Document]], backends: Backends, go_on: Callable[[], bool]
+) -> Iterator[list[str]]:
+    """Write the documents to the index, a slice at a time while `go_on`; yield their PMIDs whenever to refresh it."""
+    written: list[str] = []
+    for part in slices(changed):
+        if not go_on():
+            break
+        documents = [changed[pmid][1] for pmid in part]
+        write_passages(documents, backends.embeddings, backends.passages, refresh=False)
+        if second := backends.multilingual:
+            second.put(documents)
+        written += part
+        if len(written) >= backends.passages.refresh_after():
+            yield written
+            written = []
+    if written:
+        yield written
 
 
 def _delete(pmids: Sequence[str], backends: Backends) -> None:
@@ -140,12 +160,12 @@ def slices(items: Iterable[T]) -> Iterator[list[T]]:
         yield part
 
 
-def index(documents: Sequence[Document], backends: Backends, changes: Sequence[CorpusChange]) -> None:
-    """Index the passages of stored documents, announce `changes`, flag the answers that cite a paper that they retract,
-    and mark the documents as indexed."""
-    write_passages(documents, backends.embeddings, backends.passages)
+def complete(documents: Sequence[Document], backends: Backends, changes: Sequence[CorpusChange]) -> None:
+    """Let searches see the passages of written documents, announce `changes`, flag the answers that cite a paper that
+    they retract, and mark the documents as indexed."""
+    backends.passages.refresh(backends.embeddings.fingerprint, backends.embeddings.dim)
     if second := backends.multilingual:
-        second.put(documents)
+        second.refresh()
     _tell(changes, backends)
     for each in changes:
         if each.kind is ChangeKind.RETRACTED:
@@ -154,7 +174,9 @@ def index(documents: Sequence[Document], backends: Backends, changes: Sequence[C
     backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})
 
 
-def write_passages(documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> None:
+def write_passages(
+    documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
+) -> None:
     """Replace the documents' passages; only texts whose vector is not stored yet are embedded."""
     known = passages.chunk_texts([document.article.pmid for document in documents])
     chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
@@ -169,5 +191,6 @@ def write_passages(documents: Sequence[Document], embeddings: Embeddings, passag
     for (position, chunk), vector in zip(missing, vectors, strict=True):
         fresh[position][chunk.chunk_id] = vector
     passages.upsert_chunks(
-        [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]
+        [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)],
+        refresh=refresh,
     )

@@ -73,7 +73,7 @@ class SqlitePassages:
                 if _are_intact(chunks, vectors, checksums)  # damaged chunks are embedded again
             }
 
-    def upsert_chunks(self, entries: Sequence[Entry]) -> None:
+    def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:  # noqa: ARG002  seen at once
         with self._database.writing(IndexUnavailable) as connection:
             dim = dimension(connection)
             if not dim:
@@ -83,6 +83,12 @@ class SqlitePassages:
             change = last_change(connection) + 1
             if write_entries(connection, entries, change):
                 _put_change(connection, change)
+
+    def refresh_after(self) -> int:
+        return 1
+
+    def refresh(self, fingerprint: str, dim: int) -> None:
+        self.check_model(fingerprint, dim)
 
     def delete(self, pmids: Sequence[str]) -> None:
         with self._database.writing(IndexUnavailable) as connection:

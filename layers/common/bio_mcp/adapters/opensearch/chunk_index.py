@@ -8,7 +8,6 @@ from bio_mcp.adapters.opensearch import queries
 from bio_mcp.adapters.opensearch.bulk import Bulk
 from bio_mcp.adapters.opensearch.chunk_documents import vector_of
 from bio_mcp.adapters.opensearch.chunk_queries import LISTED_AT_ONCE, lexical_body, listing_body, matches, semantic_body
-from bio_mcp.adapters.opensearch.errors import Busy
 from bio_mcp.adapters.opensearch.index import Index
 from bio_mcp.adapters.opensearch.schema import Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, lines
@@ -92,7 +91,7 @@ class ChunkIndex:
     def refresh(self) -> None:
         """Let searches see what was written. Serverless does it by itself, within seconds."""
         if self._layout.flavour.refreshes:
-            self._transport.ask("POST", f"/{self._target()}/_refresh", None, _refreshed)
+            self._transport.refresh(self._target())
 
     def _write(self, actions: Mapping[str, bytes]) -> None:
         option = "?require_alias=true" if self._layout.flavour.conditional else ""
@@ -111,9 +110,3 @@ class ChunkIndex:
 
 def _those(actions: Mapping[str, bytes], keys: Any) -> dict[str, bytes]:
     return {key: actions[key] for key in keys}
-
-
-def _refreshed(answer: Any) -> None:
-    """Raise `Busy` for a copy that did not refresh: searches of it would miss the write."""
-    if failed := answer["_shards"]["failed"]:
-        raise Busy(f"The index could not be refreshed ({failed} copies of it failed); try again in a moment.")

@@ -10,7 +10,8 @@ holds them is merged. Where a third of a corpus had just been written anew, the 
 those of exact counting.
 
 A search sees a write as soon as it is answered: the write refreshes the index and does not wait for OpenSearch's next
-refresh, up to a second later. A sync writes less often than once a second, so this causes no more refreshes.
+refresh, up to a second later. Each refresh makes a segment with a graph of its own, which merges build again, so a run
+over many papers leaves it to `refresh`, once for some hundred of them.
 
 On Serverless a write can do neither: searches see it within seconds (reading by PMID, as a sync does, sees it at once),
 and it cannot depend on what was read, so two runs over one paper at the same moment could leave the older version;
@@ -53,6 +54,7 @@ T = TypeVar("T")
 Hit = Mapping[str, Any]
 
 LISTED_AT_ONCE = 500  # PMIDs of one listing
+REFRESH_AFTER = 1_000  # documents: more than a sync or an import settles at once
 READ_AT_ONCE = 200  # documents of one `_mget`: some 4 MB with their vectors
 
 
@@ -91,6 +93,7 @@ class OpenSearchPassages:
         if index is None:
             self.alias.make(fingerprint, dim)
         elif not index.holds(fingerprint, dim):
+            self._refresh(index)
             if self.count()[0]:
                 raise mismatch(index, fingerprint, dim)
             self.alias.make(fingerprint, dim, instead_of=index)
@@ -111,8 +114,10 @@ class OpenSearchPassages:
         return OpenSearchPassages(self._transport, name, layout or self._layout, corpus=self.alias.corpus)
 
     def versions(self) -> Iterator[tuple[str, int]]:
-        """Give PMID and version of every document that a search can see, in the order of PMIDs."""
+        """Give PMID and version of every document, in the order of PMIDs; on Serverless of those that a search sees."""
         index = self.alias.refresh()
+        if index is not None:
+            self._refresh(index)
         after = 0
         while index is not None:
             answer = self._read(f"/{index.name}/_search", queries.listing_body(after, LISTED_AT_ONCE), queries.checked)
@@ -127,7 +132,7 @@ class OpenSearchPassages:
         found = self._stored(pmids, ["unindexed.chunks", "unindexed.hashes"])
         return {pmid: hashes_of(hit["_source"]) for pmid, hit in found.items()}
 
-    def upsert_chunks(self, entries: Sequence[Entry]) -> None:
+    def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:
         index = self.alias.index()
         if index is None:
             raise IndexUnavailable("There is no index yet: make its schema first.", retryable=False)
@@ -135,7 +140,19 @@ class OpenSearchPassages:
             check_vectors(entry, index.dim)
             key(entry.pmid)
         by_pmid = {entry.pmid: entry for entry in newest(entries)}
-        self._write(index, by_pmid, lambda pmids: self._upserts(index, [by_pmid[pmid] for pmid in pmids]))
+        upserts = partial(self._upserts, index, by_pmid)
+        self._write(index, by_pmid, upserts, refresh=refresh)
+
+    def refresh_after(self) -> int:
+        return REFRESH_AFTER
+
+    def refresh(self, fingerprint: str, dim: int) -> None:
+        index = self.alias.refresh()
+        if index is None:
+            raise IndexUnavailable("The passage index is gone; make its schema and sync again.", retryable=False)
+        if not index.holds(fingerprint, dim):
+            raise mismatch(index, fingerprint, dim)
+        self._refresh(index)
 
     def delete(self, pmids: Sequence[str]) -> None:
         index = self.alias.index()
@@ -185,8 +202,9 @@ class OpenSearchPassages:
             return []
         return queries.years(self._read(f"/{index.name}/_search", queries.years_body(), queries.checked))
 
-    def _upserts(self, index: Index, entries: Sequence[Entry]) -> dict[str, bytes]:
+    def _upserts(self, index: Index, by_pmid: Mapping[str, Entry], pmids: Collection[str]) -> dict[str, bytes]:
         """Return the lines of the entries that are not older than what is stored; older ones are not written."""
+        entries = [by_pmid[pmid] for pmid in pmids]
         wanted = [
             (each.pmid, ["version", "passages", "unindexed"] if needs_stored(each) else ["version"]) for each in entries
         ]
@@ -207,13 +225,20 @@ class OpenSearchPassages:
             return {"create": {"_id": pmid}}
         return {"index": {"_id": pmid, "if_seq_no": hit["_seq_no"], "if_primary_term": hit["_primary_term"]}}
 
-    def _write(self, index: Index, pmids: Collection[str], actions: Actions) -> None:
+    def _target(self, index: Index) -> str:
+        """The name to write by: a write by the index's own alias makes no index when there is none."""
+        return self._layout.own_alias(index.name) if self._layout.flavour.conditional else index.name
+
+    def _refresh(self, index: Index) -> None:
+        if self._layout.flavour.refreshes:
+            self._transport.refresh(self._target(index))
+
+    def _write(self, index: Index, pmids: Collection[str], actions: Actions, *, refresh: bool = True) -> None:
         """Write to `index`. Raises `Conflict` if another index is searched by then."""
         flavour = self._layout.flavour
-        target = self._layout.own_alias(index.name) if flavour.conditional else index.name
-        options = ["refresh=true"] * flavour.refreshes + ["require_alias=true"] * flavour.conditional
+        options = ["refresh=true"] * (refresh and flavour.refreshes) + ["require_alias=true"] * flavour.conditional
         try:
-            self._bulk.write(f"/{target}/_bulk?{'&'.join(options)}".rstrip("?"), pmids, actions)
+            self._bulk.write(f"/{self._target(index)}/_bulk?{'&'.join(options)}".rstrip("?"), pmids, actions)
         except IndexUnavailable:
             self.alias.forget()
             raise

@@ -40,6 +40,10 @@ class OpenSearchTransport:
             backoff=self.backoff,
         )
 
+    def refresh(self, name: str) -> None:
+        """Let searches of the index see what was written to it. Raises `Busy` unless every copy did."""
+        self.ask("POST", f"/{name}/_refresh", None, _refreshed)
+
     def once(self, method: str, path: str, body: Any, deadline: Deadline) -> Any:
         """Send one request and return the answer's JSON. `body` may also be bytes: lines that are ready to be sent."""
         sent, kind = _encoded(body)
@@ -53,6 +57,11 @@ class OpenSearchTransport:
         if not isinstance(answer, dict):
             raise Busy("The passage index gave an answer that cannot be read; try again in a moment.")
         return answer
+
+
+def _refreshed(answer: Any) -> None:
+    if failed := answer["_shards"]["failed"]:
+        raise Busy(f"The index could not be refreshed ({failed} copies of it failed); try again in a moment.")
 
 
 def _encoded(body: Any) -> tuple[bytes, str]:
