@@ -8,7 +8,7 @@ import asyncio
 import base64
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,10 +60,12 @@ def event(method: str, path: str, query: str, headers: list[tuple[str, str]], bo
 @contextmanager
 def in_a_thread_with_a_loop() -> Iterator[ThreadPoolExecutor]:
     """One thread with an event loop of its own, as the main thread of an execution environment has."""
-    loop = asyncio.new_event_loop()
-    with ThreadPoolExecutor(1, initializer=asyncio.set_event_loop, initargs=[loop]) as environment:
+    with closing(asyncio.new_event_loop()) as loop, _thread_of(loop) as environment:
         yield environment
-    loop.close()
+
+
+def _thread_of(loop: asyncio.AbstractEventLoop) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, initializer=asyncio.set_event_loop, initargs=[loop])
 
 
 @contextmanager
