@@ -34,6 +34,7 @@ ORDER = [
     "literature",
     "retrieval",
     "graph",
+    "costing",
     "ports",
     "tenants",
     "query_terms",

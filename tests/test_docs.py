@@ -15,7 +15,7 @@ from scripts.template.functions import functions
 from tests.touched_ports import needed
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
-GENERATED = pages((ROOT / "README.md").read_text(encoding="utf-8"))
+GENERATED = pages()
 
 
 @pytest.mark.parametrize("path", GENERATED)

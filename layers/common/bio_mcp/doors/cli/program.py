@@ -54,6 +54,7 @@ COMMANDS = {
     "checkpoint": ("checkpoint", "Show or set how far a query has been synced."),
     "reindex": ("reindexing", "Rebuild the search index from the stored papers."),
     "models": ("models", "List, add and measure embedding models."),
+    "cost": ("cost", "Estimate what a corpus costs on AWS."),
     "replay": ("replaying", "Repeat a recorded call, and say which of its inputs moved."),
     "doctor": ("doctor", "Check this installation and its corpus."),
     "tools": ("listing", "List the tools and resources that clients see."),

@@ -1,0 +1,41 @@
+"""Everything that a corpus costs, together."""
+
+from dataclasses import dataclass, replace
+
+from bio_mcp.costing.index import Domain, disk_gb, vectors_gb
+from bio_mcp.costing.lines import Line, together
+from bio_mcp.costing.load import Load, first_load
+from bio_mcp.costing.month import month
+from bio_mcp.costing.prices import Prices
+from bio_mcp.costing.workload import Rates, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`memory_gb` and `disk_gb` are those of the index; `idle` is a month in which nobody asks and nothing comes."""
+
+    workload: Workload
+    memory_gb: float
+    disk_gb: float
+    load: Load
+    month: tuple[Line, ...]
+    idle: float
+
+    @property
+    def domain(self) -> Domain | None:
+        """Return the search domain; None where the index is a file of S3."""
+        return self.load.domain
+
+
+def estimate(workload: Workload, rates: Rates | None = None, prices: Prices | None = None) -> Estimate:
+    """Estimate what `workload` costs, by the measured rates and the known prices where no others are given."""
+    rates, prices = rates or Rates(), prices or Prices()
+    at_rest = replace(workload, new_per_day=0, revised_per_day=0, calls_per_day=0)
+    return Estimate(
+        workload=workload,
+        memory_gb=vectors_gb(workload),
+        disk_gb=disk_gb(workload),
+        load=first_load(workload, rates, prices),
+        month=tuple(month(workload, rates, prices)),
+        idle=together(month(at_rest, rates, prices)),
+    )

@@ -1,0 +1,74 @@
+"""The first load of a corpus: hours and dollars."""
+
+from dataclasses import dataclass
+from math import ceil
+
+from bio_mcp.costing.index import Domain, domain_for
+from bio_mcp.costing.lines import Line, together
+from bio_mcp.costing.prices import Prices
+from bio_mcp.costing.workload import Rates, Workload
+
+RECORDS_A_FILE = 30_000  # of NCBI's files
+FILE_GB = 0.035  # compressed
+SLICE_S = 780  # seconds of a loader's life that it works, of fifteen minutes
+WRITE_UNITS = 10  # of a new paper: eight for itself, one each for its DOI and its PMCID
+READ_UNITS = 2
+TRANSITIONS_A_SLICE = 4
+S3_PUTS_A_FILE = 12  # parts of the copy, the report
+CORES_A_SHARD = 4  # that write to one shard at once
+LOADERS = "loaders, one virtual CPU each"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`lines` are paid once; `hours` is how long it takes, the longer of embedding and indexing."""
+
+    lines: tuple[Line, ...]
+    embedding_hours: float
+    indexing_hours: float
+    domain: Domain | None
+
+    @property
+    def hours(self) -> float:
+        """Return how long the load takes."""
+        return max(self.embedding_hours, self.indexing_hours)
+
+    @property
+    def compute(self) -> float:
+        """Return the dollars of the loaders alone."""
+        return together(line for line in self.lines if line.what == LOADERS)
+
+
+def first_load(workload: Workload, rates: Rates, prices: Prices) -> Load:
+    """Estimate the load of all records by `loaders` functions at once, each file in slices of one function's life."""
+    files = ceil(workload.records / RECORDS_A_FILE)
+    loaders = min(workload.loaders, files)
+    domain = domain_for(workload) if workload.tier == "opensearch" else None
+    embedding = workload.records * rates.seconds_a_record / 3600 / loaders
+    indexing = _indexing_hours(workload, rates, domain) if domain else 0.0
+    hours = max(embedding, indexing)
+    seconds = hours * 3600 * loaders  # who waits for the index is paid for
+    slices = ceil(seconds / SLICE_S)
+    lines = [
+        Line(LOADERS, seconds * rates.loader_gb, "GB-s", prices.lambda_gb_s),
+        Line("their invocations", slices, "requests", prices.lambda_request),
+        Line("state machine", slices * TRANSITIONS_A_SLICE, "transitions", prices.state_transition),
+        Line("papers written", workload.records * WRITE_UNITS, "write units", prices.write_unit),
+        Line("papers compared", workload.records * READ_UNITS, "read units", prices.read_unit),
+        Line("files copied from NCBI", files * S3_PUTS_A_FILE, "requests", prices.s3_put),
+        Line("files stored for a month", files * FILE_GB, "GB", prices.s3_gb_month),
+    ]
+    if domain:
+        lines.append(
+            Line(f"search domain while loading, {_nodes(domain)}", hours * domain.nodes, "h", domain.instance.hour)
+        )
+    return Load(tuple(lines), embedding, indexing, domain)
+
+
+def _indexing_hours(workload: Workload, rates: Rates, domain: Domain) -> float:
+    cores = min(domain.nodes * domain.instance.cores, domain.shards * CORES_A_SHARD)
+    return workload.records * workload.windows / (rates.indexed * cores) / 3600
+
+
+def _nodes(domain: Domain) -> str:
+    return f"{domain.nodes} × {domain.instance.name}"

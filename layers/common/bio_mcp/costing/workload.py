@@ -1,0 +1,60 @@
+"""What is to be stored and how much is asked of it, and the rates that were measured."""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal
+
+Tier = Literal["opensearch", "s3"]
+
+PUBMED = 39_000_000
+DAYS = 365 / 12  # of a month
+HOURS = 730  # of a month
+GROWTH = 1.2e-4  # new papers a day for each paper there is: PubMed gains some 1.7 million a year
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A corpus of `records` papers, each of `windows` texts that have a vector.
+
+    `new_per_day` and `revised_per_day` papers are settled, `calls_per_day` tools are called. `loaders` Lambda functions
+    work at once on a first load.
+    """
+
+    records: int
+    new_per_day: int
+    revised_per_day: int
+    calls_per_day: int
+    tier: Tier = "opensearch"
+    windows: float = 4.3
+    dimension: int = 384
+    loaders: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What one virtual CPU (1,769 MB of a function's memory) does in a second: docs/benchmarks.md.
+
+    `embedded` papers, windows and all; `imported` papers with embedding free; `indexed` vectors that a core of the
+    search domain takes into its graph. `waiting` is the share of a loader's time that it waits for stores and index.
+    """
+
+    embedded: float = 12.3
+    imported: float = 2_000
+    indexed: float = 550
+    waiting: float = 0.05
+    loader_gb: float = 1_769 / 1_024
+
+    @property
+    def seconds_a_record(self) -> float:
+        """Seconds of a loader that a new paper takes."""
+        return (1 / self.embedded + 1 / self.imported) * (1 + self.waiting)
+
+
+def usual(records: int, calls_per_day: int | None = None, tier: Tier = "opensearch") -> Workload:
+    """A corpus that grows as PubMed does, and is asked a thousand times a day, or more the larger it is."""
+    new = ceil(records * GROWTH)
+    calls = calls_per_day if calls_per_day is not None else min(100_000, max(1_000, records // 100))
+    return Workload(records, new, ceil(new / 2), calls, tier)
+
+
+SIZES = (usual(10_000), usual(1_000_000), usual(PUBMED))

@@ -1,0 +1,87 @@
+"""What a corpus costs: the arithmetic, and what moves it."""
+
+from dataclasses import replace
+
+import pytest
+
+from bio_mcp.costing.estimate import estimate
+from bio_mcp.costing.index import domain_for, vectors_gb
+from bio_mcp.costing.lines import Line, together
+from bio_mcp.costing.load import first_load
+from bio_mcp.costing.month import ALARM_METRICS
+from bio_mcp.costing.prices import INSTANCES, Prices
+from bio_mcp.costing.workload import PUBMED, SIZES, Rates, usual
+from tests.aws_template import TEMPLATE
+
+MILLION = usual(1_000_000)
+
+
+def test_a_line_shows_what_it_multiplies():
+    line = Line("writes", 390_000_000, "units", 0.000000625)
+    assert line.arithmetic == "390,000,000 units × 0.000000625"
+    assert line.dollars == pytest.approx(243.75)
+
+
+def test_a_small_quantity_has_two_digits_after_the_point():
+    assert Line("files", 1.19, "GB", 0.023).arithmetic == "1.19 GB × 0.023"
+
+
+def test_loading_costs_what_its_seconds_cost():
+    rates = Rates(embedded=10, imported=float("inf"), waiting=0, loader_gb=2)
+    load = first_load(MILLION, rates, replace(Prices(), lambda_gb_s=1.0))
+    assert load.compute == pytest.approx(200_000)
+    assert load.embedding_hours == pytest.approx(100_000 / 3600 / 34)  # as many loaders as there are files
+
+
+def test_a_slow_index_is_what_a_load_waits_for():
+    slow = first_load(MILLION, Rates(indexed=1), Prices())
+    assert slow.hours == slow.indexing_hours > slow.embedding_hours
+    assert slow.compute > first_load(MILLION, Rates(), Prices()).compute  # while they wait they are paid for
+
+
+def test_twice_the_rate_is_half_the_functions():
+    once, twice = (
+        first_load(MILLION, Rates(embedded=rate, imported=float("inf"), indexed=1e9), Prices()) for rate in (10, 20)
+    )
+    assert once.compute == pytest.approx(2 * twice.compute)
+
+
+def test_loading_all_of_pubmed_takes_less_than_150_dollars_of_compute():
+    assert estimate(usual(PUBMED)).load.compute < 150
+
+
+def test_memory_follows_opensearchs_formula():
+    assert vectors_gb(MILLION) == pytest.approx(1.1 * (4 * 384 + 8 * 16) * 4.3e6 / 2**30)
+
+
+@pytest.mark.parametrize("records", [1, 60_000, 130_000, 500_000, 2_000_000, PUBMED])
+def test_a_domain_holds_its_vectors_and_no_smaller_one_of_as_many_nodes_does(records):
+    domain = domain_for(usual(records))
+    memory = vectors_gb(usual(records))
+    smaller = [each for each in INSTANCES if each.hour < domain.instance.hour]
+    assert domain.nodes * domain.instance.vectors_gb >= memory
+    assert all(domain.nodes * each.vectors_gb < memory for each in smaller)
+
+
+def test_a_volume_leaves_a_fifth_free_and_a_shard_has_fifty_gigabytes_at_most():
+    of = estimate(usual(PUBMED))
+    assert of.domain.nodes * of.domain.volume_gib * 0.8 >= of.disk_gb
+    assert 10 <= of.disk_gb / of.domain.shards <= 50
+
+
+def test_a_month_at_rest_is_one_without_calls_and_papers():
+    of = estimate(replace(MILLION, calls_per_day=0, new_per_day=0, revised_per_day=0))
+    assert of.idle == pytest.approx(together(of.month))
+    assert of.idle < together(estimate(MILLION).month)
+
+
+def test_all_sizes_have_the_same_lines():
+    assert len({tuple(line.what for line in estimate(each).month) for each in SIZES}) == 1
+
+
+def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted():
+    alarms = {name: each["Properties"] for name, each in TEMPLATE["Resources"].items() if name.endswith("Alarm")}
+    charged = [each for name, each in alarms.items() if name not in {"Corpus2SyncAgeAlarm", "Corpus3SyncAgeAlarm"}]
+    metrics = [len(each["Metrics"]) - 1 if "Metrics" in each else 1 for each in charged]
+    assert max(metrics) <= 10  # CloudWatch adds up ten metrics at most
+    assert abs(ALARM_METRICS - sum(metrics)) * Prices().alarm_month < 1  # right to a dollar
