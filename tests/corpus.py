@@ -1,52 +1,17 @@
 """A whole embedded corpus for tests: real stores and index, the local NCBI, and a model that needs no weights."""
 
-from hashlib import blake2b
 from pathlib import Path
-
-import numpy as np
 
 from bio_mcp.adapters.entrez.client import Eutils
 from bio_mcp.adapters.entrez.transport import HttpTransport
 from bio_mcp.adapters.rate_limit import LocalRateLimiter
 from bio_mcp.adapters.retry import Backoff
+from bio_mcp.adapters.workers.pool import WorkerProcesses
 from bio_mcp.literature.medline import parse
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
-
-DIM = 384
-
-
-class HashedWords:
-    """Embeddings without a model: each word is a fixed random direction. `embedded` counts the texts."""
-
-    fingerprint = "hashed-words"
-    dim = DIM
-    max_tokens = 256
-
-    def __init__(self):
-        self.embedded = 0
-        self._directions = {}
-
-    def count_tokens(self, texts):
-        return [len(text.split()) + 2 for text in texts]
-
-    def embed(self, texts):
-        self.embedded += len(texts)
-        vectors = np.zeros((len(texts), DIM), np.float32)
-        for row, text in zip(vectors, texts, strict=True):
-            for word in text.lower().split() or [""]:
-                row += self._direction(word)
-            row /= np.linalg.norm(row)
-        return vectors
-
-    def embed_questions(self, texts):
-        return self.embed(texts)
-
-    def _direction(self, word):
-        if word not in self._directions:
-            seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest())
-            self._directions[word] = np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
-        return self._directions[word]
+from tests.hashed_words import DIM as DIM
+from tests.hashed_words import HashedWords as HashedWords
 
 
 class Heard:
@@ -84,7 +49,7 @@ class Corpus(Embedded):
         converter = base_url.replace("/entrez/eutils/", "/tools/idconv/api/v1/articles/")
         unlimited = {"caller_budgets": ("none",), "sync_max_records": 0}
         super().__init__(Settings(home=home, ncbi_converter_url=converter, **unlimited, **settings))
-        self.model, self.day = HashedWords(), day
+        self.model, self.day, self.worker_model = HashedWords(), day, HashedWords
         self.heard = Heard(home / "heard")
         wire = HttpTransport(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
         self._opened.callback(wire.close)
@@ -93,6 +58,10 @@ class Corpus(Embedded):
     @property
     def embeddings(self):
         return self.model
+
+    def workers(self, count):
+        environment = self.settings.environment_of_programs
+        return WorkerProcesses(self.worker_model, count, fingerprint=HashedWords.fingerprint, environment=environment)
 
     @property
     def entrez(self):

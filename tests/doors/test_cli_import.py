@@ -5,7 +5,8 @@ import lzma
 
 import pytest
 
-from bio_mcp.doors.cli.importing import sample_file
+from bio_mcp.doors.cli.importing import render, sample_file
+from tests.syncing.medline_files import record, write
 
 HEAD, *RECORDS = gzip.decompress(sample_file().read_bytes()).decode().split("<PubmedArticle>")
 RECORDS[-1] = RECORDS[-1].partition("</PubmedArticleSet>")[0]
@@ -37,6 +38,28 @@ def test_running_twice_changes_nothing(cli, ten):
     first, second = cli("import", str(ten), "--json").json, cli("import", str(ten), "--json").json
     assert first["files"][0]["inserted"] == second["files"][0]["skipped"] == 10
     assert (second["documents"], second["chunks"]) == (first["documents"], first["chunks"])
+
+
+def test_a_folder_is_imported_by_workers_and_what_was_finished_is_not_read_again(cli, tmp_path):
+    for number in (2, 1):
+        write(tmp_path / "in", number, [record(each, version=number) for each in range(1, 40)])
+    write(tmp_path / "in", 3, [record(100)], md5_of=b"of another file")
+    body = cli("import", "--workers", "2", str(tmp_path / "in"), "--json").json
+    assert [(each["file"], each["inserted"], each["updated"]) for each in body["files"]] == [
+        ("pubmed26n0001.xml.gz", 39, 0),
+        ("pubmed26n0002.xml.gz", 0, 39),
+        ("pubmed26n0003.xml.gz", 0, 0),
+    ]
+    assert (body["documents"], body["died"], body["complete"]) == (39, 0, False)
+    ran = cli("import", "--workers", "2", str(tmp_path / "in"))
+    assert ran.code == 1
+    assert "2 files had been imported before" in ran.out
+    assert "pubmed26n0003.xml.gz: Its MD5 is not the one" in ran.err
+
+
+def test_a_worker_process_that_died_is_a_warning(capsys):
+    render({"files": [], "documents": 1, "chunks": 1, "died": 1})
+    assert "1 worker process ended early; the papers were embedded again by others." in capsys.readouterr().err
 
 
 def test_the_bundled_sample_is_imported_by_name(cli):
@@ -100,6 +123,7 @@ def test_a_file_that_is_no_pubmed_xml_is_an_error_that_names_it(cli, tmp_path, c
 def test_a_file_or_the_sample_but_not_both(cli, ten):
     assert cli("import").code == 2
     assert cli("import", "--sample", str(ten)).code == 2
+    assert cli("import", "--workers", "0", str(ten)).code == 2
 
 
 def test_a_bar_shows_records_and_rate_on_a_terminal(cli, ten, monkeypatch):

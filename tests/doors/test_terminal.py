@@ -71,3 +71,23 @@ def test_progress_is_a_line_every_few_seconds_where_no_terminal_shows_a_bar(caps
             now = float(second)
             update(second, None, f"{second} records, 1/s")
     assert capsys.readouterr().err.splitlines() == [f"importing: {second} records, 1/s" for second in (5, 10)]
+
+
+def test_the_line_says_how_long_it_will_take_where_the_total_is_known(capsys):
+    now = 0.0
+    with screen.progress("importing", clock=lambda: now) as update:
+        for second in range(6):
+            now = float(second)
+            update(10 * second, 10_000, f"{second} records")
+    assert capsys.readouterr().err == "importing: 5 records, 0:16:35 left\n"
+
+
+def test_a_rate_is_of_the_last_minute():
+    now = 0.0
+    rate = screen.Rate(lambda: now)
+    now = 10.0
+    assert rate(1_000) == 100
+    now = 100.0
+    rate(1_100)
+    now = 170.0
+    assert rate(1_240) == 2

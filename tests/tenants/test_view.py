@@ -18,7 +18,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.budgets import Allowance
 from bio_mcp.ports.projects import Collections, ProjectDocuments
 from bio_mcp.ports.state import Leases
-from bio_mcp.syncing import planning, withdrawals
+from bio_mcp.syncing import finished_files, planning, withdrawals
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.retractions import pmids_of_projects
 from bio_mcp.tenants import of_all_tenants, view
@@ -147,7 +147,7 @@ def test_tenants_do_not_wait_for_one_anothers_leases_but_for_those_of_the_corpus
 
 
 def test_jobs_of_the_corpus_are_everybodys(corpus):
-    assert {planning.KIND, withdrawals.KIND} == SHARED_KINDS
+    assert {planning.KIND, withdrawals.KIND, finished_files.KIND} == SHARED_KINDS
     job = replace(view(corpus, NORTH).jobs.get(JOB["north"]), job_id="sync_1", kind="sync")
     view(corpus, NORTH).jobs.put(job)
     assert view(corpus, SOUTH).jobs.get("sync_1") == corpus.jobs.get("sync_1") == job

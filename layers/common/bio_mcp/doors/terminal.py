@@ -7,8 +7,10 @@ import json
 import re
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
@@ -23,6 +25,7 @@ from bio_mcp.progress import Progress
 
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 PIPED_WIDTH = 1 << 20  # columns where no terminal shows them: no line is that long
+RATE_S = 60  # over which a rate is taken
 PIPED_REPORT_S = 5  # between two lines of progress where no terminal shows a bar
 # C0 but tab and line feed, DEL and C1; marks, embeddings and isolates of direction; line and paragraph separators.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -175,23 +178,33 @@ def notice(message: str) -> None:
 
 
 class _Reports:
-    """Prints a line on stderr every few seconds: "importing: 120 records, 9/s"."""
+    """Prints a line on stderr every few seconds: "importing: 120 records, 9/s, 0:01:40 left"."""
 
     def __init__(self, title: str, clock: Callable[[], float]) -> None:
         self._title, self._clock = title, clock
+        self._rate = Rate(clock)
         self._next = clock() + PIPED_REPORT_S
 
-    def __call__(self, _done: int, _total: int | None, note: str) -> None:
+    def __call__(self, done: int, total: int | None, note: str) -> None:
+        rate = self._rate(done)
         if self._clock() >= self._next:
             self._next = self._clock() + PIPED_REPORT_S
-            err().show(f"{self._title}: {note}")
+            left = f", {timedelta(seconds=round((total - done) / rate))} left" if total and rate else ""
+            err().show(f"{self._title}: {note}{left}")
 
 
 class Rate:
-    """Counts things per second since its creation."""
+    """Counts things per second, over the last minute or since its creation."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._start = clock, clock()
+        self._clock = clock
+        self._seen = deque([(clock(), 0)])
 
     def __call__(self, done: int) -> float:
-        return done / max(self._clock() - self._start, 1e-9)
+        now = self._clock()
+        while len(self._seen) > 1 and self._seen[1][0] <= now - RATE_S:
+            self._seen.popleft()
+        since, before = self._seen[0]
+        if now - self._seen[-1][0] >= 1:
+            self._seen.append((now, done))
+        return (done - before) / max(now - since, 1e-9)

@@ -30,6 +30,7 @@ from bio_mcp.ports.screening import Screenings
 from bio_mcp.ports.sources import Sources
 from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
 from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
+from bio_mcp.ports.workers import Workers
 from bio_mcp.ports.zotero import ZoteroLibrary
 
 
@@ -54,6 +55,10 @@ class Backends(Protocol):
     @property
     def embeddings(self) -> Embeddings:
         """The model that makes vectors."""
+        ...
+
+    def workers(self, count: int) -> AbstractContextManager[Workers]:
+        """So many processes with that model, which end with the block."""
         ...
 
     @property

@@ -7,7 +7,7 @@ The order decides what a crash can do. Each step is repeatable and precedes the 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.literature.records import Article, Deletion, Document, RetractionStatus
@@ -15,6 +15,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.index_entries import entry_of
+from bio_mcp.retrieval.passages import Entry
 from bio_mcp.syncing.revisions import Change, revise
 from bio_mcp.tenants import of_all_tenants
 
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SLICE = 32  # documents embedded and written to the index between two checks of the time
+
+
+class Write(Protocol):
+    """What `write_passages` does."""
+
+    def __call__(
+        self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
+    ) -> None: ...
 
 
 @dataclass(slots=True)
@@ -41,13 +50,15 @@ def settle(
     backends: Backends,
     *,
     before_slice: Callable[[Mapping[str, str]], bool] = lambda _changes: True,
+    write: Write | None = None,
 ) -> Settled:
     """Bring the corpus to the state that `records` describe; of several versions of a PMID the last one wins.
 
     `before_slice` is called before each slice of documents that must be embedded, with the changes so far. When it
     returns False, `settle` stops early and leaves a consistent corpus. What is stored but not indexed yet is healed by
     the next `settle` of the record. Slices are announced and marked together where an index is slow to refresh; those
-    that were written and not marked are written again, and not embedded again. Raises the failures of its ports.
+    that were written and not marked are written again, and not embedded again. `write` writes passages that were
+    embedded before. Raises the failures of its ports.
     """
     articles, deletions = _latest_by_pmid(records)
     settled = Settled()
@@ -58,7 +69,7 @@ def settle(
     if changed:
         backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
         backends.documents.put([document for _, document in changed.values()])
-    for written in _written(changed, backends, lambda: before_slice(settled.changes)):
+    for written in _written(changed, backends, lambda: before_slice(settled.changes), write or write_passages):
         documents = [changed[pmid][1] for pmid in written]
         complete(documents, backends, [each for pmid in written for each in pending[pmid]])
         settled.changes.update((pmid, changed[pmid][0]) for pmid in written)
@@ -69,7 +80,7 @@ def settle(
 
 
 def _written(
-    changed: Mapping[str, tuple[Change, Document]], backends: Backends, go_on: Callable[[], bool]
+    changed: Mapping[str, tuple[Change, Document]], backends: Backends, go_on: Callable[[], bool], write: Write
 ) -> Iterator[list[str]]:
     """Write the documents to the index, a slice at a time while `go_on`; yield their PMIDs whenever to refresh it."""
     written: list[str] = []
@@ -77,7 +88,7 @@ def _written(
         if not go_on():
             break
         documents = [changed[pmid][1] for pmid in part]
-        write_passages(documents, backends.embeddings, backends.passages, refresh=False)
+        write(documents, backends.embeddings, backends.passages, refresh=False)
         if second := backends.multilingual:
             second.put(documents)
         written += part
@@ -179,6 +190,13 @@ def write_passages(
 ) -> None:
     """Replace the documents' passages; only texts whose vector is not stored yet are embedded."""
     known = passages.chunk_texts([document.article.pmid for document in documents])
+    passages.upsert_chunks(entries_of(documents, known, embeddings), refresh=refresh)
+
+
+def entries_of(
+    documents: Sequence[Document], known: Mapping[str, Mapping[str, str]], embeddings: Embeddings
+) -> list[Entry]:
+    """The index entry of each document; only texts that are not `known` (PMID -> chunk id -> SHA-256) are embedded."""
     chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
     missing = [
         (position, chunk)
@@ -190,7 +208,4 @@ def write_passages(
     fresh: list[Vectors] = [{} for _ in documents]
     for (position, chunk), vector in zip(missing, vectors, strict=True):
         fresh[position][chunk.chunk_id] = vector
-    passages.upsert_chunks(
-        [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)],
-        refresh=refresh,
-    )
+    return [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]

@@ -9,7 +9,7 @@ from bio_mcp.ports.messages import WorkQueue
 from bio_mcp.ports.state import Audit, Job, Jobs
 from bio_mcp.tenants.names import Names
 
-SHARED_KINDS = frozenset({"sync", "withdrawals"})  # of jobs that are of the corpus, which is everybody's
+SHARED_KINDS = frozenset({"sync", "withdrawals", "import"})  # of jobs that are of the corpus, which is everybody's
 
 
 def stored_work(name: str, names: Names) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,3 +76,8 @@ def multilingual_checks(backends: "Backends", settings: Settings) -> list[Findin
 
 
 EMBEDDINGS: dict[str, Callable[[Settings], "Embeddings"]] = {"onnx": _onnx, "hf": _hf, "openai": _openai}
+
+
+def one_thread(settings: Settings) -> "Embeddings":
+    """The model of the settings on one thread: for a process that is one of several."""
+    return EMBEDDINGS[settings.embeddings](replace(settings, threads=1))

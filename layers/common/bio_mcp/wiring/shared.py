@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import date, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from bio_mcp.lazy import lazily
 from bio_mcp.literature.clock import EASTERN, utc_now
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
-from bio_mcp.wiring.embedding import EMBEDDINGS
+from bio_mcp.wiring.embedding import EMBEDDINGS, one_thread
 from bio_mcp.wiring.language_models import LANGUAGE_MODELS
 from bio_mcp.wiring.ncbi import eutils, lookup
 from bio_mcp.wiring.rerankers import reranker
@@ -25,6 +26,7 @@ from bio_mcp.wiring.zotero import check, is_configured, zotero
 if TYPE_CHECKING:
     from bio_mcp.adapters.caching.pubmed import CachedPubmed
     from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.adapters.workers.pool import WorkerProcesses
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.europe_pmc import EuropePmc
     from bio_mcp.ports.language_models import LanguageModel
@@ -72,6 +74,13 @@ class Shared:
 
         self.prepare_model()
         return MeteredEmbeddings(EMBEDDINGS[self.settings.embeddings](self.settings))
+
+    def workers(self, count: int) -> "WorkerProcesses":
+        from bio_mcp.adapters.workers.pool import WorkerProcesses
+
+        make, to = partial(one_thread, self.settings), self.settings
+        fingerprint = self.embeddings.fingerprint
+        return WorkerProcesses(make, count, fingerprint=fingerprint, environment=to.environment_of_programs)
 
     @lazily
     def entrez(self) -> "Eutils":

@@ -19,6 +19,7 @@ from typing import IO, Any
 from bio_mcp.adapters.parsers.frames import PROGRESS, document_to_json, line, read_line
 from bio_mcp.adapters.parsers.options import Options
 from bio_mcp.adapters.parsers.reading import Read
+from bio_mcp.adapters.standard_streams import own_stdout
 from bio_mcp.errors import UnreadableDocument
 
 try:
@@ -36,7 +37,7 @@ _REPORTED_KB = 1 if sys.platform == "darwin" else 1024
 def main() -> None:
     """Answer requests until the input ends."""
     limits = json.loads(sys.argv[1])
-    requests, answers = sys.stdin.buffer, _own_stdout()
+    requests, answers = sys.stdin.buffer, own_stdout()
     _limit_memory(limits["memory"])
     threading.Thread(target=_watch, args=(limits["memory"], os.getppid()), daemon=True).start()
     read = _reader(limits["reader"])
@@ -48,13 +49,6 @@ def main() -> None:
         _write(answers, line(answer))
         if answer["ends"]:
             return
-
-
-def _own_stdout() -> IO[bytes]:
-    """A stream to standard output for answers alone; whatever else is written there is lost."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    return answers
 
 
 def _write(answers: IO[bytes], frame: bytes) -> None:

@@ -1,6 +1,6 @@
 """`bio-mcp import`: imports PubMed XML files into the corpus."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib import resources
 from importlib.resources import as_file
@@ -18,7 +18,8 @@ from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
-from bio_mcp.syncing.importing import ImportReport, corpus_size, import_records
+from bio_mcp.syncing.importing import ImportReport, corpus_size, import_files
+from bio_mcp.syncing.listed_files import ListedFile, listed
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP
 
@@ -26,14 +27,21 @@ SAMPLE = "samples/pubmed.xml.gz"  # inside the package
 
 
 class ImportFiles(Request):
-    """The files to import, by their paths; `if_empty` skips them if the corpus has other papers."""
+    """The files and folders to import, by their paths; `if_empty` skips them if the corpus has other papers.
+
+    `workers` processes embed; without them this process does.
+    """
 
     files: list[str] = Field(min_length=1)
     if_empty: bool = False
+    workers: int = Field(default=0, ge=0)
 
 
 class ImportedFile(Response):
-    """What became of one file's records: counts, the first reasons for skipped ones, and what ended the file early."""
+    """What became of one file's records: counts, the first reasons for skipped ones, and what ended the file early.
+
+    A file that was `finished_before` was not read; the counts are of the import that finished it.
+    """
 
     file: str
     read: int
@@ -44,33 +52,37 @@ class ImportedFile(Response):
     odd: int
     reasons: list[str]
     problem: str | None
+    finished_before: bool
 
 
 class Imported(Response):
-    """The reports of all files and the size of the corpus; `complete` if nothing was skipped or broken."""
+    """The reports of all files and the size of the corpus; `complete` if nothing was skipped or broken.
+
+    `died` counts worker processes that ended early and were replaced.
+    """
 
     complete: bool
     files: list[ImportedFile]
     documents: int
     chunks: int
+    died: int
 
 
 @tool("corpus.import", family=BIO_MCP, scope="admin", timeout=24 * 3600, read_only=False)
-def import_files(request: ImportFiles, backends: Backends, context: Context) -> Imported:
+def import_corpus(request: ImportFiles, backends: Backends, context: Context) -> Imported:
     """Import PubMed XML files one after the other. After a broken file, the records read from it stay and the next file
     follows.
 
     A record that cannot be from PubMed is skipped and reported.
     """
-    paths = [Path(name) for name in request.files]
-    if request.if_empty and has_others_than(paths, backends):
-        return _imported([], backends)
-    advance = _Advance(context.progress, sum(path.stat().st_size for path in paths))
-    reports = []
-    for path in paths:
-        reports.append(import_records(open_records(path, advance.read), backends, advance.settled))
-        advance.next_file(path.stat().st_size, reports[-1].read)
-    return _imported(list(zip(paths, reports, strict=True)), backends)
+    files = listed(Path(name) for name in request.files)
+    if request.if_empty and has_others_than([file.path for file in files], backends):
+        return _imported([], [], backends)
+    if not request.workers:
+        return _imported(files, import_files(files, backends, context.progress), backends)
+    with backends.workers(request.workers) as workers:
+        reports = import_files(files, backends, context.progress, workers)
+        return _imported(files, reports, backends, workers.died)
 
 
 def has_others_than(paths: Iterable[Path], backends: Backends) -> bool:
@@ -83,55 +95,40 @@ def has_others_than(paths: Iterable[Path], backends: Backends) -> bool:
     return stored > len(backends.documents.heads(pmids))
 
 
-class _Advance:
-    """The progress of an import, in bytes of all files whose records are settled; the message is the number of
-    records."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress, self._total = progress, total
-        self._files_bytes = self._files_records = self._bytes = self._records = 0
-
-    def read(self, position: int) -> None:
-        """Count one more record read; the file is at `position`."""
-        self._bytes, self._records = position, self._records + 1
-
-    def settled(self, records: int, _total: int | None, _note: str) -> None:
-        """Report `records` settled records of this file as their share of the bytes read."""
-        share = self._bytes * records // max(self._records, 1)
-        self._progress(self._files_bytes + share, self._total, str(self._files_records + records))
-
-    def next_file(self, size: int, records: int) -> None:
-        """Continue with the next file."""
-        self._files_bytes += size
-        self._files_records += records
-        self._bytes = self._records = 0
-
-
-def _imported(reports: list[tuple[Path, ImportReport]], backends: Backends) -> Imported:
+def _imported(
+    files: Sequence[ListedFile], reports: Sequence[ImportReport], backends: Backends, died: int = 0
+) -> Imported:
     size = corpus_size(backends)
     return Imported(
-        complete=not any(report.problem or report.odd for _, report in reports),
-        files=[ImportedFile(file=path.name, **asdict(report)) for path, report in reports],
+        complete=not any(report.problem or report.odd for report in reports),
+        files=[
+            ImportedFile(file=file.path.name, **asdict(report)) for file, report in zip(files, reports, strict=False)
+        ],
         documents=size.documents,
         chunks=size.chunks,
+        died=died,
     )
 
 
 @click.command("import")
-@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, readable=True))
+@click.argument("files", nargs=-1, type=click.Path(exists=True, readable=True))
+@click.option("--workers", type=click.IntRange(min=1), help="Embed by so many processes; one per core is fastest.")
 @click.option("--sample", is_flag=True, help="Import the bundled sample of PubMed records.")
 @click.option("--if-empty", is_flag=True, help="Do nothing if the corpus already has other papers.")
 @answering
-def import_command(session: Session, files: tuple[str, ...], sample: bool, if_empty: bool) -> None:
-    """Import PubMed XML: baseline and update files or EFetch answers, plain, .gz or .xz.
+def import_command(session: Session, files: tuple[str, ...], workers: int | None, sample: bool, if_empty: bool) -> None:
+    """Import PubMed XML: baseline and update files or EFetch answers, plain, .gz or .xz, or folders of them.
 
-    Deletions are applied. It may be stopped at any time: run it again, and records that are already stored are skipped.
+    Files of NLM are read in the order of their numbers, and one beside which there is an .md5 is compared with it.
+    Deletions are applied. It may be stopped at any time: run it again, and records that are already stored are skipped,
+    as are the files of a folder that were finished.
     """
     if bool(files) == sample:
         raise click.UsageError("Give the files to import, or --sample.")
     with as_file(sample_file()) as bundled, terminal.progress("importing") as update:
         given = {"files": [str(bundled)] if sample else list(files), "if_empty": if_empty}
-        body = session.ask(import_files, given, progress=_with_rate(update))
+        given |= {"workers": workers} if workers else {}
+        body = session.ask(import_corpus, given, progress=_with_rate(update))
     session.answer(body, render)
     session.code = 0 if body["complete"] else 1
 
@@ -154,7 +151,8 @@ def render(body: Mapping[str, Any]) -> None:
     """Print a row per file, then the size of the corpus."""
     columns = ("file", "read", "new", "changed", "same", "deleted")
     counts = ("read", "inserted", "updated", "skipped", "deleted")
-    rows = [(each["file"], *(f"{each[name]:,}" for name in counts)) for each in body["files"]]
+    read = [each for each in body["files"] if not each["finished_before"]]
+    rows = [(each["file"], *(f"{each[name]:,}" for name in counts)) for each in read]
     if rows:
         terminal.show(terminal.table(columns, rows, right=range(1, len(columns))))
     for each in body["files"]:
@@ -164,6 +162,11 @@ def render(body: Mapping[str, Any]) -> None:
             terminal.fail(f"{each['file']}: {each['odd'] - len(each['reasons']):,} more records were skipped.")
         if each["problem"]:
             terminal.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
+    if before := len(body["files"]) - len(read):
+        terminal.say(f"{terminal.counted(before, 'file')} had been imported before, and nothing was read again.")
+    if body["died"]:
+        died = terminal.counted(body["died"], "worker process")
+        terminal.warn(f"{died} ended early; the papers were embedded again by others. Is memory short?")
     papers, passages = terminal.counted(body["documents"], "paper"), terminal.counted(body["chunks"], "passage")
     holds = f"corpus holds {papers}, {passages}."
     terminal.say(f"The {holds}" if rows else f"Nothing was imported: the {holds}")

@@ -1,0 +1,1 @@
+"""The port `Workers`: processes of this machine that embed."""

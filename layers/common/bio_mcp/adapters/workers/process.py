@@ -1,0 +1,84 @@
+"""A worker as the process that started it sees it: asked for one batch at a time."""
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any, cast
+
+from bio_mcp.ports.stores import Embeddings
+
+MODULE = "bio_mcp.adapters.workers.worker"
+LAST = 2_000  # bytes of standard error that tell how a process died
+
+
+class Died(Exception):
+    """The process ended without an answer; the message is how, and the end of its standard error."""
+
+
+class Worker:
+    """A process that embeds with the model that `make` makes in it. One thread at a time may ask it.
+
+    `make` is pickled. `environment` is all that the process is given of this one's. It is in a session of its own, so
+    an interrupt at the terminal reaches only the process that waits for it.
+    """
+
+    def __init__(self, make: Callable[[], Embeddings], environment: Mapping[str, str]) -> None:
+        self._make = make
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", MODULE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            env={
+                **environment,
+                "OMP_NUM_THREADS": "1",
+                "PYTHONPATH": os.pathsep.join(str(Path(each).absolute()) for each in sys.path),
+            },
+            start_new_session=True,
+        )
+
+    def fingerprint(self) -> Any:
+        """The fingerprint of the model in it, or a `Failure`. To be asked once, before anything else."""
+        return self.ask(self._make)
+
+    def ask(self, request: Any) -> Any:
+        """The answer to a request. Raises `Died`."""
+        try:
+            pickle.dump(request, self._input, pickle.HIGHEST_PROTOCOL)
+            self._input.flush()
+            return pickle.load(self._output)  # noqa: S301  from a process of ours
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as broken:
+            raise Died(self._how()) from broken
+
+    def kill(self) -> None:
+        """Kill the process; a thread that waits for its answer gets `Died`."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """Kill the process and close what it was connected by."""
+        self.kill()
+        for stream in (self._input, self._output, self._stderr):
+            with contextlib.suppress(OSError):
+                stream.close()
+        self._process.wait()
+
+    def _how(self) -> str:
+        self.kill()
+        code = self._process.wait()
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - LAST))
+        return f"exit code {code}: {self._stderr.read().decode(errors='replace')}"
+
+    @property
+    def _input(self) -> IO[bytes]:
+        return cast(IO[bytes], self._process.stdin)
+
+    @property
+    def _output(self) -> IO[bytes]:
+        return cast(IO[bytes], self._process.stdout)

@@ -1,0 +1,55 @@
+"""Which files were imported to their end, so that they need not be read again.
+
+A file that is read again could bring back papers that a later file deleted. So the files are skipped from the first on,
+as long as each was finished, and after those before it; from the first other one on, all are read.
+"""
+
+import os
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any
+
+from bio_mcp.errors import NotFound
+from bio_mcp.ports import Backends
+from bio_mcp.ports.state import Job
+from bio_mcp.syncing.listed_files import ListedFile
+
+KIND = "import"
+
+
+def mark_finished(file: ListedFile, counts: dict[str, Any], backends: Backends) -> None:
+    """Note that all of `file` is in the corpus, with the `counts` of its report; unless it was written meanwhile."""
+    if file.has_changed:
+        return
+    now = backends.now()
+    what = {"name": os.fsencode(file.path.name).decode(errors="replace"), "size": file.size}
+    what |= {"modified_ns": file.modified_ns, "md5": file.md5}
+    backends.jobs.put(Job(_id(file), KIND, "succeeded", now, now, request=what, progress=counts))
+
+
+def finished(files: Iterable[ListedFile], backends: Backends) -> list[dict[str, Any]]:
+    """The counts of the first files, as many as need not be read again. A file that was named is always read."""
+    counts, jobs = list[dict[str, Any]](), list[Job]()
+    for file in files:
+        job = None if file.named else _job(file, backends)
+        if job is None or (jobs and job.updated < jobs[-1].updated):
+            break
+        jobs.append(job)
+        counts.append(job.progress)
+    return counts
+
+
+def _job(file: ListedFile, backends: Backends) -> Job | None:
+    """The mark of this very file, by size and time, or by size and MD5."""
+    try:
+        job = backends.jobs.get(_id(file))
+    except NotFound:
+        return None
+    is_same = job.request["size"] == file.size and (
+        job.request["modified_ns"] == file.modified_ns or job.request["md5"] == file.md5
+    )
+    return job if is_same else None
+
+
+def _id(file: ListedFile) -> str:
+    return f"{KIND}-{sha256(os.fsencode(file.path.name)).hexdigest()[:32]}"

@@ -1,0 +1,124 @@
+"""PubMed's files in folders: which there are, in which order they apply, and whether they are whole."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import file_digest, md5
+from io import BufferedReader
+from pathlib import Path
+
+from bio_mcp.errors import InvalidInput, NcbiUnreadable
+from bio_mcp.literature.medline.archives import UNREADABLE
+
+ENDINGS = (".xml", ".xml.gz", ".xz")
+_NUMBERED = re.compile(r"pubmed(\d\d)n(\d{4,6})", re.ASCII)  # pubmed26n0001.xml.gz
+_MD5 = re.compile(rb"\b[0-9a-f]{32}\b", re.IGNORECASE)
+_LONGEST = 10_000  # bytes of a file with an MD5
+
+
+@dataclass(frozen=True)
+class ListedFile:
+    """A file of records. `named`: it was asked for by its own name, not found in a folder.
+
+    Size and time are those of its listing.
+    """
+
+    path: Path
+    named: bool = True
+    _listed: os.stat_result | None = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_listed", _stat(self.path))
+
+    @property
+    def size(self) -> int:
+        """Bytes; 0 if it cannot be read."""
+        return self._listed.st_size if self._listed else 0
+
+    @property
+    def modified_ns(self) -> int:
+        """When it was last written, in nanoseconds since 1970."""
+        return self._listed.st_mtime_ns if self._listed else 0
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether it was written since it was listed."""
+        now = _stat(self.path)
+        return now is None or (now.st_size, now.st_mtime_ns) != (self.size, self.modified_ns)
+
+    @cached_property
+    def md5(self) -> str:
+        """MD5 of its bytes, in hex. Raises `InvalidInput` if it cannot be read."""
+        if not self.path.is_file():  # a pipe would be waited for
+            raise InvalidInput(UNREADABLE)
+        with _reading(self.path) as file:
+            return file_digest(file, lambda: md5(usedforsecurity=False)).hexdigest()
+
+    def check(self) -> None:
+        """Compare it with the `.md5` beside it, where there is one.
+
+        Raises `NcbiUnreadable` if it is not that file, `InvalidInput` if either cannot be read.
+        """
+        actual, beside = self.md5, self.path.with_name(f"{self.path.name}.md5")
+        if not beside.is_file():
+            return
+        with _reading(beside) as file:
+            expected = _MD5.search(file.read(_LONGEST))
+        if expected is None:
+            raise NcbiUnreadable(f"{beside.name} has no MD5; download it again.", retryable=False)
+        if expected[0].decode().lower() != actual:
+            raise NcbiUnreadable(
+                f"Its MD5 is not the one in {beside.name}, so it is damaged or not whole; download both again.",
+                retryable=False,
+            )
+
+
+def listed(paths: Iterable[Path]) -> list[ListedFile]:
+    """The files that the paths name or that are in the folders that they name, each once, in the order in which they
+    apply.
+
+    That is NLM's numbering, by year, in which baseline files come before update files; files that are not NLM's follow
+    as they are given. Raises `InvalidInput` for a folder without any.
+    """
+    files: dict[Path, ListedFile] = {}
+    for path in paths:
+        for file in _below(path) if path.is_dir() else [ListedFile(path)]:
+            place = file.path.resolve()
+            if place not in files or file.named:
+                files[place] = file
+    return sorted(files.values(), key=_rank)
+
+
+def _rank(file: ListedFile) -> tuple[bool, int, int]:
+    found = _NUMBERED.match(file.path.name)
+    return (False, int(found[1]), int(found[2])) if found else (True, 0, 0)
+
+
+def _below(folder: Path) -> Iterator[ListedFile]:
+    found = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.name.endswith(ENDINGS) and not path.name.startswith(".") and path.is_file()
+    )
+    if not found:
+        raise InvalidInput(f"The folder {folder.name} has no file of PubMed XML: {', '.join(ENDINGS)}.")
+    yield from (ListedFile(path, named=False) for path in found)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[BufferedReader]:
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise InvalidInput(UNREADABLE) from error
