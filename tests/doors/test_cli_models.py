@@ -73,3 +73,20 @@ def test_models_are_not_added_to_a_stack_on_aws(cli, models, source):
     ran = cli("models", "add", str(source), "--no-score")
     assert ran.code == 1
     assert "BIO_MCP_MODE is aws" in " ".join(ran.err.split())
+
+
+def test_a_model_is_installed_once_more_in_8_bits_and_says_how_near_and_how_fast_it_is(cli, models, source):
+    cli("models", "add", str(source), "--no-score")
+    ran = cli("models", "quantise", "--no-score")
+    assert ran.code == 0
+    said = " ".join(ran.shown.split())
+    assert "tiny-int8 is installed: 8 dimensions, 12 tokens" in said
+    assert "set BIO_MCP_EMBEDDING_MODEL=tiny-int8, then run bio-mcp reindex" in said
+    body = cli("models", "quantise", "tiny", "--no-score", "--json").json
+    assert 0.9 < body["cosine"] <= 1
+    assert body["faster"] > 0
+    assert [each["name"] for each in cli("models", "list", "--json").json["installed"]] == ["tiny", "tiny-int8"]
+
+
+def test_a_model_that_is_not_installed_is_not_quantised(cli, models):
+    assert "No model tiny is installed; there are none" in " ".join(cli("models", "quantise").err.split())

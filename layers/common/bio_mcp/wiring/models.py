@@ -68,6 +68,15 @@ def add(settings: Settings, source: Path, wanted: Facts, report: Callable[[str],
     return {"name": made.identity.model_id, **_described(made.identity, made.licence), **measured}
 
 
+def quantise(settings: Settings, name: str, report: Callable[[str], None]) -> Facts:
+    """Install `name` once more, with its matrices in 8 bits. Raises what `quantise` there does."""
+    from bio_mcp.adapters.embedders.quantising import quantise
+
+    made = quantise(settings.models.expanduser(), name, report)
+    measured = {"cosine": round(made.cosine, 4), "faster": round(made.faster, 2)}
+    return {"name": made.identity.model_id, **_described(made.identity, made.licence), **measured}
+
+
 def add_reranker(settings: Settings, source: Path, wanted: Facts, report: Callable[[str], None]) -> Facts:
     """Install the cross-encoder in `source`; of `wanted` name, licence and hash count. Raises what `add` there does."""
     from bio_mcp.adapters.rerankers.adding import add_reranker

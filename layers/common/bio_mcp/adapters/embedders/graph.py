@@ -1,9 +1,9 @@
 """A BERT as an ONNX graph, written directly from safetensors: without torch, and reproducible byte by byte.
 
-The operators are ONNX Runtime's fused ones (attention, skip + layer normalisation, bias + GELU), so its optimiser finds
-nothing left to do; pooling, projection and normalisation are part of the graph. Inputs: `input_ids` and
-`attention_mask`, and `token_type_ids` of a model that reads pairs, int64 (batch, tokens). Output: `sentence_embedding`,
-float32 (batch, dimensions).
+The operators are ONNX Runtime's fused ones (attention, bias + GELU), but for the sum before a layer's normalisation:
+fused, it takes a tenth of a text's time more (docs/benchmarks.md), so the runtime is told not to fuse it. Pooling,
+projection and normalisation are part of the graph. Inputs: `input_ids` and `attention_mask`, and `token_type_ids` of a
+model that reads pairs, int64 (batch, tokens). Output: `sentence_embedding`, float32 (batch, dimensions).
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,7 @@ from bio_mcp.adapters.embedders.nodes import FUSED, IDS, MASK, SEGMENTS, Nodes
 
 Weights = Mapping[str, NDArray[np.float32]]
 MEAN = Head()
+NORMAL = ("LayerNorm.weight", "LayerNorm.bias", "dense.bias")
 
 
 class _Encoder(Nodes):
@@ -60,9 +61,10 @@ class _Encoder(Nodes):
         return self.node("Attention", inputs, f"{prefix}.attended", FUSED, num_heads=self._heads)
 
     def add_and_normalise(self, product: str, residual: str, block: str) -> str:
-        parameters = [self.weight(f"{block}.{name}") for name in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias")]
-        inputs = [product, residual, *parameters]
-        return self.node("SkipLayerNormalization", inputs, f"{block}.normal", FUSED, epsilon=self._epsilon)
+        scale, shift, bias = (self.weight(f"{block}.{name}") for name in NORMAL)
+        biased = self.node("Add", [product, bias], f"{block}.biased")
+        total = self.node("Add", [biased, residual], f"{block}.total")
+        return self.node("LayerNormalization", [total, scale, shift], f"{block}.normal", epsilon=self._epsilon)
 
     def layer(self, x: str, prefix: str, mask: str) -> str:
         attended = self.linear(self.attention(x, prefix, mask), f"{prefix}.attention.output.dense")

@@ -26,6 +26,7 @@ if not TELEMETRY_WANTED:  # also where somebody imported ONNX Runtime before us
     onnxruntime.disable_telemetry_events()
 
 TOKENS_PER_BATCH = 256  # as cheap in CPU time as any; 8,192 costs up to 20 % more (benchmarks/embedding.py)
+SLOWER = ["SkipLayerNormFusion"]  # optimisers that make a graph slower (benchmarks/embedding.py)
 
 Session = Callable[[], onnxruntime.InferenceSession]
 BAD_MODEL = (ort.InvalidGraph, ort.InvalidProtobuf, ort.NoModel, ort.NoSuchFile, ort.Fail, ort.NotImplemented)
@@ -114,7 +115,9 @@ def session_of(graph: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4  # failures are raised; the log would show paths
-    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        str(graph), options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER
+    )
 
 
 def _run(session: onnxruntime.InferenceSession, rows: Sequence[list[int]]) -> "Vectors":

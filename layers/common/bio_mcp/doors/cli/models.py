@@ -27,6 +27,10 @@ RERANKER = (
     "{name} is installed, a reranker of {max_tokens} tokens. To use it: set BIO_MCP_RERANKER=onnx and "
     "BIO_MCP_RERANKER_MODEL={name}."
 )
+IN_8_BITS = (
+    "Its vectors have a cosine of at least {cosine} to those in fp32, on sixteen texts, of which it embeds {faster} "
+    "times as many in the same time on this machine."
+)
 USE = "To use {name}: set BIO_MCP_EMBEDDING_MODEL={name}, then run bio-mcp reindex, which embeds the corpus anew."
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -80,6 +84,23 @@ def add_command(session: Session, folder: Path, score: bool, reranker: bool, **w
         session.answer(body, render_added)
 
 
+@models_command.command("quantise")
+@click.argument("name", required=False)
+@click.option("--score/--no-score", default=True, help="Measure it beside the model in use, some minutes.")
+@answering
+def quantise_command(session: Session, name: str | None, score: bool) -> None:
+    """Install the model NAME, or that in use, once more with its matrices in 8 bits: faster, and with other vectors."""
+    from bio_mcp.wiring import models
+
+    there = _usable(models.installed(session.settings))
+    chosen = name or session.settings.embedding_model
+    _check_installed([chosen], there)
+    with terminal.progress("quantising") as update:
+        body = models.quantise(session.settings, chosen, lambda line: update(0, None, line))
+    body["scores"] = _scores(session, [chosen, body["name"]], "smoke") if score else []
+    session.answer(body, render_quantised)
+
+
 @models_command.command("score")
 @click.argument("names", nargs=-1)
 @click.option("--set", "name", type=click.Choice(SETS), default="smoke", show_default=True, help="Questions to ask.")
@@ -91,11 +112,19 @@ def score_command(session: Session, names: tuple[str, ...], name: str) -> None:
     """
     from bio_mcp.wiring import models
 
-    here = models.installed(session.settings)
-    there = [each["name"] for each in here if each["whole"] and each["pooling"] != "pairs"]
+    there = _usable(models.installed(session.settings))
+    _check_installed(names, there)
+    session.answer({"set": name, "scores": _scores(session, names or there, name)}, render_scores)
+
+
+def _usable(here: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The embedding models among those that are installed."""
+    return [each["name"] for each in here if each["whole"] and each["pooling"] != "pairs"]
+
+
+def _check_installed(names: Sequence[str], there: Sequence[str]) -> None:
     if unknown := sorted(set(names) - set(there)):
         raise InvalidInput(f"No model {', '.join(unknown)} is installed; there are {', '.join(there) or 'none'}.")
-    session.answer({"set": name, "scores": _scores(session, names or there, name)}, render_scores)
 
 
 def _beside(session: Session, name: str) -> Sequence[str]:
@@ -164,6 +193,13 @@ def render_added(body: Mapping[str, Any]) -> None:
     """Print what was added and checked, its scores, and what to do next."""
     terminal.say(ADDED.format(**body), CHECKED.format(**body))
     terminal.say_unwrapped(f"SHA-256 of its weights: {body['weights_sha256']}")
+    render_scores(body)
+    terminal.say(USE.format(name=body["name"]))
+
+
+def render_quantised(body: Mapping[str, Any]) -> None:
+    """Print what was installed, how near and how fast it is, its scores, and what to do next."""
+    terminal.say(ADDED.format(**body), IN_8_BITS.format(**body))
     render_scores(body)
     terminal.say(USE.format(name=body["name"]))
 
