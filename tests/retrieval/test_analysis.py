@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bio_mcp.retrieval.analysis import QUERY_TERMS, analyse, query_terms
+from bio_mcp.retrieval import analysis
+from bio_mcp.retrieval.analysis import QUERY_TERMS, analyse, fold, query_terms
 
 
 def asked(text):
@@ -129,3 +130,23 @@ def test_any_text_gives_terms_without_white_space_and_a_query_meets_its_own_text
 @given(st.text(max_size=80))
 def test_analysis_is_pure(text):
     assert analyse(text) == analyse(text)
+
+
+PIECES = st.sampled_from(
+    ["IL", "TNF", "6", "1,000", "3.5", "alpha", "α", "µ", "g", "'s", "`", "’", "-", "--", " ", "  "]
+)
+TEXTS = st.lists(PIECES | st.text(max_size=3), max_size=30).map("".join)
+
+
+@given(TEXTS)
+@settings(max_examples=300)
+def test_a_text_is_folded_as_its_pieces_between_spaces_are(text):
+    one_piece = text.replace(" ", "\n")  # white space, too, and no space
+    assert fold(f"{text} °").split() == fold(f"{one_piece}\n°").split()
+
+
+@given(TEXTS)
+@settings(max_examples=300)
+def test_words_of_ascii_letters_are_those_that_the_rule_for_all_letters_finds(text):
+    folded = fold(text)
+    assert analysis._words(folded) == analysis._WORD.findall(folded)

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 def check_vectors(entry: Entry, dim: int) -> None:
     """Raise `ModelMismatch` or `EmbeddingFailed` for vectors that do not fit an index of `dim` numbers."""
-    for chunk_id, vector in entry.vectors.items():
+    for vector in entry.vectors.values():
         if vector.shape != (dim,):
             raise ModelMismatch(f"The index holds vectors of {dim} numbers, not of {vector.size}; rebuild it.")
-        if not np.isfinite(vector).all():
-            raise EmbeddingFailed(f"The vector of chunk {chunk_id} of PMID {entry.pmid} is not finite.")
+    if not np.isfinite(list(entry.vectors.values())).all():  # all at once: one by one takes three times as long
+        broken = [chunk_id for chunk_id, vector in entry.vectors.items() if not np.isfinite(vector).all()]
+        raise EmbeddingFailed(f"The vector of chunk {broken[0]} of PMID {entry.pmid} is not finite.")
 
 
 def newest(entries: Iterable[Entry]) -> list[Entry]:

@@ -13,15 +13,17 @@ ABBREVIATIONS = frozenset(
     """.split()
 )
 
+# begins with one class of characters, which is searched for quickly, and tells by looking back which it was;
 # nowhere does a run of characters begin to match at more than one of them: the time is that of the text's length;
 # a full stop, with what closes the sentence after it; then either space and something that can begin a sentence
 # ("p53", "mRNA", "α-tubulin" too) or, as in texts whose sections were glued together, a capitalised word at once
 _END = re.compile(
-    r"""(?:
-          (?<![.!?]) [.!?]++ ['"”’)\]]* (?: \s+ (?= ['"“‘(\[]* (?: [^\W_a-z] | [a-z]{0,3}[A-Z0-9-]) )
+    r"""[.!?。！？\n](?:
+          (?<=[.!?]) (?<![.!?].) [.!?]*+ ['"”’)\]]*
+                              (?: \s+ (?= ['"“‘(\[]* (?: [^\W_a-z] | [a-z]{0,3}[A-Z0-9-]) )
                               | (?<= [a-zα-ω0-9%)\]][.!?] ) (?= [A-Z][a-z]+ [\s,-] ) )
-        | [。！？]+ \s*
-        | \n \s*
+        | (?<=[。！？]) [。！？]* \s*
+        | (?<=\n) \s*
         )""",
     re.VERBOSE,
 )

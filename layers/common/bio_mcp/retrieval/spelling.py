@@ -59,11 +59,13 @@ def one_spelling(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if len(word) < 5:
         return word
-    word = _OE.sub("e", _OUR.sub(r"\1or", word)).replace("ae", "e")
+    word = _OUR.sub(r"\1or", word) if "our" in word else word
+    word = (_OE.sub("e", word) if "oe" in word else word).replace("ae", "e")
     if word.endswith(("tre", "bre")):
         return f"{word[:-2]}er"
     if len(word) < 7:
         return word
     if word.endswith(_SES):
         return f"{word[:-2]}is"
-    return _YSE.sub(r"yz\1", _ISE.sub(r"iz\1", word))
+    word = _ISE.sub(r"iz\1", word) if "is" in word else word
+    return _YSE.sub(r"yz\1", word) if "ys" in word else word

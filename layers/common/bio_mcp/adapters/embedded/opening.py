@@ -2,10 +2,12 @@
 
 import os
 import sqlite3
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
 from bio_mcp.adapters.embedded.failures import CLOSED, READ_ONLY
+from bio_mcp.adapters.embedded.numbers import Numbers
 from bio_mcp.adapters.embedded.private import make_file
 from bio_mcp.errors import StoreFailed
 
@@ -23,6 +25,11 @@ class Connection(sqlite3.Connection):
     file: Identity = ()
     log: Identity | None = None
     read_only = False
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What this connection remembers of the numbers of terms and facets."""
+        return Numbers()
 
     def refers_to(self, path: Path) -> bool:
         """Whether the file at `path` is still the one that this connection has open."""

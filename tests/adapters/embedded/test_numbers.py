@@ -1,0 +1,70 @@
+import pytest
+
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.numbers import Numbers
+from bio_mcp.errors import Conflict
+from bio_mcp.retrieval.passages import Filters, PassageQuery
+from tests.adapters.embedded.engine import passages_in
+from tests.adapters.entries import DIM, chunk, entry
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Two connections to one corpus, as two processes have them."""
+    databases = [Database(tmp_path), Database(tmp_path)]
+    engines = [passages_in(database) for database in databases]
+    engines[0].ensure_schema("model", DIM)
+    yield engines
+    for database in databases:
+        database.close()
+
+
+def found(engine, term, journal=None):
+    filters = Filters(journals=frozenset({journal})) if journal else Filters()
+    return sorted(each.pmid for each in engine.hybrid_search(PassageQuery(((term, 1.0),), None, filters)))
+
+
+def unwritable(pmid):
+    """An entry with a chunk whose vector is nowhere."""
+    broken = entry(pmid, "zinc apple", journal="Cell")
+    broken.chunks += (chunk("w1", "never embedded"),)
+    return broken
+
+
+def test_what_a_failed_batch_numbered_is_numbered_anew(two):
+    one, other = two
+    with pytest.raises(Conflict):
+        one.upsert_chunks([unwritable(1)])
+    other.upsert_chunks([entry(2, "banana", journal="Gut")])  # takes the number that zinc or apple had
+    one.upsert_chunks([entry(3, "zinc banana", journal="Cell")])
+    assert (found(other, "zinc"), found(other, "banana"), found(other, "apple")) == (["3"], ["2", "3"], [])
+    assert (found(other, "banana", "cell"), found(other, "banana", "gut")) == (["3"], ["2"])
+
+
+def test_what_a_failed_batch_numbered_is_numbered_anew_by_the_same_connection(two):
+    one = two[0]
+    with pytest.raises(Conflict):
+        one.upsert_chunks([unwritable(1)])
+    one.upsert_chunks([entry(2, "banana", journal="Gut")])
+    one.upsert_chunks([entry(3, "zinc", journal="Cell")])
+    assert (found(one, "zinc"), found(one, "banana"), found(one, "banana", "cell")) == (["3"], ["2"], [])
+
+
+def test_two_connections_that_write_by_turns_agree_on_numbers(two):
+    for pmid in range(1, 9):
+        two[pmid % 2].upsert_chunks([entry(pmid, f"every t{pmid} t{pmid + 1}", journal=f"J{pmid % 3}")])
+    for engine in two:
+        assert [found(engine, f"t{n}") for n in range(2, 9)] == [[str(n - 1), str(n)] for n in range(2, 9)]
+        assert found(engine, "every", "j0") == ["3", "6"]
+
+
+def test_a_connection_that_remembers_too_many_numbers_reads_them_again(tmp_path):
+    database, few = Database(tmp_path), Numbers(most=3)
+    with database.writing() as connection:
+        for change in range(1, 6):
+            few.begin(connection, change)
+            known = dict(few.of_terms(connection, ["every", f"t{change}", f"t{change + 1}"]))
+            stored = dict(connection.execute("SELECT term, id FROM terms"))
+            assert known.items() <= stored.items()
+            assert len(known) <= 5
+    database.close()
