@@ -555,6 +555,7 @@ def test_every_tools_module_has_a_function_of_its_name_and_none_is_left_over():
         "mcp_http",
         "authorize",
         "heartbeat",
+        "load",
         "console",
     }
     assert {tool.lambda_module for tool in TOOLS.values()} <= set(apps())

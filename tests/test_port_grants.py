@@ -105,7 +105,7 @@ def test_what_a_tool_declares_beside_its_examples_is_a_method_of_a_port_that_the
 
 def test_every_port_that_a_tool_may_touch_has_a_row():
     assert {each.partition(".")[0] for each in GRANTS} == set(VARIABLES)
-    doors = {"authorizations", "budgets"}
+    doors = {"authorizations", "budgets", "load_files", "pubmed_files"}
     assert set(VARIABLES) == (PORTS | doors) - {"multilingual", "reranker"}  # the stack has no parameter for them
 
 

@@ -40,7 +40,7 @@ def dimension(metric):
 
 
 LOGICAL = [name for name, _ in FUNCTIONS.values()]
-FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction", "EvaluateFunction", "ExportsFunction"}
+FILL_THEIR_TIME = {"SyncDeltaFunction", "IngestFunction", "EvaluateFunction", "ExportsFunction", "LoadFunction"}
 OTHERWISE = {"HeartbeatFunction"}  # whose alarm is of what it finds
 MUST = {
     *(("AWS/Lambda", metric, name) for metric in ("Errors", "Throttles") for name in LOGICAL),
@@ -75,6 +75,7 @@ MUST = {
     ("AWS/ES", "FreeStorageSpace", "SearchDomain"),
     ("AWS/ES", "JVMMemoryPressure", "SearchDomain"),
     ("AWS/ES", "CPUUtilization", "SearchDomain"),
+    ("AWS/States", "ExecutionsFailed", "LoadMachine"),
     ("AWS::StackName", "ToolFailures", ""),
     ("AWS::StackName", "Throttled", ""),
     ("AWS::StackName", "Heartbeats", "bio_mcp"),

@@ -55,7 +55,7 @@ def receiving(function):
     return {(f"sqs:{action}", queue) for action in actions for queue in queues}
 
 
-OTHER_ROLES = {"ScheduleRole", "HeartbeatScheduleRole", "CanaryRole"}  # those of no function
+OTHER_ROLES = {"ScheduleRole", "HeartbeatScheduleRole", "CanaryRole", "LoadMachineRole"}  # those of no function
 
 
 def expected(function):
@@ -67,7 +67,8 @@ def expected(function):
     every = [FUNCTIONS[each][0] for each in SERVING] + list(IMAGES)
     called |= {f"{name}.Arn" for name in every} if own.get("endpoint") else set()
     used = given_for(own.get("uses", []), folder=own.get("folder", FOLDER)).grants
-    return {("lambda:InvokeFunction", arn) for arn in called} | used | secret("AuthSecretName")
+    signing = secret("AuthSecretName") if "MCP_AUTH_SECRET_KEY" in variables(function) else frozenset()
+    return {("lambda:InvokeFunction", arn) for arn in called} | used | signing
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -146,13 +147,18 @@ def test_a_policy_that_is_too_wide_would_be_seen(action, resource):
     assert too_wide({"Statement": [statement]})
 
 
-def test_only_functions_and_schedules_may_take_a_role():
+TAKEN_BY = {
+    "ScheduleRole": "scheduler",
+    "HeartbeatScheduleRole": "scheduler",
+    "CanaryRole": "codedeploy",
+    "LoadMachineRole": "states",
+}
+
+
+def test_only_functions_schedules_and_the_machine_of_loads_may_take_a_role():
     for name, role in of(ROLE).items():
         [statement] = role["AssumeRolePolicyDocument"]["Statement"]
-        service = {"ScheduleRole": "scheduler", "HeartbeatScheduleRole": "scheduler", "CanaryRole": "codedeploy"}.get(
-            name, "lambda"
-        )
-        assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
+        assert statement["Principal"] == {"Service": f"{TAKEN_BY.get(name, 'lambda')}.amazonaws.com"}
 
 
 @pytest.mark.parametrize(("given", "name"), [("", "bio-mcp-456789abcdef"), ("papers", "papers")])

@@ -31,7 +31,7 @@ def test_the_same_is_rendered_each_time(given):
 
 
 def test_a_function_is_rendered_for_each_module_of_tools_and_the_endpoint_last(given):
-    assert [each.name for each in given] == [*SERVING, "authorize", "console", "heartbeat", "mcp_http"]
+    assert [each.name for each in given] == [*SERVING, "authorize", "console", "heartbeat", "load", "mcp_http"]
     assert [each.name for each in given if each.is_endpoint] == ["mcp_http"]
 
 

@@ -9,6 +9,8 @@ alarm_ms     how long a call takes when its alarm rings, 0 for no alarm; else fo
 queue        which it works through: its continuations go there too
 folder       of the bucket, where it stores files
 image        parameter of a container image that takes the place of its code and layers, where one is given
+condition    under which there is a function at all
+lists        the folder of the bucket that it may list, inbox where nothing is said
 endpoint     true where it serves no tools and calls every function that does
 calls        the functions that it calls, where it is no endpoint
 uses         methods of ports that it uses, as documents.get, where it serves no tools
@@ -34,7 +36,7 @@ from scripts.template.blocks import Value
 ROOT = Path(__file__).parents[2]
 DIRECTORY = ROOT / "functions"
 KEYS = {"description", "timeout_s", "memory_mb", "alarm_ms", "queue", "endpoint", "layers", "properties"}
-KEYS |= {"variables", "image", "folder", "calls", "uses", "settings"}
+KEYS |= {"variables", "image", "folder", "calls", "uses", "settings", "condition", "lists"}
 LONGEST_S = 29  # what the HTTP API waits for
 COLD_START_S = 5
 MODEL_MB, MB = 1769, 512
@@ -75,6 +77,11 @@ class Function:
     def queue(self) -> str | None:
         """The queue that it works through."""
         return self.declared.get("queue")
+
+    @property
+    def only(self) -> dict[str, Value]:
+        """The condition of its resources, as a part of each."""
+        return {"Condition": self.declared["condition"]} if "condition" in self.declared else {}
 
     @property
     def image(self) -> str | None:

@@ -14,7 +14,11 @@ NAME = when("NamesDomain", "!Ref OpenSearchDomainName", OWN)
 
 def let_in(functions: Iterable[Function]) -> list[Value]:
     """The statements of the domain for the role of each function that uses it."""
-    return [statement for each in functions for statement in _statements(each)]
+    return [
+        when(str(each.only["Condition"]), statement) if each.only else statement
+        for each in functions
+        for statement in _statements(each)
+    ]
 
 
 def _statements(function: Function) -> list[Value]:
@@ -35,7 +39,7 @@ def roles(functions: Iterable[Function]) -> dict[str, Value]:
 def _output(function: Function) -> Value:
     verb = "reads" if _methods(function) == {"es:ESHttpGet"} else "writes"
     told = f"Role that {verb} the index; a Serverless collection's data access policy must name it"
-    return {"Description": told, "Value": f"!GetAtt {function.id}Role.Arn"}
+    return {**function.only, "Description": told, "Value": f"!GetAtt {function.id}Role.Arn"}
 
 
 def _methods(function: Function) -> set[str]:

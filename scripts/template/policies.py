@@ -6,6 +6,7 @@ from scripts.port_grants import MODEL_BEHIND, PROFILE, Grant
 from scripts.template.blocks import Tagged, Value, listed
 from scripts.template.functions import Function
 
+INBOX = "inbox"
 NO_VALUE = "!Ref AWS::NoValue"
 POLICIES = {"stores": ("dynamodb", "s3"), "work": ("sqs", "events")}  # name -> services
 INDEX = {"GivenDomain": "es", "GivenCollection": "aoss"}  # what the stack was given -> service
@@ -20,7 +21,9 @@ def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
     """Each policy of its role; `callees` are the functions that serve tools."""
     grants = function.grants
     made = [policy("log", [allow(["logs:CreateLogStream", "logs:PutLogEvents"], f"!GetAtt {function.id}Logs.Arn")])]
-    made += [policy(name, found) for name, services in POLICIES.items() if (found := allowed(grants, services))]
+    listed_folder = str(function.declared.get("lists", INBOX))
+    found = {name: allowed(grants, services, listed_folder) for name, services in POLICIES.items()}
+    made += [policy(name, each) for name, each in found.items() if each]
     if called := function.called(callees):
         arns = [each.arn if function.is_endpoint else spelt(BY_NAME % each.name) for each in called]
         made.append(policy("invoke", [allow(["lambda:InvokeFunction"], listed(arns))]))
@@ -41,22 +44,23 @@ def allow(actions: Sequence[str], resource: Value) -> dict[str, Value]:
     return {"Effect": "Allow", "Action": listed(actions), "Resource": resource}
 
 
-def allowed(grants: Iterable[Grant], services: Sequence[str]) -> list[Value]:
-    """A statement for each resource of these services that the grants name."""
+def allowed(grants: Iterable[Grant], services: Sequence[str], folder: str = INBOX) -> list[Value]:
+    """A statement for each resource of these services that the grants name; of a bucket `folder` alone is listed."""
     by_resource: dict[str, list[str]] = {}
     for service in services:
         for action, resource in sorted(each for each in grants if each[0].startswith(f"{service}:")):
             by_resource.setdefault(resource, []).append(action)
     return [
-        allow(actions, spelt(resource)) | _only_where(actions, resource) for resource, actions in by_resource.items()
+        allow(actions, spelt(resource)) | _only_where(actions, resource, folder)
+        for resource, actions in by_resource.items()
     ]
 
 
-def _only_where(actions: Sequence[str], resource: str) -> dict[str, Value]:
-    """Listing shows the inbox and nothing else of the bucket; a model is behind the inference profile that is named."""
+def _only_where(actions: Sequence[str], resource: str, folder: str) -> dict[str, Value]:
+    """Listing shows a folder and nothing else of the bucket; a model is behind the inference profile that is named."""
     if resource == MODEL_BEHIND:
         return {"Condition": {"StringEquals": {"bedrock:InferenceProfileArn": spelt(PROFILE)}}}
-    return {"Condition": "{ StringLike: { s3:prefix: inbox/* } }"} if "s3:ListBucket" in actions else {}
+    return {"Condition": f"{{ StringLike: {{ s3:prefix: {folder}/* }} }}"} if "s3:ListBucket" in actions else {}
 
 
 def on_index(grants: Iterable[Grant], service: str, spell: Callable[[str], Value] | None = None) -> list[Value]:

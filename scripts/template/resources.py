@@ -42,6 +42,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_OPENSEARCH_SERVICE": "!Ref OpenSearchService",
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
     "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
+    "NCBI_FILES_URL": "!Ref NcbiFilesUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
     "BIO_MCP_SOURCES": "!Ref LiteratureSources",
     "BIO_MCP_SOURCES_EMAIL": "!Ref LiteratureSourcesEmail",
@@ -70,21 +71,22 @@ VALUES = {  # every variable that names what a port uses; a function has those o
 
 def resources(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
     """Logical id -> resource. `callees` are the functions that serve tools."""
-    return {
+    own: dict[str, dict[str, Value]] = {
         f"{function.id}Logs": _logs(function),
         f"{function.id}Role": _role(function, callees),
         f"{function.id}Function": _function(function, callees),
-        **(from_image(function, _variables(function, callees)) if function.image else {}),
     }
+    image = from_image(function, _variables(function, callees)) if function.image else {}
+    return {name: function.only | each for name, each in own.items()} | image
 
 
-def _logs(function: Function) -> Value:
+def _logs(function: Function) -> dict[str, Value]:
     name = f"!Sub /aws/lambda/${{AWS::StackName}}-{function.name}"
     properties = {"LogGroupName": name, "RetentionInDays": "!Ref LogRetentionDays"}
     return {"Type": "AWS::Logs::LogGroup", **TEMPORARY, "Properties": properties}
 
 
-def _role(function: Function, callees: Sequence[Function]) -> Value:
+def _role(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
     properties: Value = {
         "AssumeRolePolicyDocument": {"Version": '"2012-10-17"', "Statement": CALLED},
         "ManagedPolicyArns": "[!Ref TracingPolicy]",
@@ -93,7 +95,7 @@ def _role(function: Function, callees: Sequence[Function]) -> Value:
     return {"Type": "AWS::IAM::Role", "Properties": properties}
 
 
-def _function(function: Function, callees: Sequence[Function]) -> Value:
+def _function(function: Function, callees: Sequence[Function]) -> dict[str, Value]:
     properties: Value = {
         "FunctionName": f"!Sub ${{AWS::StackName}}-{function.name}",
         "Description": function.description,

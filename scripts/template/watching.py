@@ -38,12 +38,12 @@ def alarms(function: Function) -> dict[str, Value]:
     if function.alarm_ms:
         late = f"{name} is close to its time-out"
         found["Duration"] = _alarm(function, "Duration", late, "Maximum", 3, f"{function.alarm_ms}  # milliseconds")
-    return {f"{function.id}{metric}Alarm": each for metric, each in found.items()}
+    return {f"{function.id}{metric}Alarm": function.only | each for metric, each in found.items()}
 
 
 def _alarm(
     function: Function, metric: str, description: str, statistic: str = "Sum", periods: int = 1, above: str = "0"
-) -> Value:
+) -> dict[str, Value]:
     properties: Value = {
         "AlarmDescription": description,
         "Namespace": "AWS/Lambda",

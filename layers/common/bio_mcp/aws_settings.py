@@ -53,6 +53,9 @@ class AwsSettings:
         "URL of the SQS queue of the rest of long exports; empty: there is one queue for all",
         mode="aws",
     )
+    load_machine: str = setting(
+        "BIO_MCP_LOAD_MACHINE", "", "ARN of the state machine that takes the steps of bulk loads", mode="aws"
+    )
     bucket: str = setting(
         "BIO_MCP_BUCKET",
         "",

@@ -52,6 +52,9 @@ class Settings(LimitSettings):
     )
 
     ncbi_base_url: str = setting("NCBI_BASE_URL", EUTILS_URL, "base URL of the E-utilities")
+    ncbi_files_url: str = setting(
+        "NCBI_FILES_URL", "https://ftp.ncbi.nlm.nih.gov/pubmed/", "address of the folders baseline and updatefiles"
+    )
     ncbi_converter_url: str = setting(
         "NCBI_ID_CONVERTER_URL",
         "",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Protocol
 
 from bio_mcp.literature.fingerprint import content_hash
 from bio_mcp.literature.records import Article, Document, Head
@@ -36,7 +37,7 @@ def revise(article: Article, head: Head | None) -> Revision:
     new_hash = content_hash(article)
     if head is None:
         return Revision(Change.INSERTED, Document(article, new_hash))
-    if _older(article, head):
+    if is_older(article, head):
         return SKIP
     if new_hash != head.content_hash or _newer(article, head):
         change = Change.UPDATED if head.indexed_version else Change.INSERTED
@@ -47,11 +48,20 @@ def revise(article: Article, head: Head | None) -> Revision:
     return SKIP
 
 
-def _older(article: Article, head: Head) -> bool:
+class Revised(Protocol):
+    """What has a PubMed version and the day of its last revision, in whatever form orders days."""
+
+    @property
+    def pmid_version(self) -> int: ...
+    @property
+    def date_revised(self) -> Any: ...
+
+
+def is_older(article: Revised, stored: Revised) -> bool:
     """Whether the article is of an older PubMed version, or an older revision, than the stored one."""
-    if article.pmid_version != head.pmid_version:
-        return article.pmid_version < head.pmid_version
-    return bool(article.date_revised and head.date_revised and article.date_revised < head.date_revised)
+    if article.pmid_version != stored.pmid_version:
+        return article.pmid_version < stored.pmid_version
+    return bool(article.date_revised and stored.date_revised and article.date_revised < stored.date_revised)
 
 
 def _newer(article: Article, head: Head) -> bool:

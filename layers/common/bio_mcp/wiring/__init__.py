@@ -15,6 +15,8 @@ from bio_mcp.wiring.embedded import Embedded
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.invoke import LambdaFunctions
+    from bio_mcp.deadline import Deadline
+    from bio_mcp.syncing.loading.steps import Loading
     from bio_mcp.wiring.aws import Aws
 
 
@@ -47,6 +49,14 @@ def functions() -> "LambdaFunctions":
             "calling Lambda functions takes boto3; install the extra aws, as docs/runbook.md says"
         ) from None
     return LambdaFunctions()
+
+
+def loading(deadline: "Deadline") -> "Loading":
+    """The steps of bulk loads over the backends of this process."""
+    from bio_mcp.syncing.loading.steps import Loading
+
+    made = backends()
+    return Loading(made.load_files, made.pubmed_files, made, deadline)
 
 
 def published_keys(url: str) -> Callable[[], bytes]:

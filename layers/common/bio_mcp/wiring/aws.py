@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.calls import Calls, Recorder
     from bio_mcp.ports.graph import Graph
+    from bio_mcp.ports.loading import LoadFiles, LoadRuns
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.multilingual import Multilingual
     from bio_mcp.ports.ncbi import RateLimiter
@@ -167,6 +168,18 @@ class Aws(Shared):
         from bio_mcp.adapters.aws.blobs import S3Blobs
 
         return S3Blobs(self._s3, self.settings.needed("bucket"))
+
+    @lazily
+    def load_files(self) -> "LoadFiles":
+        from bio_mcp.adapters.aws.load_files import S3LoadFiles
+
+        return S3LoadFiles(self._s3, self.settings.needed("bucket"))
+
+    @lazily
+    def load_runs(self) -> "LoadRuns":
+        from bio_mcp.adapters.aws.load_runs import StepFunctionsRuns
+
+        return StepFunctionsRuns(self._connect("stepfunctions"), self.settings.needed("load_machine"))
 
     @lazily
     def projects(self) -> "Projects":

@@ -8,6 +8,7 @@ from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.entrez.client import Eutils
+    from bio_mcp.adapters.entrez.files import NcbiFiles
     from bio_mcp.adapters.entrez.transport import HttpTransport
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
 
@@ -33,6 +34,15 @@ def lookup(settings: Settings, asked: "Eutils", opened: ExitStack) -> "NcbiLooku
     identity = Identity(settings.ncbi_tool, settings.ncbi_admin_email, None)
     transport = ConverterTransport(settings.converter_url, identity=identity)
     return EntrezLookup(asked, _over(transport, asked.pacer, settings, opened))
+
+
+def pubmed_files(settings: Settings, opened: ExitStack) -> "NcbiFiles":
+    """NCBI's baseline and update files; closed with `opened`."""
+    from bio_mcp.adapters.entrez.files import NcbiFiles
+
+    files = NcbiFiles(settings.ncbi_files_url, settings.ncbi_tool)
+    opened.callback(files.close)
+    return files
 
 
 def _over(transport: "HttpTransport", pacer: "RateLimiter", settings: Settings, opened: ExitStack) -> "Eutils":

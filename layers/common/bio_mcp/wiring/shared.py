@@ -15,7 +15,7 @@ from bio_mcp.settings import Settings
 from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
 from bio_mcp.wiring.embedding import EMBEDDINGS, one_thread
 from bio_mcp.wiring.language_models import LANGUAGE_MODELS
-from bio_mcp.wiring.ncbi import eutils, lookup
+from bio_mcp.wiring.ncbi import eutils, lookup, pubmed_files
 from bio_mcp.wiring.rerankers import reranker
 from bio_mcp.wiring.scholarly import Scholarly
 from bio_mcp.wiring.secrets import secret_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.europe_pmc import EuropePmc
     from bio_mcp.ports.language_models import LanguageModel
+    from bio_mcp.ports.loading import LoadFiles, LoadRuns
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.metrics import CitationMetrics
     from bio_mcp.ports.ncbi import NcbiLookup, RateLimiter
@@ -37,12 +38,14 @@ if TYPE_CHECKING:
     from bio_mcp.ports.open_access import OpenAccess
     from bio_mcp.ports.projects import Parser
     from bio_mcp.ports.pubmed import Pubmed
+    from bio_mcp.ports.pubmed_files import PubmedFiles
     from bio_mcp.ports.reranking import Reranker
     from bio_mcp.ports.sources import Sources
     from bio_mcp.ports.stores import Embeddings
     from bio_mcp.ports.zotero import ZoteroLibrary
 
 
+ON_AWS = "bulk loads run on AWS (BIO_MCP_MODE=aws); on one machine it is bio-mcp import"
 QUIET_S = 300  # without a sign of progress, after which a file is given up
 
 
@@ -94,6 +97,21 @@ class Shared:
     def lookup(self) -> "NcbiLookup":
         asked = lookup(self.settings, self.entrez, self._opened)
         return cached_lookup(asked, self._cache, self.settings) if self._caches else asked
+
+    @lazily
+    def pubmed_files(self) -> "PubmedFiles":
+        """NCBI's baseline and update files."""
+        return pubmed_files(self.settings, self._opened)
+
+    @property
+    def load_files(self) -> "LoadFiles":
+        """The files of bulk loads."""
+        raise Misconfigured(ON_AWS)
+
+    @property
+    def load_runs(self) -> "LoadRuns":
+        """The runs of bulk loads."""
+        raise Misconfigured(ON_AWS)
 
     @lazily
     def metrics(self) -> "CitationMetrics":

@@ -33,6 +33,7 @@ COMMANDS = {
     "people": ("people", "List who was invited; end what is open in their name."),
     "stdio": ("serving", "Serve MCP to the program that starts this."),
     "import": ("importing", "Import PubMed XML files."),
+    "load": ("loading", "Load all of PubMed into a stack on AWS."),
     "sync": ("syncing", "Bring the corpus up to date with PubMed for a query."),
     "retractions": ("syncing", "Flag papers of the corpus that have since been retracted."),
     "withdrawals": ("syncing", "Delete papers of the corpus that PubMed has withdrawn."),

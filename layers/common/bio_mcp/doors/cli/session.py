@@ -16,6 +16,7 @@ from bio_mcp.doors.model_building import build_if_missing
 from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.ports import Backends
 from bio_mcp.ports.authorizations import Authorizations
+from bio_mcp.ports.loading import LoadFiles, LoadRuns
 from bio_mcp.progress import Progress
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Tool
@@ -30,6 +31,16 @@ class OpenBackends(Backends, Protocol):
     @property
     def authorizations(self) -> Authorizations:
         """Who is signed in, and what clients were granted: for doors alone."""
+        ...
+
+    @property
+    def load_files(self) -> LoadFiles:
+        """The files of bulk loads. Raises `Misconfigured` where there are none."""
+        ...
+
+    @property
+    def load_runs(self) -> LoadRuns:
+        """The runs of bulk loads. Raises `Misconfigured` where there are none."""
         ...
 
     def close(self) -> None:

@@ -1,0 +1,99 @@
+"""NCBI's baseline and update files over HTTPS, as ftp.ncbi.nlm.nih.gov serves them below /pubmed/.
+
+They are not the E-utilities: they take no key, and have no limit but politeness, so a client fetches one at a time.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from bio_mcp.adapters.http import http_client, read_body
+from bio_mcp.adapters.retry import Backoff, retry
+from bio_mcp.deadline import Deadline, call_deadline
+from bio_mcp.errors import Misconfigured, NcbiFailed
+from bio_mcp.literature.pubmed_files import in_order, published_md5
+
+FOLDERS = ("baseline", "updatefiles")
+LINK = re.compile(r'href="([^"/?]+)"')
+ANSWER_S = 60.0  # for a list of files, or an MD5
+PAUSE_S = 30.0  # without a byte, after which a connection is given up
+LARGEST = 1 << 30  # bytes of a file; the longest so far has 100 MB
+BACKOFF = Backoff(tries=6, first_s=1.0, cap_s=30.0)
+AWAY = "NCBI's files could not be fetched ({}); try again later"
+
+
+class NcbiFiles:
+    """The port `PubmedFiles` over the folders below one address. Redirects are not followed. Threads may share it."""
+
+    def __init__(
+        self, url: str, agent: str, *, transport: httpx.BaseTransport | None = None, backoff: Backoff = BACKOFF
+    ) -> None:
+        """`agent` is how the program names itself."""
+        self._url, self._backoff = url.rstrip("/"), backoff
+        self._client = http_client(
+            transport=transport,
+            follow_redirects=False,
+            timeout=PAUSE_S,
+            headers={"User-Agent": agent, "accept-encoding": "identity"},
+        )
+
+    def close(self) -> None:
+        """Close the pooled connections."""
+        self._client.close()
+
+    def addresses(self) -> list[str]:
+        found = {name: folder for folder in FOLDERS for name in LINK.findall(self._text(f"{folder}/"))}
+        return [f"{found[name]}/{name}" for name in in_order(found)]
+
+    def md5(self, address: str) -> str:
+        if md5 := published_md5(self._text(f"{address}.md5")):
+            return md5
+        raise NcbiFailed(AWAY.format("an MD5 that is none"), retryable=False)
+
+    def download(self, address: str, into: Path) -> None:
+        def attempt() -> None:
+            start = into.stat().st_size if into.exists() else 0
+            wanted = {"range": f"bytes={start}-"} if start else {}
+            with self._answer(address, wanted) as response:
+                if response.status_code != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:  # it is whole
+                    _append(response, into)
+
+        retry(attempt, worth=NcbiFailed, backoff=self._backoff)
+
+    def _text(self, address: str) -> str:
+        def attempt() -> str:
+            with self._answer(address) as response:
+                return read_body(response, Deadline(ANSWER_S, within=call_deadline()), "NCBI answered").decode(
+                    "latin-1"
+                )
+
+        return retry(attempt, worth=NcbiFailed, backoff=self._backoff)
+
+    @contextmanager
+    def _answer(self, address: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:
+        """The answer of a request that succeeded, or that was for a range behind the end."""
+        call_deadline().check("fetching NCBI's files")
+        try:
+            with self._client.stream("GET", f"{self._url}/{address}", headers=headers) as response:
+                if not response.is_success and response.status_code != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+                    status = response.status_code
+                    worth = status >= 500 or status in (408, 429)
+                    raise NcbiFailed(AWAY.format(f"status {status}"), retryable=worth)
+                yield response
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL):
+            raise Misconfigured("NCBI_FILES_URL is not an http address; correct it") from None
+        except (httpx.HTTPError, ValueError) as error:
+            raise NcbiFailed(AWAY.format(type(error).__name__)) from None
+
+
+def _append(response: httpx.Response, into: Path) -> None:
+    """Write the answer behind what there is; from the beginning where the server sends the whole file."""
+    with into.open("ab" if response.status_code == httpx.codes.PARTIAL_CONTENT else "wb") as out:
+        for part in response.iter_bytes():
+            out.write(part)
+            call_deadline().check("the file was whole")
+            if out.tell() > LARGEST:
+                raise NcbiFailed(AWAY.format("a file without an end"), retryable=False)

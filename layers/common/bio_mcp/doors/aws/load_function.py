@@ -1,0 +1,93 @@
+"""The steps of bulk loads as a Lambda function, which a state machine of Step Functions calls.
+
+An event names a step, its run, and what it is given: `{"step": "load", "run": NAME, "item": {...}}`.
+"""
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from bio_mcp import wiring
+from bio_mcp.deadline import Deadline
+from bio_mcp.doors.aws.events import MARGIN_S
+from bio_mcp.doors.aws.tool_function import Handler, LambdaContext, log_as_json
+from bio_mcp.errors import Failure
+from bio_mcp.settings import Settings
+from bio_mcp.tool import Request
+
+if TYPE_CHECKING:
+    from bio_mcp.syncing.loading.steps import Loading
+
+
+class Unloadable(Exception):
+    """What no repetition mends: the machine notes it and goes on with other files."""
+
+
+class Step(Request):
+    """A step. `given` is what the run was started with, `failure` what Step Functions says of a file's end."""
+
+    step: Literal["begin", "fetch", "survey", "list", "plan", "load", "note", "report"]
+    run: str = Field(pattern=r"^[A-Za-z0-9_-]{1,80}$")
+    item: dict[str, Any] = Field(default_factory=dict)
+    given: dict[str, Any] = Field(default_factory=dict)
+    stage: str = ""
+    failure: dict[str, Any] = Field(default_factory=dict)
+
+
+def load_handler(loading: Callable[[Deadline], "Loading"] = wiring.loading) -> Handler:
+    """The handler. A failure that may pass is raised as it is, and Step Functions tries again; any other one as
+    `Unloadable`."""
+    logger = log_as_json(Settings.from_env().log_level)
+
+    def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
+        step = Step.model_validate(event)
+        logger.append_keys(run=step.run, step=step.step, file=step.item.get("name"))
+        deadline = Deadline(max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S))
+        try:
+            return _taken(step, loading(deadline))
+        except Failure as failure:
+            if failure.retryable:
+                raise
+            raise Unloadable(str(failure)) from None
+
+    wrapped: Handler = logger.inject_lambda_context(handler)
+    return wrapped
+
+
+def _taken(step: Step, loading: "Loading") -> dict[str, Any]:
+    again = bool(step.given.get("again"))
+    match step.step:
+        case "begin":
+            return loading.begin(step.run, fetch=bool(step.given.get("fetch")), again=again)
+        case "survey":
+            return loading.survey(step.run)
+        case "plan":
+            return loading.plan(step.run, again=again)
+        case "report":
+            return loading.report(step.run)
+        case "note":
+            return loading.note(step.run, step.item["name"], step.stage, _reason(step.failure))
+    return {"run": step.run, "item": step.item, "wait_s": 0} | _taken_for_file(step, loading)
+
+
+def _taken_for_file(step: Step, loading: "Loading") -> dict[str, Any]:
+    """The answer of a step of one file. It is the input of the next slice of the file, where there is one."""
+    match step.step:
+        case "fetch":
+            return loading.fetch_file(step.item["address"])
+        case "list":
+            return loading.list_file(step.item["name"], step.item["tag"], has_md5=step.item["has_md5"])
+    return loading.load_file(step.run, **step.item)
+
+
+def _reason(failure: dict[str, Any]) -> str:
+    """A sentence of ours, or the kind of end that Lambda or Step Functions reports; never the output of a function."""
+    kind = str(failure.get("Error", "unknown"))[:100]
+    if kind != Unloadable.__name__:
+        return f"the function ended ({kind}), also when it was tried again"
+    try:
+        return str(json.loads(failure["Cause"])["errorMessage"])
+    except (KeyError, TypeError, ValueError):
+        return kind

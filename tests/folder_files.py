@@ -1,0 +1,43 @@
+"""The port `LoadFiles` over a folder, with an MD5 as the tag of each file."""
+
+import hashlib
+
+from bio_mcp.errors import NotFound
+
+
+class FolderFiles:
+    def __init__(self, root):
+        self.root = root
+
+    def tags(self, folder):
+        top = self.root / folder.rstrip("/")
+        return {
+            str(path.relative_to(top)): hashlib.md5(path.read_bytes()).hexdigest()
+            for path in sorted(top.rglob("*"))
+            if path.is_file()
+        }
+
+    def get(self, key):
+        try:
+            return (self.root / key).read_bytes()
+        except FileNotFoundError:
+            raise NotFound(key) from None
+
+    def put(self, key, content):
+        (self.root / key).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / key).write_bytes(content)
+
+    def download(self, key, into, tag):
+        content = self.get(key)
+        if hashlib.md5(content).hexdigest() != tag:
+            raise NotFound(key)
+        into.write_bytes(content)
+
+    def upload(self, key, path):
+        self.put(key, path.read_bytes())
+
+    def delete(self, key):
+        (self.root / key).unlink(missing_ok=True)
+
+    def place(self, key):
+        return f"load/{key}"

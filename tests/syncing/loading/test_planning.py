@@ -1,0 +1,91 @@
+"""Files that are applied in any order leave what they leave one after the other."""
+
+from datetime import date
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bio_mcp.literature.medline import OddRecord
+from bio_mcp.literature.records import Article, Deletion, Head
+from bio_mcp.syncing.loading.listing import dumps, listing_of, loads
+from bio_mcp.syncing.loading.planning import left_out
+from bio_mcp.syncing.revisions import revise
+
+PMIDS = ["7", "38000001", "999999999"]
+DAYS = [date(2025, 12, 1), date(2026, 1, 5), date(2026, 1, 6)]
+articles = st.builds(
+    Article,
+    pmid=st.sampled_from(PMIDS),
+    title=st.sampled_from(["One", "Two", "Three"]),
+    pmid_version=st.integers(1, 2),
+    date_revised=st.sampled_from(DAYS),
+)
+records = st.one_of(articles, st.builds(Deletion, st.sampled_from(PMIDS)), st.just(OddRecord("odd")))
+histories = st.lists(st.lists(records, max_size=4), min_size=1, max_size=3)
+
+
+def apply(record, corpus):
+    """Bring one record into a corpus of PMID -> article and head, as a sync compares it."""
+    if isinstance(record, Deletion):
+        corpus.pop(record.pmid, None)
+    elif isinstance(record, Article):
+        _, head = corpus.get(record.pmid, (None, None))
+        if document := revise(record, head).document:
+            made = Head(
+                document.content_hash, document.version, document.version, record.pmid_version, record.date_revised
+            )
+            corpus[record.pmid] = (record, made)
+
+
+def standing(corpus):
+    return {pmid: (head.content_hash, head.pmid_version, head.date_revised) for pmid, (_, head) in corpus.items()}
+
+
+def one_after_the_other(files):
+    corpus = {}
+    for file in files:
+        for record in file:
+            apply(record, corpus)
+    return standing(corpus)
+
+
+def planned(files):
+    """The records of each file that are applied."""
+    listings = {str(number): loads(dumps(listing_of(file))) for number, file in enumerate(files)}
+    superseded = left_out(list(listings), listings.__getitem__)
+    return [
+        [record for at, record in enumerate(file) if at not in out] for file, out in zip(files, superseded, strict=True)
+    ]
+
+
+@settings(max_examples=60)
+@given(histories)
+def test_every_order_of_the_files_leaves_what_their_own_order_leaves_and_no_two_write_one_paper(files):
+    applied = planned(files)
+    written = [record.pmid for file in applied for record in file if not isinstance(record, OddRecord)]
+    assert len(written) == len(set(written))
+    expected = one_after_the_other(files)
+    assert all(one_after_the_other(order) == expected for order in permutations(applied))
+
+
+@pytest.mark.parametrize("pmid", PMIDS)
+def test_a_paper_that_one_file_alone_has_is_left_out_of_none(pmid):
+    files = [[Article(pmid)], [Article("1")], [Deletion("2")]]
+    assert planned(files) == files
+
+
+def test_a_file_without_a_record_has_none_to_leave_out():
+    assert planned([[], [Article("1")], []]) == [[], [Article("1")], []]
+    assert planned([[]]) == [[]]
+
+
+def test_a_deletion_that_a_later_file_takes_back_is_left_out():
+    first, again = Article("1", title="First"), Article("1", title="Again", date_revised=date(2020, 1, 1))
+    assert planned([[first], [Deletion("1")], [again]]) == [[], [], [again]]
+
+
+def test_a_later_file_with_an_older_revision_is_left_out():
+    newer, older = Article("1", date_revised=date(2026, 2, 2)), Article("1", date_revised=date(2026, 2, 1))
+    assert planned([[newer], [older]]) == [[newer], []]
