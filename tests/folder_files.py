@@ -5,6 +5,10 @@ import hashlib
 from bio_mcp.errors import NotFound
 
 
+def tag_of(content):
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
 class FolderFiles:
     def __init__(self, root):
         self.root = root
@@ -12,9 +16,7 @@ class FolderFiles:
     def tags(self, folder):
         top = self.root / folder.rstrip("/")
         return {
-            str(path.relative_to(top)): hashlib.md5(path.read_bytes()).hexdigest()
-            for path in sorted(top.rglob("*"))
-            if path.is_file()
+            str(path.relative_to(top)): tag_of(path.read_bytes()) for path in sorted(top.rglob("*")) if path.is_file()
         }
 
     def get(self, key):
@@ -29,7 +31,7 @@ class FolderFiles:
 
     def download(self, key, into, tag):
         content = self.get(key)
-        if hashlib.md5(content).hexdigest() != tag:
+        if tag_of(content) != tag:
             raise NotFound(key)
         into.write_bytes(content)
 

@@ -1,4 +1,4 @@
-"""Baseline and update files as NLM publishes them, cut from real records, and a local server of them with its faults."""
+"""Baseline and update files as NLM publishes them, of real records, and a local server of them with its faults."""
 
 import gzip
 import hashlib
@@ -17,10 +17,16 @@ TITLE = re.compile(rb"(<ArticleTitle[^>]*>)")
 SET = b'<?xml version="1.0" encoding="utf-8"?>\n<PubmedArticleSet>\n%s\n%s</PubmedArticleSet>\n'
 
 
-def real_records(many, path=QUICK):
-    """The XML of so many real records, each of another paper, that say when they were revised."""
-    found = {pmid_of(each): each for each in RECORD.findall(gzip.open(path).read()) if REVISED.search(each)}
-    return list(found.values())[:many]
+def real_records(many, shift=0, path=QUICK):
+    """The XML of so many real records, each of another paper, that say when they were revised; `shift` is added to
+    their PMIDs."""
+    records = RECORD.findall(gzip.decompress(path.read_bytes()))
+    found = {pmid_of(each): each for each in records if REVISED.search(each)}
+    return [_shifted(each, pmid, shift) for pmid, each in list(found.items())[:many]]
+
+
+def _shifted(record, pmid, shift):
+    return re.sub(rb">%s<" % pmid.encode(), b">%d<" % (int(pmid) + shift), record)
 
 
 def pmid_of(record):
@@ -71,8 +77,13 @@ def write(files, into, baseline=14):
         folder.mkdir(parents=True, exist_ok=True)
         content = gzip.compress(xml_of(records, deleted), 6, mtime=0)
         (folder / name).write_bytes(content)
-        (folder / f"{name}.md5").write_text(f"MD5({name})= {hashlib.md5(content).hexdigest()}\n")
+        (folder / f"{name}.md5").write_text(md5_file_of(name, content))
     return into
+
+
+def md5_file_of(name, content):
+    """What NCBI says of a file."""
+    return f"MD5({name})= {hashlib.md5(content, usedforsecurity=False).hexdigest()}\n"
 
 
 class Served:

@@ -12,8 +12,7 @@ from scripts.template.blocks import block
 FUNCTION = "${LoadFunction.Arn}"
 RUN = "$$.Execution.Name"
 FETCHES = "3"  # at once: NCBI's files have no limit but politeness
-LISTS = "20"
-LOADS = "${LoadsAtOnce}"
+AT_ONCE = "${LoadsAtOnce}"
 FOR_GOOD = {"ErrorEquals": ["Unloadable"], "MaxAttempts": 0}
 BUSY = {  # Lambda has no room, which costs nothing and passes
     "ErrorEquals": ["Lambda.TooManyRequestsException"],
@@ -42,10 +41,10 @@ def definition() -> State:
         "Fetch": _for_each("fetch", "$.fetching.key", FETCHES) | {"Next": "Survey"},
         "Survey": _task({"step": "survey", "run.$": RUN}, "$.listing") | {"Next": "Any to list?"},
         "Any to list?": _if_any("$.listing.count", "List", "Plan"),
-        "List": _for_each("list", "$.listing.key", LISTS) | {"Next": "Plan"},
+        "List": _for_each("list", "$.listing.key", AT_ONCE) | {"Next": "Plan"},
         "Plan": _task({"step": "plan", "run.$": RUN, "given.$": "$"}, "$.loading") | {"Next": "Any to load?"},
         "Any to load?": _if_any("$.loading.count", "Load", "Report"),
-        "Load": _for_each("load", "$.loading.key", LOADS) | {"Next": "Report"},
+        "Load": _for_each("load", "$.loading.key", AT_ONCE) | {"Next": "Report"},
         "Report": _task({"step": "report", "run.$": RUN}, "$.report") | {"Next": "Any that failed?"},
         "Any that failed?": _if_any("$.report.failed", "Files failed", "Loaded"),
         "Files failed": {"Type": "Fail", "Error": "FilesFailed", "Cause": "bio-mcp load status names them"},
@@ -56,7 +55,7 @@ def definition() -> State:
 
 def definition_string() -> str:
     """The property of the state machine that has the definition, as YAML; CloudFormation fills in what it names."""
-    text = json.dumps(definition(), separators=(",", ":")).replace(f'"{LOADS}"', LOADS)
+    text = json.dumps(definition(), separators=(",", ":")).replace(f'"{AT_ONCE}"', AT_ONCE)
     return block({"DefinitionString": "!Sub '{}'".format(text.replace("'", "''"))}, 6)
 
 

@@ -68,11 +68,14 @@ def cloud(
     files: Sequence[Path] = SAMPLES,
     term: str = "",
     enforcing: bool = True,
+    nlm: str = "",
 ) -> Iterator[Cloud]:
     """The stack with a local NCBI over `files`, and a schedule for `term` where one is given.
 
     `endpoint`: that of a LocalStack, say; empty starts an emulator. `host`: the address of this machine at which
     functions find the NCBI, the node and the emulator. `enforcing`: calls need the permissions of the template.
+    `nlm`: the address of NLM's files, where bulk loads are wanted; the machine that takes their steps waits a twentieth
+    of what it should.
     Raises what says which of these cannot be had.
     """
     template = build()
@@ -81,7 +84,11 @@ def cloud(
         search = Search(Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="opensearch-"))), host)
         opened.callback(search.stop)
         search.start()
-        own = None if endpoint else opened.enter_context(emulator(host, AUTH=str(enforcing).lower()))
+        own = (
+            None
+            if endpoint
+            else opened.enter_context(emulator(host, AUTH=str(enforcing).lower(), SFN_WAIT_SCALE="0.05"))
+        )
         endpoint = own.url if own else endpoint
         given = {
             "Arch": ARCH,
@@ -96,6 +103,7 @@ def cloud(
             "NcbiIdConverterUrl": ncbi.converter_url,
             "OpenSearchUrl": search.url,
             "OpenSearchService": "none",
+            **({"LoadsAtOnce": "2", "NcbiFilesUrl": nlm} if nlm else {}),
             **({"Corpus1Key": CORPUS, "Corpus1Term": term} if term else {}),
         }
         to = connect(endpoint)

@@ -59,14 +59,14 @@ class Stack:
         assert "FunctionError" not in answer, body
         return body
 
-    def command(self, *arguments: str) -> Any:
-        """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it failed."""
+    def command(self, *arguments: str, code: int = 0) -> Any:
+        """What `bio-mcp ... --json` answers an operator of the stack. AssertionError when it ends with another code."""
         named = dict(re.findall(r"(\w+)=(\S*)", self.outputs["Environment"]))
         known = {"AWS_ENDPOINT_URL": self.endpoint, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
         program = Path(sys.executable).with_name("bio-mcp")
         env = {**os.environ, **named, **known}
         done = subprocess.run([program, *arguments, "--json"], env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == code, done.stdout + done.stderr
         return json.loads(done.stdout)
 
     def send(self, message: Mapping[str, Any] | str) -> None:

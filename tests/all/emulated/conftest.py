@@ -9,6 +9,7 @@ import pytest
 
 from tests.emulated.cloud import SAMPLES, cloud
 from tests.emulated.stack import until
+from tests.nlm_files import history, real_records, serving, write
 
 TERM = "depression"
 SOME = 64  # papers: two slices of a sync
@@ -17,9 +18,17 @@ DAYS = (f"1971/01/{day:02}" for day in count(1))
 
 
 @pytest.fixture(scope="package")
-def up():
+def nlm(tmp_path_factory):
+    """A server of NLM's files, twenty of them, of papers that nothing else has."""
+    records = real_records(68, shift=900_000_000)
+    with serving(write(history(records, 4), tmp_path_factory.mktemp("nlm"))) as served:
+        yield served
+
+
+@pytest.fixture(scope="package")
+def up(nlm):
     """The running stack; its schedule is for `TERM`."""
-    with cloud(files=SAMPLES, term=TERM) as running:
+    with cloud(files=SAMPLES, term=TERM, nlm=nlm.url) as running:
         running.stack.client("lambda").update_function_configuration(
             FunctionName=f"{running.stack.name}-sync_delta", Timeout=TIME_OUT_S
         )

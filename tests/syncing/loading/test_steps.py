@@ -70,7 +70,7 @@ class Load:
 
     def __init__(self, files, corpus, published=None):
         self.files, self.corpus, self.published = files, corpus, published
-        self.names, self.random = count(1), random.Random(16)
+        self.names, self.random = count(1), random.Random(16)  # noqa: S311  an order, and no secret
         self.hurt = lambda _step, _item: None
 
     def steps(self, seconds=900.0):
@@ -150,8 +150,8 @@ def test_a_function_that_dies_within_a_slice_is_followed_by_one_that_leaves_noth
         def __getattr__(self, name):
             return getattr(self.passages, name)
 
-        def upsert_chunks(self, entries):
-            self.passages.upsert_chunks(entries)
+        def upsert_chunks(self, entries, **options):
+            self.passages.upsert_chunks(entries, **options)
             if self.left and not self.left % 2:
                 self.left -= 1
                 raise Dead("after it was indexed and before it was marked")
@@ -267,11 +267,11 @@ class Throttled:
     def __getattr__(self, name):
         return getattr(self.passages, name)
 
-    def upsert_chunks(self, entries):
+    def upsert_chunks(self, entries, **options):
         if self.refusals:
             self.refusals -= 1
             raise IndexUnavailable("429", retryable=self.retryable)
-        self.passages.upsert_chunks(entries)
+        self.passages.upsert_chunks(entries, **options)
 
 
 def test_a_busy_index_is_given_longer_and_longer_pauses_for_which_no_function_waits(loaded, large):

@@ -52,9 +52,14 @@ class Revised(Protocol):
     """What has a PubMed version and the day of its last revision, in whatever form orders days."""
 
     @property
-    def pmid_version(self) -> int: ...
+    def pmid_version(self) -> int:
+        """PubMed's version of the record, from 1."""
+        ...
+
     @property
-    def date_revised(self) -> Any: ...
+    def date_revised(self) -> Any:
+        """The day; None where it does not say."""
+        ...
 
 
 def is_older(article: Revised, stored: Revised) -> bool:

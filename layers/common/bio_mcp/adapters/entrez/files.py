@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from bio_mcp.adapters.http import http_client, read_body
+from bio_mcp.adapters.http import TRANSIENT_STATUSES, http_client, read_body
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline, call_deadline
 from bio_mcp.errors import Misconfigured, NcbiFailed
@@ -23,6 +23,10 @@ PAUSE_S = 30.0  # without a byte, after which a connection is given up
 LARGEST = 1 << 30  # bytes of a file; the longest so far has 100 MB
 BACKOFF = Backoff(tries=6, first_s=1.0, cap_s=30.0)
 AWAY = "NCBI's files could not be fetched ({}); try again later"
+
+
+class _Interrupted(NcbiFailed):
+    """What another try may mend."""
 
 
 class NcbiFiles:
@@ -61,7 +65,7 @@ class NcbiFiles:
                 if response.status_code != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:  # it is whole
                     _append(response, into)
 
-        retry(attempt, worth=NcbiFailed, backoff=self._backoff)
+        retry(attempt, worth=_Interrupted, backoff=self._backoff)
 
     def _text(self, address: str) -> str:
         def attempt() -> str:
@@ -70,7 +74,7 @@ class NcbiFiles:
                     "latin-1"
                 )
 
-        return retry(attempt, worth=NcbiFailed, backoff=self._backoff)
+        return retry(attempt, worth=_Interrupted, backoff=self._backoff)
 
     @contextmanager
     def _answer(self, address: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:
@@ -79,14 +83,17 @@ class NcbiFiles:
         try:
             with self._client.stream("GET", f"{self._url}/{address}", headers=headers) as response:
                 if not response.is_success and response.status_code != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-                    status = response.status_code
-                    worth = status >= 500 or status in (408, 429)
-                    raise NcbiFailed(AWAY.format(f"status {status}"), retryable=worth)
+                    raise _failure(response.status_code)
                 yield response
         except (httpx.UnsupportedProtocol, httpx.InvalidURL):
             raise Misconfigured("NCBI_FILES_URL is not an http address; correct it") from None
         except (httpx.HTTPError, ValueError) as error:
-            raise NcbiFailed(AWAY.format(type(error).__name__)) from None
+            raise _Interrupted(AWAY.format(type(error).__name__)) from None
+
+
+def _failure(status: int) -> NcbiFailed:
+    sentence = AWAY.format(f"status {status}")
+    return _Interrupted(sentence) if status in TRANSIENT_STATUSES else NcbiFailed(sentence, retryable=False)
 
 
 def _append(response: httpx.Response, into: Path) -> None:

@@ -35,16 +35,16 @@ def left_out(names: Sequence[str], read: Callable[[str], Listing]) -> list["arra
     have, and 8 for each other record. An odd record is not among the positions: nobody applies it anyway.
     """
     several = _repeated([read(name)["pmid"] for name in names])
-    standing: dict[int, _Word] = {}
+    latest: dict[int, _Word] = {}
     superseded = [array("I") for _ in names]
     for file, name in enumerate(names):
         listing = read(name)
         for position in np.flatnonzero(_among(listing["pmid"], several)).tolist():
             _, version, revised, kind = entry = listing[position].item()
             word = _Word(file, position, kind == DELETION, version, revised or None)
-            loser = _loser(standing.get(entry[0]), word)
+            loser = _loser(latest.get(entry[0]), word)
             if loser is not word:
-                standing[entry[0]] = word
+                latest[entry[0]] = word
             if loser:
                 superseded[loser.file].append(loser.position)
     return [array("I", sorted(positions)) for positions in superseded]

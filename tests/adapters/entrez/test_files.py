@@ -1,0 +1,135 @@
+"""NCBI's files over HTTP: lists, MD5s, and downloads that break off."""
+
+import httpx
+import pytest
+
+from bio_mcp.adapters.entrez.files import NcbiFiles
+from bio_mcp.adapters.retry import Backoff
+from bio_mcp.deadline import Deadline, bounded_by
+from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed, NcbiUnreadable
+from bio_mcp.syncing.downloading import fetch, md5_of
+from tests.nlm_files import history, real_records, serving, write
+
+QUICKLY = Backoff(tries=3, first_s=0, cap_s=0)
+ADDRESS = "baseline/pubmed26n0001.xml.gz"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    files = history(real_records(4), 1, baseline=3, updates=1)
+    return write(files, tmp_path_factory.mktemp("nlm"), baseline=3)
+
+
+@pytest.fixture
+def served(folders):
+    with serving(folders) as running:
+        yield running
+
+
+@pytest.fixture
+def published(served, closed):
+    return closed(NcbiFiles(served.url, "bio-mcp", backoff=QUICKLY))
+
+
+@pytest.fixture
+def whole(folders):
+    return (folders / ADDRESS).read_bytes()
+
+
+def test_baseline_and_update_files_are_listed_in_the_order_in_which_they_hold(published):
+    baseline = [f"baseline/pubmed26n000{number}.xml.gz" for number in (1, 2, 3)]
+    assert published.addresses() == [*baseline, "updatefiles/pubmed26n0004.xml.gz"]
+
+
+def test_a_file_is_fetched_with_the_md5_that_is_published(published, whole, tmp_path):
+    into = tmp_path / "file"
+    assert fetch(ADDRESS, published, into) == md5_of(into) == published.md5(ADDRESS)
+    assert into.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [into]
+
+
+def test_a_download_that_breaks_off_goes_on_where_it_ended(published, served, whole, tmp_path):
+    served.cut[ADDRESS] = 2
+    fetch(ADDRESS, published, tmp_path / "file")
+    assert [start for path, start in served.asked if path == ADDRESS] == [0, len(whole) // 2, len(whole) * 3 // 4]
+    assert (tmp_path / "file").read_bytes() == whole
+
+
+def test_an_interrupted_fetch_goes_on_in_another_process(published, served, whole, tmp_path):
+    (tmp_path / "file.part").write_bytes(whole[:1000])
+    fetch(ADDRESS, published, tmp_path / "file")
+    assert [start for path, start in served.asked if path == ADDRESS] == [1000]
+    assert (tmp_path / "file").read_bytes() == whole
+
+
+def test_a_part_that_is_whole_already_is_not_fetched_again(published, served, whole, tmp_path):
+    (tmp_path / "file.part").write_bytes(whole)
+    fetch(ADDRESS, published, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == whole
+
+
+def test_what_was_damaged_on_its_way_is_fetched_once_more(published, served, whole, tmp_path):
+    served.damaged[ADDRESS] = 1
+    fetch(ADDRESS, published, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == whole
+
+
+def test_a_file_that_stays_damaged_never_takes_its_name(published, served, tmp_path):
+    served.damaged[ADDRESS] = 9
+    with pytest.raises(NcbiUnreadable, match=r"pubmed26n0001\.xml\.gz does not have the MD5"):
+        fetch(ADDRESS, published, tmp_path / "file")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_busy_server_is_asked_again_and_one_that_stays_so_has_failed(published, served, tmp_path):
+    served.busy[ADDRESS] = 2
+    published.download(ADDRESS, tmp_path / "file")
+    served.busy["baseline/"] = 9
+    with pytest.raises(NcbiFailed, match="status 503"):
+        published.addresses()
+
+
+def test_a_file_that_is_not_there_is_asked_for_once(published, served, tmp_path):
+    with pytest.raises(NcbiFailed, match="status 404") as raised:
+        published.download("baseline/nothing", tmp_path / "file")
+    assert not raised.value.retryable
+    assert len(served.asked) == 1
+
+
+@pytest.mark.parametrize("said", [b"", b"<html>Sorry</html>"])
+def test_an_md5_that_is_none_is_no_md5(said, closed):
+    answers = httpx.MockTransport(lambda _: httpx.Response(200, content=said))
+    published = closed(NcbiFiles("https://ncbi.example/", "bio-mcp", transport=answers, backoff=QUICKLY))
+    with pytest.raises(NcbiFailed, match="an MD5 that is none"):
+        published.md5(ADDRESS)
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "pubmed26n0001.xml.gz/../x", "pubmed26n0001.html", "https://x/y"])
+def test_a_link_to_anything_else_is_no_file(name, closed):
+    answers = httpx.MockTransport(lambda _: httpx.Response(200, text=f'<a href="{name}">x</a>'))
+    assert closed(NcbiFiles("https://ncbi.example/", "bio-mcp", transport=answers)).addresses() == []
+
+
+def test_an_answer_of_the_whole_file_to_a_question_for_its_end_takes_the_place_of_what_there_was(closed, tmp_path):
+    (tmp_path / "file").write_bytes(b"half")
+    answers = httpx.MockTransport(lambda _: httpx.Response(200, content=b"whole"))
+    closed(NcbiFiles("https://ncbi.example/", "bio-mcp", transport=answers)).download(ADDRESS, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == b"whole"
+
+
+def test_a_redirection_is_not_followed(closed):
+    answers = httpx.MockTransport(lambda _: httpx.Response(302, headers={"location": "http://169.254.169.254/"}))
+    published = closed(NcbiFiles("https://ncbi.example/", "bio-mcp", transport=answers, backoff=QUICKLY))
+    with pytest.raises(NcbiFailed, match="status 302"):
+        published.addresses()
+
+
+def test_no_download_outlasts_the_call(published, tmp_path):
+    with bounded_by(Deadline(0)), pytest.raises(DeadlineExceeded):
+        published.download(ADDRESS, tmp_path / "file")
+
+
+@pytest.mark.parametrize("url", ["ftp://ftp.ncbi.nlm.nih.gov/pubmed/", "nowhere", ""])
+def test_an_address_that_is_not_http_is_the_operators_mistake(url, closed):
+    with pytest.raises(Misconfigured, match="NCBI_FILES_URL"):
+        closed(NcbiFiles(url, "bio-mcp")).addresses()
