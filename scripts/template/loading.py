@@ -13,7 +13,6 @@ FUNCTION = "${LoadFunction.Arn}"
 RUN = "$$.Execution.Name"
 FETCHES = "3"  # at once: NCBI's files have no limit but politeness
 AT_ONCE = "${LoadsAtOnce}"
-FOR_GOOD = {"ErrorEquals": ["Unloadable"], "MaxAttempts": 0}
 BUSY = {  # Lambda has no room, which costs nothing and passes
     "ErrorEquals": ["Lambda.TooManyRequestsException"],
     "IntervalSeconds": 30,
@@ -67,7 +66,7 @@ def _task(payload: State, into: str) -> State:
         "Parameters": {"FunctionName": FUNCTION, "Payload": payload},
         "ResultSelector": {"answer.$": "$.Payload"},
         "ResultPath": into,
-        "Retry": [FOR_GOOD, BUSY, FAILED],
+        "Retry": [BUSY, FAILED],
     }
 
 
@@ -105,7 +104,7 @@ def _for_each(step: str, manifest: str, at_once: str) -> State:
 def _of_file(step: str) -> dict[str, State]:
     """The states of one file: slices until it is done, pauses where the index is busy, a note where it fails."""
     payload = {"step": step, "run.$": "$.run", "item.$": "$.item"}
-    note = {"step": "note", "stage": step, "run.$": "$.run", "item.$": "$.item", "failure.$": "$.failure"}
+    note = {"step": "note", "stage": step, "run.$": "$.run", "item.$": "$.item", "end.$": "$"}
     take = _task(payload, "$") | {"OutputPath": "$.answer", "Next": "Done?"}
     caught = {"ErrorEquals": ["States.ALL"], "ResultPath": "$.failure", "Next": "Note"}
     return {
@@ -115,6 +114,7 @@ def _of_file(step: str) -> dict[str, State]:
             "Choices": [
                 {"Variable": "$.state", "StringEquals": "more", "Next": "Take"},
                 {"Variable": "$.state", "StringEquals": "wait", "Next": "Pause"},
+                {"Variable": "$.state", "StringEquals": "failed", "Next": "Note"},
             ],
             "Default": "Done",
         },

@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from bio_mcp.doors.aws.load_function import Unloadable, load_handler
+from bio_mcp.doors.aws.load_function import load_handler
 from bio_mcp.errors import NcbiUnreadable, StoreFailed
 from bio_mcp.syncing.loading.steps import Loading
 from tests.doors.lambda_bridge import context
@@ -24,11 +24,18 @@ def handler(files):
     return load_handler(lambda deadline: Loading(files, None, None, deadline))
 
 
-def failing(failure):
-    def loading(_deadline):
-        raise failure
+class Failing:
+    """Steps that all fail alike."""
 
-    return load_handler(loading)
+    def __init__(self, failure):
+        self._failure = failure
+
+    def __getattr__(self, _step):
+        raise self._failure
+
+
+def failing(failure):
+    return load_handler(lambda _deadline: Failing(failure))
 
 
 def call(handler, step, **event):
@@ -55,33 +62,33 @@ def test_a_step_has_until_shortly_before_lambda_ends_it():
     assert 898 < seen[0] < 899
 
 
-def test_what_may_pass_is_tried_again_by_its_own_name_and_what_does_not_is_unloadable():
+def test_a_failure_that_may_pass_is_raised_and_one_of_a_file_that_does_not_is_its_end():
     with pytest.raises(StoreFailed):
         call(failing(StoreFailed("busy")), "list", item=ITEM)
-    with pytest.raises(Unloadable, match="cut short"):
-        call(failing(NcbiUnreadable("cut short", retryable=False)), "list", item=ITEM)
+    answer = call(failing(NcbiUnreadable("It is cut short.", retryable=False)), "list", item=ITEM)
+    assert answer == {"run": "r1", "item": ITEM, "wait_s": 0, "state": "failed", "reason": "It is cut short."}
+    with pytest.raises(NcbiUnreadable):
+        call(failing(NcbiUnreadable("It is cut short.", retryable=False)), "plan")
 
 
-def noted(handler, files, failure):
-    call(handler, "note", stage="list", item=ITEM, failure=failure)
+def noted(handler, files, end):
+    call(handler, "note", stage="list", item=ITEM, end=end)
     return json.loads(files.get(f"runs/r1/failed/{ITEM['name']}"))
 
 
 def test_a_note_has_our_sentence(handler, files):
-    cause = json.dumps({"errorType": "Unloadable", "errorMessage": "It is cut short.", "stackTrace": ["/var/task"]})
-    found = noted(handler, files, {"Error": "Unloadable", "Cause": cause})
+    found = noted(handler, files, {"state": "failed", "reason": "It is cut short."})
     assert found == {"file": ITEM["name"], "stage": "list", "reason": "It is cut short."}
 
 
-@pytest.mark.parametrize("cause", [None, "", "[]", "not JSON", '{"errorMessage": "/var/task/secret"}'])
-def test_a_note_has_the_kind_of_any_other_end_and_nothing_of_what_the_function_said(handler, files, cause):
-    found = noted(handler, files, {"Error": "Sandbox.Timedout", "Cause": cause})
-    assert found["reason"] == "the function ended (Sandbox.Timedout), also when it was tried again"
+@pytest.mark.parametrize("end", [{}, {"state": "more"}, {"failure": {}}, {"failure": {"Cause": "/var/task/secret"}}])
+def test_a_note_of_an_unknown_end_has_nothing_of_what_the_function_said(handler, files, end):
+    assert noted(handler, files, end)["reason"] == "the function ended (unknown), also when it was tried again"
 
 
-@pytest.mark.parametrize("cause", [None, "", "[]", "not JSON", "{}"])
-def test_a_note_without_our_sentence_has_the_kind(handler, files, cause):
-    assert noted(handler, files, {"Error": "Unloadable", "Cause": cause})["reason"] == "Unloadable"
+def test_a_note_of_any_other_end_has_its_kind(handler, files):
+    end = {"state": "more", "failure": {"Error": "Sandbox.Timedout", "Cause": "/var/task/secret"}}
+    assert noted(handler, files, end)["reason"] == "the function ended (Sandbox.Timedout), also when it was tried again"
 
 
 @pytest.mark.parametrize("event", [{}, {"step": "drop", "run": "r1"}, {"step": "plan", "run": "../x"}])

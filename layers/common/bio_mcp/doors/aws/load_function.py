@@ -3,7 +3,7 @@
 An event names a step, its run, and what it is given: `{"step": "load", "run": NAME, "item": {...}}`.
 """
 
-import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,36 +21,27 @@ if TYPE_CHECKING:
     from bio_mcp.syncing.loading.steps import Loading
 
 
-class Unloadable(Exception):
-    """What no repetition mends: the machine notes it and goes on with other files."""
-
-
 class Step(Request):
-    """A step. `given` is what the run was started with, `failure` what Step Functions says of a file's end."""
+    """A step. `given` is what the run was started with, `end` what is known of a file's end that is to be noted."""
 
     step: Literal["begin", "fetch", "survey", "list", "plan", "load", "note", "report"]
     run: str = Field(pattern=r"^[A-Za-z0-9_-]{1,80}$")
     item: dict[str, Any] = Field(default_factory=dict)
     given: dict[str, Any] = Field(default_factory=dict)
     stage: str = ""
-    failure: dict[str, Any] = Field(default_factory=dict)
+    end: dict[str, Any] = Field(default_factory=dict)
 
 
 def load_handler(loading: Callable[[Deadline], "Loading"] = wiring.loading) -> Handler:
-    """The handler. A failure that may pass is raised as it is, and Step Functions tries again; any other one as
-    `Unloadable`."""
+    """The handler. A failure is raised, and Step Functions tries again; one of a file that no repetition mends is the
+    answer, so that the file is noted and the others go on."""
     logger = log_as_json(Settings.from_env().log_level)
 
     def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
         step = Step.model_validate(event)
         logger.append_keys(run=step.run, step=step.step, file=step.item.get("name"))
         deadline = Deadline(max(0.0, context.get_remaining_time_in_millis() / 1000 - MARGIN_S))
-        try:
-            return _taken(step, loading(deadline))
-        except Failure as failure:
-            if failure.retryable:
-                raise
-            raise Unloadable(str(failure)) from None
+        return _taken(step, loading(deadline))
 
     wrapped: Handler = logger.inject_lambda_context(handler)
     return wrapped
@@ -68,8 +59,17 @@ def _taken(step: Step, loading: "Loading") -> dict[str, Any]:
         case "report":
             return loading.report(step.run)
         case "note":
-            return loading.note(step.run, step.item["name"], step.stage, _reason(step.failure))
-    return {"run": step.run, "item": step.item, "wait_s": 0} | _taken_for_file(step, loading)
+            return loading.note(step.run, step.item["name"], step.stage, _reason(step.end))
+    return {"run": step.run, "item": step.item, "wait_s": 0} | _answer_for_file(step, loading)
+
+
+def _answer_for_file(step: Step, loading: "Loading") -> dict[str, Any]:
+    try:
+        return _taken_for_file(step, loading)
+    except Failure as failure:
+        if failure.retryable:
+            raise
+        return {"state": "failed", "reason": str(failure)}
 
 
 def _taken_for_file(step: Step, loading: "Loading") -> dict[str, Any]:
@@ -82,12 +82,9 @@ def _taken_for_file(step: Step, loading: "Loading") -> dict[str, Any]:
     return loading.load_file(step.run, **step.item)
 
 
-def _reason(failure: dict[str, Any]) -> str:
-    """A sentence of ours, or the kind of end that Lambda or Step Functions reports; never the output of a function."""
-    kind = str(failure.get("Error", "unknown"))[:100]
-    if kind != Unloadable.__name__:
-        return f"the function ended ({kind}), also when it was tried again"
-    try:
-        return str(json.loads(failure["Cause"])["errorMessage"])
-    except (KeyError, TypeError, ValueError):
-        return kind
+def _reason(end: dict[str, Any]) -> str:
+    """Our own sentence, or the kind of end that Step Functions reports; never the output of a function."""
+    if end.get("state") == "failed":
+        return str(end.get("reason"))
+    kind = re.sub(r"[^A-Za-z.]", "", str(end.get("failure", {}).get("Error", "")))[:100]
+    return f"the function ended ({kind or 'unknown'}), also when it was tried again"
