@@ -204,3 +204,24 @@ def test_an_embedded_corpus_has_its_index_where_the_settings_name_one(tmp_path):
         assert isinstance(backends.collections, OpenSearchCollections)
         with backends.scratch("set") as scratch:
             assert not isinstance(scratch.passages, OpenSearchPassages)  # what is evaluated is thrown away
+
+
+IN_S3 = {**NAMED, "index_tier": "s3", "opensearch_url": ""}
+
+
+@pytest.mark.parametrize("port", ["passages", "collections"])
+def test_an_index_in_s3_takes_a_bucket_and_no_opensearch(port):
+    with closing(Aws(Settings(**IN_S3))) as backends:
+        assert type(getattr(backends, port)).__module__.startswith("bio_mcp.adapters.embedded")
+    nowhere = Aws(Settings(**{**IN_S3, "bucket": ""}))
+    with closing(nowhere), pytest.raises(Misconfigured, match="BIO_MCP_BUCKET is not set"):
+        getattr(nowhere, port)
+
+
+def test_what_was_downloaded_of_an_index_in_s3_is_deleted_at_the_end():
+    with mock_aws(), closing(Aws(Settings(**IN_S3))) as backends:
+        client("s3").create_bucket(Bucket="bucket")
+        assert backends.passages.count() == (0, 0)
+        copies = backends.passages._database.directory.parent
+        assert (copies / "corpus/corpus.sqlite3").exists()
+    assert not copies.exists()

@@ -63,6 +63,19 @@ class AwsSettings:
         mode="aws",
     )
     event_bus: str = setting("BIO_MCP_EVENT_BUS", "", "EventBridge bus that receives changes of the corpus", mode="aws")
+    index_tier: Literal["opensearch", "s3"] = setting(
+        "BIO_MCP_INDEX_TIER",
+        "opensearch",
+        "where passages are searched: in an OpenSearch, or by each process itself, in a copy of the index that "
+        "BIO_MCP_BUCKET has",
+        mode="aws",
+    )
+    index_refresh_s: int = setting(
+        "BIO_MCP_INDEX_REFRESH_S", 10, "seconds after which a copy of the index looks for what is new", mode="aws"
+    )
+    index_limit_mb: int = setting(
+        "BIO_MCP_INDEX_LIMIT_MB", 600, "megabytes that an index in S3 may have, some 50,000 papers", mode="aws"
+    )
     opensearch_url: str = setting(
         "BIO_MCP_OPENSEARCH_URL",
         "",

@@ -30,6 +30,7 @@ from bio_mcp.adapters.embedded.screenings import SqliteScreenings
 from bio_mcp.literature import serial
 from tests.adapters.embedded.engine import collections_in, passages_in
 from tests.aws_ports import NOBODY, MotoPorts
+from tests.published import PublishedPorts
 from tests.reference_answers import ReferenceAnswers
 from tests.reference_calls import ReferenceCalls
 from tests.reference_collections import ReferenceCollections
@@ -161,14 +162,15 @@ class Plain:
         """Nothing is open."""
 
 
-ADAPTERS = {"embedded": EmbeddedPorts, "aws": Aws, "plain": Plain}
+ADAPTERS = {"embedded": EmbeddedPorts, "aws": Aws, "s3": PublishedPorts, "plain": Plain}
 
 
 def pytest_generate_tests(metafunc):
     """Run each test over the adapters that give the port of its module, and the ports that it asks for."""
     if "ports" in metafunc.fixturenames:
         needed = {metafunc.module.__name__.rpartition(".test_")[2], *metafunc.fixturenames} & set(PORTS)
-        giving = [name for name, adapter in ADAPTERS.items() if needed <= adapter.gives]
+        elsewhere = {"s3"} if metafunc.module.__name__.endswith("test_sealing") else set()  # in tests/all/ports
+        giving = [name for name, adapter in ADAPTERS.items() if needed <= adapter.gives and name not in elsewhere]
         metafunc.parametrize("ports", giving, indirect=True)
 
 

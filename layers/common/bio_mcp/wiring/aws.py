@@ -14,13 +14,12 @@ from bio_mcp.settings import Settings
 from bio_mcp.wiring import opensearch
 from bio_mcp.wiring.embedding import multilingual, multilingual_checks
 from bio_mcp.wiring.limits import limits
+from bio_mcp.wiring.published_index import PublishedIndex
 from bio_mcp.wiring.shared import Shared
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.clients import Clients
     from bio_mcp.adapters.aws.queue import SqsContinuations
-    from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
-    from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
     from bio_mcp.metering import Limits
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.authorizations import Authorizations
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
     from bio_mcp.ports.multilingual import Multilingual
     from bio_mcp.ports.ncbi import RateLimiter
     from bio_mcp.ports.news import News
-    from bio_mcp.ports.projects import ProjectDocuments, Projects
+    from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
     from bio_mcp.ports.screening import Screenings
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
-    from bio_mcp.ports.stores import Blobs, Documents
+    from bio_mcp.ports.stores import Blobs, Documents, Passages
     from bio_mcp.wiring.embedded import Scratch
 
 
@@ -61,15 +60,19 @@ class Aws(Shared):
         return DynamoDocuments(self._dynamodb, table, lambda: self.blobs, serial)
 
     @lazily
-    def passages(self) -> "OpenSearchPassages":
+    def passages(self) -> "Passages":
+        if self._in_s3:
+            return self._published.passages
         return opensearch.passages(self.settings, self.settings.index_name)
 
     @lazily
     def multilingual(self) -> "Multilingual | None":
         return multilingual(self.settings, self._multilingual_passages)
 
-    def _multilingual_passages(self) -> "OpenSearchPassages":
+    def _multilingual_passages(self) -> "Passages":
         """An index of a name that the policies of the corpus' own allow."""
+        if self._in_s3:
+            return self._published.multilingual
         return opensearch.passages(self.settings, f"{self.settings.index_name}-multilingual")
 
     @lazily
@@ -188,8 +191,18 @@ class Aws(Shared):
         return DynamoProjects(self._dynamodb, self.settings.needed("table_projects"))
 
     @lazily
-    def collections(self) -> "OpenSearchCollections":
+    def collections(self) -> "Collections":
+        if self._in_s3:
+            return self._published.collections
         return opensearch.collections(self.settings)
+
+    @property
+    def _in_s3(self) -> bool:
+        return self.settings.index_tier == "s3"
+
+    @lazily
+    def _published(self) -> PublishedIndex:
+        return PublishedIndex(self.settings, lambda: self._s3, lambda: self.leases, self._opened)
 
     @lazily
     def project_documents(self) -> "ProjectDocuments":
@@ -221,8 +234,13 @@ class Aws(Shared):
             examine("event bus", lambda: inspection.bus(self._events, named("event_bus"))),
             *multilingual_checks(self, self.settings),
             *self.zotero_checks(),
-            examine("projects", lambda: self.collections.inspect()),
+            *self._checks_of_index(),
         ]
+
+    def _checks_of_index(self) -> Sequence[Finding]:
+        if self._in_s3:
+            return self._published.checks()
+        return [examine("projects", lambda: opensearch.collections(self.settings).inspect())]
 
     def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
         unused = {"cache"} if self.settings.cache == "off" else set()

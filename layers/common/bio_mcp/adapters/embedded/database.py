@@ -33,6 +33,9 @@ class Database:
     file that is not writable can still be read.
     """
 
+    connections = Connection  # what a connection is an object of
+    synchronous = "FULL"  # SQLite's: when a commit waits for the disk
+
     def __init__(
         self,
         directory: Path,
@@ -113,7 +116,7 @@ class Database:
             self._idle.append(connection)
 
     def _connect(self) -> Connection:
-        connection = connect(self._path, self._busy_timeout_s)
+        connection = connect(self._path, self._busy_timeout_s, self.connections)
         try:
             self._prepare(connection)
         except BaseException:
@@ -124,7 +127,7 @@ class Database:
     def _prepare(self, connection: Connection) -> None:
         if self._verified != connection.file:
             self._recognise(connection)
-        for pragma in ("synchronous = FULL", "fullfsync = ON", f"journal_size_limit = {LOG_BYTES}"):
+        for pragma in (f"synchronous = {self.synchronous}", "fullfsync = ON", f"journal_size_limit = {LOG_BYTES}"):
             connection.execute(f"PRAGMA {pragma}")
         if self._max_pages is not None:
             connection.execute(f"PRAGMA max_page_count = {self._max_pages}")

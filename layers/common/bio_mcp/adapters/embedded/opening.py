@@ -63,8 +63,8 @@ def identity(path: Path, read_only: bool) -> Identity | None:
     return (*file, stat.st_size, stat.st_mtime_ns) if read_only else file
 
 
-def connect(path: Path, timeout_s: float) -> Connection:
-    """Open the file, creating it readable by this user alone if it is missing.
+def connect(path: Path, timeout_s: float, kind: type[Connection] = Connection) -> Connection:
+    """Open the file by a connection of this `kind`, creating it readable by this user alone if it is missing.
 
     A file that is not writable is opened read-only. Raises `StoreFailed`, or `sqlite3.Error` from SQLite.
     """
@@ -75,7 +75,7 @@ def connect(path: Path, timeout_s: float) -> Connection:
         connection = sqlite3.connect(
             f"file:{quote(str(path))}?{_mode(path, read_only)}",
             uri=True,
-            factory=Connection,
+            factory=kind,
             timeout=timeout_s,
             isolation_level=None,
             check_same_thread=False,

@@ -1,0 +1,119 @@
+"""An index in S3 as two processes have it: what one writes, the other reads. S3 is a dictionary here."""
+
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from bio_mcp.adapters.aws.snapshots.database import PublishedDatabase
+from bio_mcp.adapters.aws.snapshots.manifest import Manifest
+from bio_mcp.adapters.aws.snapshots.objects import key_of
+from bio_mcp.errors import IndexUnavailable
+from tests.adapters.embedded.engine import collections_in, passages_in
+
+LIMIT = 64 << 20
+READS = {
+    "check_model", "chunk_texts", "hybrid_search", "document_vectors", "chunks", "count", "by_year",
+    "model", "hashes", "document", "search", "sample",
+}  # fmt: skip
+"""Methods of both ports that change nothing."""
+
+
+class MemoryObjects:
+    """What `IndexObjects` has, in memory; `broken` is raised by whatever is asked of it."""
+
+    def __init__(self, name="corpus"):
+        self.name = name
+        self.objects, self.told, self.tag = {}, Manifest(), None
+        self.broken = None
+        self.asked = []
+
+    def manifest(self, seen=None):
+        self._asked("manifest")
+        return None if seen is not None and seen == self.tag else (self.told, self.tag)
+
+    def replace(self, manifest, seen):
+        self._asked("replace")
+        if seen != self.tag:
+            return None
+        self.told, self.tag = manifest, str(int(self.tag or 0) + 1)
+        return self.tag
+
+    def put(self, content):
+        self._asked("put")
+        self.objects[key_of(content)] = content, datetime.now(UTC)
+        return key_of(content)
+
+    def get(self, key):
+        self._asked("get")
+        return self.objects[key][0]
+
+    def clear(self, named):
+        named = set(named)
+        unused = [key for key in self.objects if key not in named]
+        for key in unused:
+            del self.objects[key]
+        return len(unused)
+
+    def _asked(self, what):
+        self.asked.append(what)
+        if self.broken:
+            raise self.broken
+
+
+class OpenLeases:
+    """Leases that are free."""
+
+    def acquire(self, _name, _holder, _seconds):
+        return True
+
+    def release(self, _name, _holder):
+        """There is nothing to end."""
+
+
+def database(directory, objects, leases=None, **options):
+    """A process's copy of the index."""
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    given = {"refresh_s": 0.0, "max_bytes": LIMIT, **options}
+    return PublishedDatabase(Path(directory), objects, lambda: leases or OpenLeases(), **given)
+
+
+class WrittenAndRead:
+    """A port that is written to by one process, and read by another."""
+
+    def __init__(self, writer, reader):
+        self._writer, self._reader = writer, reader
+
+    def __getattr__(self, name):
+        return getattr(self._reader if name in READS else self._writer, name)
+
+
+class PublishedPorts:
+    """The ports over an index in S3, each with a process that writes and one that reads; snapshots are often made."""
+
+    gives = frozenset({"passages", "collections"})
+
+    def __init__(self, directory, _clock, objects=MemoryObjects, leases=None):
+        self._opened = ExitStack()
+        self._directory, self._objects, self._leases = Path(directory), objects, leases
+
+    @cached_property
+    def passages(self):
+        return self._pair("corpus", passages_in)
+
+    @cached_property
+    def collections(self):
+        return self._pair("projects", collections_in)
+
+    def _pair(self, name, of):
+        objects = self._objects(name)
+        made = [database(self._directory / name / who, objects, self._leases, packed=3) for who in ("writer", "reader")]
+        for each in made:
+            self._opened.callback(each.close)
+        return WrittenAndRead(*map(of, made))
+
+    def close(self):
+        self._opened.close()
+
+
+__all__ = ["IndexUnavailable", "MemoryObjects", "OpenLeases", "PublishedPorts", "database"]
