@@ -85,6 +85,8 @@ NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY
 VARIABLES = {
     "documents": ("BIO_MCP_TABLE_DOCUMENTS", "BIO_MCP_BUCKET"),
     "passages": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
+    "indexes": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
+    "models": ("BIO_MCP_MODELS",),
     "parser": (),
     "zotero": ("ZOTERO_LIBRARY_ID", "ZOTERO_LIBRARY_TYPE", "ZOTERO_API_KEY"),
     "sources": ("BIO_MCP_INGEST_BUCKETS", "BIO_MCP_INGEST_HOSTS"),
@@ -145,6 +147,8 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "passages.upsert_chunks": index("Get", "Post"),
     "passages.refresh": index("Get", "Post"),
     "passages.delete": index("Get", "Post"),
+    "indexes.all": index("Get"),
+    "models.*": frozenset(),
     "projects.get": table("Projects", "GetItem", "Scan"),  # Scan names the others where there is none of that id
     "projects.put": table("Projects", "PutItem"),
     "projects.all": table("Projects", "Scan"),

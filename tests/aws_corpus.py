@@ -15,7 +15,7 @@ from bio_mcp.wiring.aws import Aws
 from tests.aws_ports import MotoPorts, client
 from tests.corpus import HashedWords
 from tests.reference_collections import ReferenceCollections
-from tests.reference_passages import ReferencePassages
+from tests.reference_passages import ReferenceIndexes, ReferencePassages
 
 
 def settings_of(made: MotoPorts, **more) -> Settings:
@@ -90,6 +90,10 @@ class AwsCorpus(Aws):
     @property
     def passages(self):
         return self.index
+
+    @property
+    def indexes(self):
+        return ReferenceIndexes(self.index)
 
     @property
     def collections(self):

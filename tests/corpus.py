@@ -14,6 +14,19 @@ from tests.hashed_words import DIM as DIM
 from tests.hashed_words import HashedWords as HashedWords
 
 
+class TestedModels:
+    """The port `Models` of a corpus: its configured model and others by their fingerprints."""
+
+    def __init__(self, configured, others):
+        self.configured, self.others = configured, others
+
+    def of(self, fingerprint):
+        return next((each for each in (self.configured(), *self.others) if each.fingerprint == fingerprint), None)
+
+    def named(self, name):
+        return self.of(name) if name else self.configured()
+
+
 class Heard:
     """Announcements, kept in a file: (kind, PMID, version) of each, even if the process is killed."""
 
@@ -50,14 +63,19 @@ class Corpus(Embedded):
         unlimited = {"caller_budgets": ("none",), "sync_max_records": 0}
         super().__init__(Settings(home=home, ncbi_converter_url=converter, **unlimited, **settings))
         self.model, self.day, self.worker_model = HashedWords(), day, HashedWords
+        self.other_models = []
         self.heard = Heard(home / "heard")
         wire = HttpTransport(base_url, identity={"tool": "bio-mcp", "email": "test@example.org"})
         self._opened.callback(wire.close)
         self.ncbi = Eutils(wire, pacer=LocalRateLimiter(0), parse=parse, backoff=Backoff(first_s=0, cap_s=0))
 
     @property
-    def embeddings(self):
+    def configured_embeddings(self):
         return self.model
+
+    @property
+    def models(self):
+        return TestedModels(lambda: self.model, self.other_models)
 
     def workers(self, count):
         environment = self.settings.environment_of_programs

@@ -8,13 +8,17 @@ DIM = 384
 
 
 class HashedWords:
-    """Embeddings without a model: each word is a fixed random direction. `embedded` counts the texts."""
+    """Embeddings without a model: each word is a fixed random direction. `embedded` counts the texts.
+
+    Another `salt` makes another model, whose vectors are as long.
+    """
 
     fingerprint = "hashed-words"
     dim = DIM
     max_tokens = 256
 
-    def __init__(self):
+    def __init__(self, salt=""):
+        self.fingerprint, self.salt = f"{self.fingerprint}{salt}", salt
         self.embedded = 0
         self._directions = {}
 
@@ -35,6 +39,6 @@ class HashedWords:
 
     def _direction(self, word):
         if word not in self._directions:
-            seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest())
+            seed = int.from_bytes(blake2b((self.salt + word).encode(), digest_size=8).digest())
             self._directions[word] = np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
         return self._directions[word]

@@ -7,8 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from bio_mcp.errors import ModelMismatch
+from bio_mcp.ports.indexes import PaperIndex, Role
 from bio_mcp.retrieval.passages import Candidate, Entry, Filters, PassageQuery, StoredChunk, YearCount
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+
+class ReferenceIndexes:
+    """The one index of the papers."""
+
+    def __init__(self, passages):
+        self.passages = passages
+
+    def searched(self):
+        return self.passages, self.passages.model
+
+    def all(self):
+        stored = sorted(self.passages.entries.values(), key=lambda each: int(each.pmid))
+        versions = [(each.pmid, each.version) for each in stored]
+        return [PaperIndex(Role.SEARCHED, *self.passages.model, self.passages, lambda: iter(versions))]
 
 
 def lucene_length(n):

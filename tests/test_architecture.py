@@ -39,6 +39,7 @@ ORDER = [
     "tenants",
     "query_terms",
     "cache_use",
+    "one_index",
     "metering",
     "progress",
     "syncing",

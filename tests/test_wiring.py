@@ -13,7 +13,7 @@ from bio_mcp import dialects, wiring
 from bio_mcp.adapters.aws.clients import client
 from bio_mcp.adapters.aws.inspection import KEYS
 from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
-from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
+from bio_mcp.adapters.opensearch.indexes import OpenSearchIndexes
 from bio_mcp.call import call, envelope
 from bio_mcp.catalog import TOOLS
 from bio_mcp.errors import Misconfigured
@@ -38,7 +38,7 @@ NAMED = {
 }
 PORTS = {
     "documents": "table_documents",
-    "passages": "opensearch_url",
+    "indexes": "opensearch_url",
     "checkpoints": "table_checkpoints",
     "news": "table_news",
     "jobs": "table_jobs",
@@ -64,8 +64,8 @@ PORTS = {
 }
 """Port -> a setting without which it cannot be made."""
 ANYWHERE = (
-    "embeddings", "language_model", "reranker", "multilingual", "parser", "sources", "zotero", "chunk_namespace",
-    "answer_tau", "sync_max_records",
+    "passages", "embeddings", "models", "language_model", "reranker", "multilingual", "parser", "sources", "zotero",
+    "chunk_namespace", "answer_tau", "sync_max_records",
 )  # fmt: skip
 """Those that need no service of AWS."""
 
@@ -85,12 +85,12 @@ def test_a_mode_whose_library_is_not_installed_is_reported(monkeypatch):
 def test_a_search_without_opensearch_py_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "opensearchpy", None)
     with pytest.raises(Misconfigured, match="takes opensearch-py; install the extra aws"):
-        Aws(Settings(**NAMED)).passages  # noqa: B018  it is made when it is asked for
+        Aws(Settings(**NAMED)).indexes  # noqa: B018  it is made when it is asked for
 
 
 def test_an_index_is_made_of_as_many_shards_as_are_set():
     with_four = Aws(Settings(**NAMED, opensearch_shards=4))
-    assert with_four.passages.alias.layout.shards == 4
+    assert with_four.indexes.live.alias.layout.shards == 4
     with_four.close()
 
 
@@ -200,16 +200,16 @@ def test_a_tool_whose_function_lacks_a_setting_says_so_and_not_that_its_argument
 def test_an_embedded_corpus_has_its_index_where_the_settings_name_one(tmp_path):
     named = Settings(home=tmp_path, opensearch_url="http://127.0.0.1:9", opensearch_service="none")
     with closing(Embedded(named)) as backends:
-        assert isinstance(backends.passages, OpenSearchPassages)
+        assert isinstance(backends.indexes, OpenSearchIndexes)
         assert isinstance(backends.collections, OpenSearchCollections)
         with backends.scratch("set") as scratch:
-            assert not isinstance(scratch.passages, OpenSearchPassages)  # what is evaluated is thrown away
+            assert not isinstance(scratch.indexes, OpenSearchIndexes)  # what is evaluated is thrown away
 
 
 IN_S3 = {**NAMED, "index_tier": "s3", "opensearch_url": ""}
 
 
-@pytest.mark.parametrize("port", ["passages", "collections"])
+@pytest.mark.parametrize("port", ["indexes", "collections"])
 def test_an_index_in_s3_takes_a_bucket_and_no_opensearch(port):
     with closing(Aws(Settings(**IN_S3))) as backends:
         assert type(getattr(backends, port)).__module__.startswith("bio_mcp.adapters.embedded")
@@ -222,6 +222,6 @@ def test_what_was_downloaded_of_an_index_in_s3_is_deleted_at_the_end():
     with mock_aws(), closing(Aws(Settings(**IN_S3))) as backends:
         client("s3").create_bucket(Bucket="bucket")
         assert backends.passages.count() == (0, 0)
-        copies = backends.passages._database.directory.parent
+        copies = backends.indexes.passages._database.directory.parent
         assert (copies / "corpus/corpus.sqlite3").exists()
     assert not copies.exists()

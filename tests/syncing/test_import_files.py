@@ -11,8 +11,8 @@ from bio_mcp.literature.medline import OddRecord, open_records
 from bio_mcp.literature.records import Document
 from bio_mcp.syncing.ahead import pieces
 from bio_mcp.syncing.importing import import_files
+from bio_mcp.syncing.indexing import entries_of
 from bio_mcp.syncing.listed_files import listed
-from bio_mcp.syncing.settling import entries_of
 from tests.corpus import Corpus, Over
 from tests.hashed_words import HashedWords
 from tests.syncing.medline_files import content, record, write
@@ -22,6 +22,10 @@ class Inline:
     """The port `Workers` in this process. `refused` are PMIDs that cannot be embedded."""
 
     count, died = 2, 0
+
+    @property
+    def fingerprint(self):
+        return self.model.fingerprint
 
     def __init__(self, model, refused=()):
         self.model, self.refused, self.asked = model, set(refused), []

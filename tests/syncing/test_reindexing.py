@@ -74,7 +74,10 @@ def test_stopped_half_way_through_another_model_it_is_repeated(corpus):
 
     with pytest.raises(KeyboardInterrupt):
         reindex(corpus, stop)
-    assert reindex(corpus) is False
+    assert ranking(corpus) == before  # the old one is searched meanwhile
+    embedded = corpus.model.embedded
+    assert reindex(corpus) is True
+    assert corpus.model.embedded - embedded < PAPERS
     assert ranking(corpus) == before
 
 

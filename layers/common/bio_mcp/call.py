@@ -23,6 +23,7 @@ from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.dialects import UNKNOWN, Dialect, code_for
 from bio_mcp.errors import Failure, InvalidInput
 from bio_mcp.metering import Meter, metered, spend
+from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
 from bio_mcp.ports.calls import Recorder
 from bio_mcp.progress import Progress, silent
@@ -81,7 +82,6 @@ def call(
     """
     deadline = deadline or Deadline(tool.timeout)
     context = Context(correlation_id or uuid4().hex, deadline, progress or silent, unattended, caller, local)
-
     recorder = _recorder_of(backends) if tool.read_only else None
     seen = tenants.view(backends, caller, local=local)
     watch = recorder.watch(seen) if recorder else None
@@ -91,7 +91,8 @@ def call(
         if not unattended:
             spend("calls")
         request = _parse(tool, arguments)
-        return tool.run(request, read_from, context) if tool.wants_context else tool.run(request, read_from)
+        with one_index(tool.read_only):
+            return tool.run(request, read_from, context) if tool.wants_context else tool.run(request, read_from)
 
     outcome = _account(tool, run, dict(arguments), context, meter=_meter(backends, None if local else caller))
     if watch:

@@ -15,6 +15,12 @@ class EmbeddingSettings(AwsSettings):
         "BIO_MCP_EMBEDDINGS", "onnx", "embedding provider: onnx, hf or openai"
     )
     embedding_model: str = setting("BIO_MCP_EMBEDDING_MODEL", "all-MiniLM-L6-v2", "model that the provider loads")
+    other_models: tuple[str, ...] = setting(
+        "BIO_MCP_OTHER_MODELS",
+        (),
+        "models that this process may use besides, for an index that has their vectors: openai:NAME of that endpoint; "
+        "those in BIO_MCP_MODELS are found without",
+    )
     embedding_dim: int = setting("BIO_MCP_EMBEDDING_DIM", 384, "dimensions of the model, for the openai provider")
     passage_prefix: str = setting(
         "BIO_MCP_PASSAGE_PREFIX", "", "what the model of the openai provider wants before each passage"

@@ -16,6 +16,7 @@ from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.doors.mcp.server import Invoke
 from bio_mcp.errors import StoreFailed
 from bio_mcp.health import FAIL, OK, Finding, examine
+from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
 from bio_mcp.tool import Context
 
@@ -89,5 +90,5 @@ def _answers(name: str, part: Part) -> bool:
         part()
         return Finding(OK, "answers")
 
-    with bounded_by(Deadline(ANSWERS_S)):
+    with bounded_by(Deadline(ANSWERS_S)), one_index():
         return examine(name, check).state != FAIL

@@ -15,6 +15,7 @@ from bio_mcp.ports.answers import Answers
 from bio_mcp.ports.calls import Calls
 from bio_mcp.ports.europe_pmc import EuropePmc
 from bio_mcp.ports.graph import Graph
+from bio_mcp.ports.indexes import Indexes, Models
 from bio_mcp.ports.language_models import LanguageModel
 from bio_mcp.ports.messages import Announcements, WorkQueue
 from bio_mcp.ports.metrics import CitationMetrics
@@ -48,13 +49,23 @@ class Backends(Protocol):
         ...
 
     @property
+    def indexes(self) -> Indexes:
+        """The index that `passages` is, and the one beside it while the corpus is embedded again."""
+        ...
+
+    @property
+    def models(self) -> Models:
+        """The embedding models of this process."""
+        ...
+
+    @property
     def multilingual(self) -> Multilingual | None:
         """A second index for questions in Thai; None unless `BIO_MCP_MULTILINGUAL` names a model."""
         ...
 
     @property
     def embeddings(self) -> Embeddings:
-        """The model that makes vectors."""
+        """The model of the vectors of `passages`; before the first paper, the configured one."""
         ...
 
     def workers(self, count: int) -> AbstractContextManager[Workers]:
@@ -211,8 +222,9 @@ class Backends(Protocol):
         """The namespace of the public ids of chunks; it stays the same for as long as a corpus lives."""
         ...
 
-    def scratch(self, name: str) -> "AbstractContextManager[Backends]":
-        """Return a corpus apart from this one, in a file of this machine, with this one's models, for a block.
+    def scratch(self, name: str, model: Embeddings | None = None) -> "AbstractContextManager[Backends]":
+        """Return a corpus apart from this one, in a file of this machine, with this one's models, for a block; `model`
+        makes its vectors, by default this one's.
 
         It is empty, or as it was left under this name and by this model: what it holds may be lost at any time. It
         announces nothing, and its day is always the same, so that equal corpora rank equally. `name` is words of a-z,

@@ -15,6 +15,11 @@ class Workers(Protocol):
     """Some processes, each with the embedding model. They read and write nothing that is stored."""
 
     @property
+    def fingerprint(self) -> str:
+        """Of the model that makes the vectors."""
+        ...
+
+    @property
     def count(self) -> int:
         """How many processes work at once."""
         ...

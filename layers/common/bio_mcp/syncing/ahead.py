@@ -12,8 +12,9 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.ports.workers import Workers
 from bio_mcp.retrieval.passages import Entry
+from bio_mcp.syncing.indexing import write_passages
 from bio_mcp.syncing.revisions import revise
-from bio_mcp.syncing.settling import SLICE, slices, write_passages
+from bio_mcp.syncing.settling import SLICE, slices
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -71,7 +72,7 @@ def pieces(records: Sequence[Record], backends: Backends, workers: Workers | Non
     articles = [record for record in records if isinstance(record, Article)]
     heads = backends.documents.heads([article.pmid for article in articles])
     changed = {id(article) for article in articles if revise(article, heads.get(article.pmid)).document}
-    most, fingerprint = max(SLICE, backends.passages.refresh_after()), backends.embeddings.fingerprint
+    most = max(SLICE, backends.passages.refresh_after())
     start, part = 0, list[Article]()
     for end, record in enumerate(records, 1):
         if isinstance(record, Article) and id(record) in changed:
@@ -79,5 +80,5 @@ def pieces(records: Sequence[Record], backends: Backends, workers: Workers | Non
         if len(part) == most or end == len(records):
             known = backends.passages.chunk_texts([each.pmid for each in part if each.pmid in heads])
             batches = [workers.prepare(batch, known) for batch in slices(part)]
-            yield Piece(records[start:end], part, batches, fingerprint)
+            yield Piece(records[start:end], part, batches, workers.fingerprint)
             start, part = end, []

@@ -1,53 +1,153 @@
-"""Rebuild the passage index from the stored papers: after a restore, or for another embedding model."""
+"""Make the index of the papers again from what is stored: after a restore, or, beside the old one, for another model.
 
-from collections.abc import Iterable, Iterator, Sequence
+Another model's index is begun, filled, compared and switched to (blue/green). From its beginning on every writer
+writes to both indexes (`indexing.write_to_all`), so nothing is blocked and neither lacks a paper when the other is
+searched: whatever was written before is found by filling. Each step may be stopped and repeated.
+"""
 
-from bio_mcp.errors import ModelMismatch
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from bio_mcp.errors import NotFound
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import Passages
+from bio_mcp.ports.indexes import PaperIndex, Role
+from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.progress import Progress, silent
-from bio_mcp.syncing.settling import slices, write_passages
+from bio_mcp.syncing.indexing import model_of, refresh_all, searched_index, write_passages
+from bio_mcp.syncing.settling import slices
+
+PASSES = 5  # over both indexes, at most; what a later one would find, writers have in hand
+CHECKED_AT_ONCE = 200  # PMIDs
+
+Pair = tuple[str, int]
 
 
 def reindex(backends: Backends, progress: Progress = silent) -> bool:
     """Bring the index to what the stored papers say, and the multilingual one where it is configured. True if the index
-    had another model's vectors and was rebuilt.
+    had another model's vectors than the configured one's, and was replaced.
 
     Texts whose vectors are stored are not embedded again, so a second run is quick and a stopped one can be repeated.
     No paper is marked as indexed: changes that a stopped sync has not announced are left for the next sync to announce.
     `progress` is called with the number of papers written and of all papers.
     """
-    embeddings, passages, papers = backends.embeddings, backends.passages, backends.documents.count()
-    second, done = backends.multilingual, 0
-    if second:
-        second.renew()
+    done = _counting(backends, progress)
+    if backends.multilingual:
+        backends.multilingual.renew()
+    another = _replace(backends, progress)
+    pmids = _missing(backends) if another else backends.documents.pmids()
+    for part in slices(pmids):
+        with searched_index(backends) as (embeddings, passages):
+            done(_write(part, embeddings, passages, backends, multilingual=True))
+    refresh_all(backends)
+    return another
 
-    def write(pmids: Iterable[str], into: Passages) -> None:
-        nonlocal done
-        for part in slices(pmids):
-            documents = list(backends.documents.get_many(part).values())
-            write_passages(documents, embeddings, into)
-            into.delete(withdrawn := _withdrawn(part, backends))
-            if second:
-                second.put(documents)
-                second.refresh()
-                second.delete(withdrawn)
-            done += len(documents)
-            progress(done, max(done, papers), str(done))
 
-    try:
-        passages.ensure_schema(embeddings.fingerprint, embeddings.dim)
-    except ModelMismatch:
-        passages.renew(embeddings.fingerprint, embeddings.dim, write)
-        write(_missing(backends), passages)
+def begin(model: Embeddings, backends: Backends) -> PaperIndex:
+    """Begin the next index, or go on with it. Raises what the port's `begin` raises."""
+    return backends.indexes.begin(model.fingerprint, model.dim)
+
+
+def fill(index: PaperIndex, backends: Backends, progress: Progress = silent) -> int:
+    """Write to an index what is newer in the searched one, and delete what is stored no more; returns the papers
+    written.
+
+    One pass finds all that was written before the index was begun. More passes show that it has everything.
+    """
+    done, written = _counting(backends, progress), 0
+    for _ in range(PASSES):
+        moved = 0
+        for part in slices(behind(index, backends)):
+            moved += _write(part, model_of(index, backends), index.passages, backends)
+            done(len(part))
+        index.passages.refresh(index.fingerprint, index.dim)
+        written += moved
+        if not moved:
+            break
+    return written
+
+
+def behind(index: PaperIndex, backends: Backends) -> Iterator[str]:
+    """Yield the papers that an index lacks or has in an older version than the searched one, and those that only it
+    has and that are stored no more."""
+    searched = of_role(Role.SEARCHED, backends)
+    extra: list[str] = []
+    for pmid, here, there in _merged(searched.versions(), index.versions()):
+        if here is None:
+            extra.append(pmid)
+        elif there is None or there < here:
+            yield pmid
+        if len(extra) == CHECKED_AT_ONCE:
+            yield from _withdrawn(extra, backends)
+            extra = []
+    yield from _withdrawn(extra, backends)
+
+
+def switch(to: Role, backends: Backends, progress: Progress = silent) -> PaperIndex:
+    """Search the next or the previous index from now on, once it has every paper; returns it as it was before."""
+    index = of_role(to, backends)
+    model_of(index, backends)
+    fill(index, backends, progress)
+    backends.indexes.switch(to)
+    return index
+
+
+def of_role(role: Role, backends: Backends) -> PaperIndex:
+    """The index with this role. Raises `NotFound`."""
+    for each in backends.indexes.all():
+        if each.role is role:
+            return each
+    raise NotFound(f"There is no {role} index of the papers; bio-mcp reindex status lists those that there are.")
+
+
+def _replace(backends: Backends, progress: Progress) -> bool:
+    """Have the index of the configured model searched instead of another model's, whose index is removed."""
+    model = backends.models.named("")
+    there = {each.role: each for each in backends.indexes.all()}
+    if Role.SEARCHED not in there or there[Role.SEARCHED].fingerprint == model.fingerprint:
+        return False
+    if not there[Role.SEARCHED].passages.count()[0]:
+        return False
+    if not backends.indexes.holds_two:
+        _renew(model, backends, progress)
         return True
-    write(backends.documents.pmids(), passages)
-    return False
+    previous = there.get(Role.PREVIOUS)
+    if previous and previous.fingerprint == model.fingerprint:
+        switch(Role.PREVIOUS, backends, progress)
+    else:
+        fill(begin(model, backends), backends, progress)
+        backends.indexes.switch(Role.NEXT)
+    backends.indexes.remove()
+    return True
+
+
+def _renew(model: Embeddings, backends: Backends, progress: Progress) -> None:
+    """Replace the index in place: a search misses a paper until it is written."""
+    done = _counting(backends, progress)
+
+    def write(pmids: Sequence[str], into: Passages) -> None:
+        for part in slices(pmids):
+            done(_write(part, model, into, backends))
+
+    backends.passages.renew(model.fingerprint, model.dim, write)
+
+
+def _write(
+    pmids: Sequence[str], embeddings: Embeddings, passages: Passages, backends: Backends, *, multilingual: bool = False
+) -> int:
+    """Write the passages of stored papers, and delete those of papers that a sync deleted meanwhile."""
+    documents = list(backends.documents.get_many(pmids).values())
+    write_passages(documents, embeddings, passages, refresh=False)
+    withdrawn = _withdrawn(pmids, backends)
+    passages.delete(withdrawn)
+    if multilingual and (second := backends.multilingual):
+        second.put(documents)
+        second.refresh()
+        second.delete(withdrawn)
+    return len(documents) + len(withdrawn)
 
 
 def _withdrawn(pmids: Sequence[str], backends: Backends) -> list[str]:
-    """PMIDs that a sync deleted while they were being written."""
-    heads = backends.documents.heads(pmids)
+    """PMIDs that are not stored."""
+    heads = backends.documents.heads(pmids) if pmids else {}
     return [pmid for pmid in pmids if pmid not in heads]
 
 
@@ -56,3 +156,28 @@ def _missing(backends: Backends) -> Iterator[str]:
     for part in slices(backends.documents.pmids()):
         there = backends.passages.chunk_texts(part)
         yield from (pmid for pmid in part if pmid not in there)
+
+
+def _merged(here: Iterable[Pair], there: Iterable[Pair]) -> Iterator[tuple[str, int | None, int | None]]:
+    """Yield each PMID with its versions in both, which are in the order of PMIDs; None where it is not."""
+    left, right = iter(here), iter(there)
+    one, other = next(left, None), next(right, None)
+    while one or other:
+        pmid = min((each[0] for each in (one, other) if each), key=int)
+        mine = one[1] if one and one[0] == pmid else None
+        theirs = other[1] if other and other[0] == pmid else None
+        yield pmid, mine, theirs
+        one = next(left, None) if mine is not None else one
+        other = next(right, None) if theirs is not None else other
+
+
+def _counting(backends: Backends, progress: Progress) -> Callable[[int], None]:
+    """A function that is told of papers written, and reports their number."""
+    done, papers = 0, backends.documents.count()
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(done, max(done, papers), str(done))
+
+    return count

@@ -7,34 +7,25 @@ The order decides what a crash can do. Each step is repeatable and precedes the 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TypeVar
 
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.literature.records import Article, Deletion, Document, RetractionStatus
 from bio_mcp.ports import Backends
-from bio_mcp.ports.stores import Embeddings, Passages
-from bio_mcp.retrieval.chunking import chunks_of
-from bio_mcp.retrieval.index_entries import entry_of
-from bio_mcp.retrieval.passages import Entry
+from bio_mcp.syncing.indexing import (
+    Write,
+    delete_beside,
+    delete_from_all,
+    refresh_all,
+    searched_index,
+    write_passages,
+    write_to_all,
+)
 from bio_mcp.syncing.revisions import Change, revise
 from bio_mcp.tenants import of_all_tenants
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors = dict[str, NDArray[np.float32]]
-
 T = TypeVar("T")
 SLICE = 32  # documents embedded and written to the index between two checks of the time
-
-
-class Write(Protocol):
-    """What `write_passages` does."""
-
-    def __call__(
-        self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
-    ) -> None: ...
 
 
 @dataclass(slots=True)
@@ -67,8 +58,8 @@ def settle(
     changed = {pmid: (change, document) for pmid, (change, document) in revisions.items() if document is not None}
     pending = _pending_changes(changed, backends)
     if changed:
-        backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
-        backends.documents.put([document for _, document in changed.values()])
+        with searched_index(backends):
+            backends.documents.put([document for _, document in changed.values()])
     for written in _written(changed, backends, lambda: before_slice(settled.changes), write or write_passages):
         documents = [changed[pmid][1] for pmid in written]
         complete(documents, backends, [each for pmid in written for each in pending[pmid]])
@@ -88,7 +79,7 @@ def _written(
         if not go_on():
             break
         documents = [changed[pmid][1] for pmid in part]
-        write(documents, backends.embeddings, backends.passages, refresh=False)
+        write_to_all(documents, backends, write)
         if second := backends.multilingual:
             second.put(documents)
         written += part
@@ -109,10 +100,11 @@ def _delete(pmids: Sequence[str], backends: Backends) -> None:
     stored = backends.documents.heads(pmids)
     if stored:
         _tell([CorpusChange(ChangeKind.DELETED, pmid, head.version) for pmid, head in stored.items()], backends)
-    backends.passages.delete(pmids)
+    delete_from_all(pmids, backends)
     if second := backends.multilingual:
         second.delete(pmids)
     backends.documents.delete(pmids)
+    delete_beside(pmids, backends)  # what a rebuild that read the documents before has just written
 
 
 def _tell(changes: Sequence[CorpusChange], backends: Backends) -> None:
@@ -174,7 +166,7 @@ def slices(items: Iterable[T]) -> Iterator[list[T]]:
 def complete(documents: Sequence[Document], backends: Backends, changes: Sequence[CorpusChange]) -> None:
     """Let searches see the passages of written documents, announce `changes`, flag the answers that cite a paper that
     they retract, and mark the documents as indexed."""
-    backends.passages.refresh(backends.embeddings.fingerprint, backends.embeddings.dim)
+    refresh_all(backends)
     if second := backends.multilingual:
         second.refresh()
     _tell(changes, backends)
@@ -183,29 +175,3 @@ def complete(documents: Sequence[Document], backends: Backends, changes: Sequenc
             answers = of_all_tenants(backends).answers
             answers.flag([found.answer_id for found in answers.citing(each.pmid)], each.pmid)
     backends.documents.mark_indexed({document.article.pmid: document.version for document in documents})
-
-
-def write_passages(
-    documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
-) -> None:
-    """Replace the documents' passages; only texts whose vector is not stored yet are embedded."""
-    known = passages.chunk_texts([document.article.pmid for document in documents])
-    passages.upsert_chunks(entries_of(documents, known, embeddings), refresh=refresh)
-
-
-def entries_of(
-    documents: Sequence[Document], known: Mapping[str, Mapping[str, str]], embeddings: Embeddings
-) -> list[Entry]:
-    """The index entry of each document; only texts that are not `known` (PMID -> chunk id -> SHA-256) are embedded."""
-    chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
-    missing = [
-        (position, chunk)
-        for position, (document, chunks) in enumerate(zip(documents, chunked, strict=True))
-        for chunk in chunks
-        if known.get(document.article.pmid, {}).get(chunk.chunk_id) != chunk.embedded_sha256
-    ]
-    vectors = embeddings.embed([chunk.embedded_text for _, chunk in missing]) if missing else ()
-    fresh: list[Vectors] = [{} for _ in documents]
-    for (position, chunk), vector in zip(missing, vectors, strict=True):
-        fresh[position][chunk.chunk_id] = vector
-    return [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.calls import Calls, Recorder
     from bio_mcp.ports.graph import Graph
+    from bio_mcp.ports.indexes import Indexes
     from bio_mcp.ports.loading import LoadFiles, LoadRuns
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.multilingual import Multilingual
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.projects import Collections, ProjectDocuments, Projects
     from bio_mcp.ports.screening import Screenings
     from bio_mcp.ports.state import Audit, Checkpoints, Jobs, Leases
-    from bio_mcp.ports.stores import Blobs, Documents, Passages
+    from bio_mcp.ports.stores import Blobs, Documents, Embeddings, Passages
     from bio_mcp.wiring.embedded import Scratch
 
 
@@ -60,10 +61,10 @@ class Aws(Shared):
         return DynamoDocuments(self._dynamodb, table, lambda: self.blobs, serial)
 
     @lazily
-    def passages(self) -> "Passages":
+    def indexes(self) -> "Indexes":
         if self._in_s3:
-            return self._published.passages
-        return opensearch.passages(self.settings, self.settings.index_name)
+            return self._published.indexes
+        return opensearch.indexes(self.settings, opensearch.passages(self.settings, self.settings.index_name))
 
     @lazily
     def multilingual(self) -> "Multilingual | None":
@@ -212,11 +213,11 @@ class Aws(Shared):
         return DynamoProjectDocuments(self._dynamodb, table, lambda: self.blobs)
 
     @contextmanager
-    def scratch(self, name: str) -> "Iterator[Scratch]":
+    def scratch(self, name: str, model: "Embeddings | None" = None) -> "Iterator[Scratch]":
         """It is in the temporary directory of this process, and so of this function's instance."""
         from bio_mcp.wiring.embedded import Scratch
 
-        with closing(Scratch(self, Path(tempfile.gettempdir()) / "bio-mcp-scratch", name)) as made:
+        with closing(Scratch(self, Path(tempfile.gettempdir()) / "bio-mcp-scratch", name, model)) as made:
             yield made
 
     def checks(self) -> Sequence[Finding]:

@@ -13,6 +13,7 @@ from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
 from bio_mcp.wiring import opensearch
 from bio_mcp.wiring.embedding import multilingual, multilingual_checks
+from bio_mcp.wiring.indexes import corpus_indexes, passages_in
 from bio_mcp.wiring.limits import limits
 from bio_mcp.wiring.shared import Shared
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.calls import Calls, Recorder
     from bio_mcp.ports.graph import Graph
+    from bio_mcp.ports.indexes import Indexes
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.messages import Announcements
     from bio_mcp.ports.multilingual import Multilingual
@@ -63,13 +65,10 @@ class Embedded(Shared):
         return SqliteDocuments(self.database, serial)
 
     @lazily
-    def passages(self) -> "Passages":
+    def indexes(self) -> "Indexes":
         if self.settings.opensearch_url:
-            return opensearch.passages(self.settings, self.settings.index_name)
-        from bio_mcp.adapters.embedded.passages import SqlitePassages
-        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-
-        return SqlitePassages(self.database, k1=BM25_K1, b=BM25_B)
+            return opensearch.indexes(self.settings, opensearch.passages(self.settings, self.settings.index_name))
+        return corpus_indexes(self.database, self._opened)
 
     @lazily
     def multilingual(self) -> "Multilingual | None":
@@ -78,12 +77,10 @@ class Embedded(Shared):
     def _multilingual_passages(self) -> "Passages":
         """An index in a corpus file of its own, which may be deleted: `bio-mcp reindex` makes it again."""
         from bio_mcp.adapters.embedded.database import Database
-        from bio_mcp.adapters.embedded.passages import SqlitePassages
-        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
         database = Database(self.settings.home.expanduser() / "multilingual")
         self._opened.callback(database.close)
-        return SqlitePassages(database, k1=BM25_K1, b=BM25_B)
+        return passages_in(database)
 
     @lazily
     def checkpoints(self) -> "Checkpoints":
@@ -167,8 +164,8 @@ class Embedded(Shared):
         return SqliteGraph(self.database)
 
     @contextmanager
-    def scratch(self, name: str) -> "Iterator[Scratch]":
-        with closing(Scratch(self, self.settings.home.expanduser() / "scratch", name)) as made:
+    def scratch(self, name: str, model: "Embeddings | None" = None) -> "Iterator[Scratch]":
+        with closing(Scratch(self, self.settings.home.expanduser() / "scratch", name, model)) as made:
             yield made
 
     @lazily
@@ -275,16 +272,16 @@ ALONE: dict[str, Any] = {"cache": "off", "calls_days": 0, "opensearch_url": ""}
 
 
 class Scratch(Embedded):
-    """A corpus in a directory below `above`, with the models of `other`."""
+    """A corpus in a directory below `above`, with the models of `other`; `model` makes its vectors if it is given."""
 
-    def __init__(self, other: Shared, above: Path, name: str) -> None:
-        model = sha256(other.embeddings.fingerprint.encode()).hexdigest()[:12]
-        super().__init__(replace(other.settings, home=above / f"{name}-{model}", **ALONE))
-        self._other = other
+    def __init__(self, other: Shared, above: Path, name: str, model: "Embeddings | None" = None) -> None:
+        self._other, self._model = other, model or other.embeddings
+        folder = sha256(self._model.fingerprint.encode()).hexdigest()[:12]
+        super().__init__(replace(other.settings, home=above / f"{name}-{folder}", **ALONE))
 
     @property
     def embeddings(self) -> "Embeddings":
-        return self._other.embeddings
+        return self._model
 
     @property
     def language_model(self) -> "LanguageModel | None":

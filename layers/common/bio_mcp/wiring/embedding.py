@@ -4,9 +4,10 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from bio_mcp.errors import Misconfigured
+from bio_mcp.errors import EmbeddingFailed, Misconfigured, ModelMismatch, NotFound
 from bio_mcp.health import OK, WARN, Finding, examine
 from bio_mcp.settings import Settings
 
@@ -40,6 +41,93 @@ def _openai(settings: Settings, model: str = "") -> "Embeddings":
         prefix="" if model else settings.passage_prefix,
         question_prefix="" if model else settings.question_prefix,
     )
+
+
+MANIFEST = "model.json"  # of an installed model; its reader imports ONNX Runtime's neighbours
+
+
+class InstalledModels:
+    """The port `Models`: the configured model, those named by `BIO_MCP_OTHER_MODELS`, and those installed beside it.
+
+    A model is opened when it is first asked for; of an installed one only its manifest is read before.
+    """
+
+    def __init__(self, settings: Settings, configured: "Callable[[], Embeddings]") -> None:
+        self._settings, self.configured = settings, configured
+        self._made: dict[str, Embeddings] = {}
+        self._lock = Lock()
+
+    def of(self, fingerprint: str) -> "Embeddings | None":
+        configured = self.configured()
+        if configured.fingerprint == fingerprint:
+            return configured
+        return next((model for each in self.others if (model := self._usable(each, fingerprint))), None)
+
+    def named(self, name: str) -> "Embeddings":
+        if not name:
+            return self.configured()
+        if name not in self.others:
+            there = ", ".join(self.others) or "none"
+            raise NotFound(f"No embedding model {name[:100]!r} is installed beside the one in use, but {there}.")
+        return self._model(name)
+
+    def settings_of(self, fingerprint: str) -> Settings:
+        """The settings under which the model with this fingerprint is the configured one."""
+        for name in self.others if self.configured().fingerprint != fingerprint else ():
+            if self._usable(name, fingerprint):
+                provider, _, model = name.rpartition(":")
+                kind: Any = provider or "onnx"
+                return replace(self._settings, embeddings=kind, embedding_model=model)
+        return self._settings
+
+    @property
+    def others(self) -> list[str]:
+        """The names of the models beside the configured one."""
+        here = self._settings.models.expanduser()
+        installed = sorted(each.parent.name for each in here.glob(f"[!.]*/{MANIFEST}"))
+        used = self._settings.embedding_model if self._settings.embeddings == "onnx" else ""
+        return [*self._settings.other_models, *(each for each in installed if each != used)]
+
+    def _usable(self, name: str, fingerprint: str) -> "Embeddings | None":
+        """The model of that name, if it has the fingerprint; a damaged one, or a reranker, has none."""
+        try:
+            model = self._model(name)
+        except EmbeddingFailed:
+            return None
+        return model if model.fingerprint == fingerprint else None
+
+    def _model(self, name: str) -> "Embeddings":
+        with self._lock:
+            if name not in self._made:
+                self._made[name] = _made(self._settings, name)
+            return self._made[name]
+
+
+def _made(settings: Settings, name: str) -> "Embeddings":
+    from bio_mcp.adapters.metered import MeteredEmbeddings
+
+    provider, _, model = name.rpartition(":")
+    if provider == "openai":
+        return MeteredEmbeddings(_openai(settings, model))
+    if provider or Path(model).name != model:
+        raise Misconfigured("BIO_MCP_OTHER_MODELS takes names of installed models, or openai:NAME")
+    from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
+
+    threads = settings.threads or os.cpu_count() or 1
+    return MeteredEmbeddings(OnnxEmbeddings(settings.models.expanduser() / model, threads=threads))
+
+
+def model_of(index: "tuple[Passages, tuple[str, int] | None]", models: InstalledModels) -> "Embeddings":
+    """The model by which an index is searched: its own, if it is here, and the configured one for an empty index."""
+    passages, indexed = index
+    configured = models.configured()
+    if indexed in (None, (configured.fingerprint, configured.dim)):
+        return configured
+    try:
+        passages.check_model(configured.fingerprint, configured.dim)
+    except ModelMismatch as mismatch:
+        return models.of(mismatch.details["indexed"]) or configured
+    return configured
 
 
 def multilingual(settings: Settings, passages: Callable[[], "Passages"]) -> "Multilingual | None":

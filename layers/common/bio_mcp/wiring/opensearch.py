@@ -8,6 +8,7 @@ from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
+    from bio_mcp.adapters.opensearch.indexes import OpenSearchIndexes
     from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 
 
@@ -19,6 +20,14 @@ def passages(settings: Settings, index: str) -> "OpenSearchPassages":
 
     shards = settings.opensearch_shards
     return connected(url, settings.opensearch_service, index, k1=BM25_K1, b=BM25_B, shards=shards)
+
+
+def indexes(settings: Settings, live: "OpenSearchPassages") -> "OpenSearchIndexes":
+    """The index of papers that `live` searches, and the one beside it. Raises `Misconfigured`."""
+    from bio_mcp.adapters.opensearch.endpoint import transport_to
+    from bio_mcp.adapters.opensearch.indexes import OpenSearchIndexes
+
+    return OpenSearchIndexes(live, transport_to(_url(settings), settings.opensearch_service))
 
 
 def collections(settings: Settings) -> "OpenSearchCollections":

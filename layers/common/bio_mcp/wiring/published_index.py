@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
+from bio_mcp.wiring.indexes import passages_in
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.snapshots.database import PublishedDatabase
+    from bio_mcp.adapters.embedded.only_index import OnlyIndex
     from bio_mcp.ports.projects import Collections
     from bio_mcp.ports.state import Leases
     from bio_mcp.ports.stores import Passages
@@ -25,12 +27,14 @@ class PublishedIndex:
         self._settings, self._s3, self._leases, self._opened = settings, s3, leases, opened
 
     @lazily
-    def passages(self) -> "Passages":
-        return self._passages(self._corpus)
+    def indexes(self) -> "OnlyIndex":
+        from bio_mcp.adapters.embedded.only_index import OnlyIndex
+
+        return OnlyIndex(passages_in(self._corpus))
 
     @lazily
     def multilingual(self) -> "Passages":
-        return self._passages(self._database("multilingual"))
+        return passages_in(self._database("multilingual"))
 
     @lazily
     def collections(self) -> "Collections":
@@ -50,12 +54,6 @@ class PublishedIndex:
     @lazily
     def _projects(self) -> "PublishedDatabase":
         return self._database("projects")
-
-    def _passages(self, database: "PublishedDatabase") -> "Passages":
-        from bio_mcp.adapters.embedded.passages import SqlitePassages
-        from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
-
-        return SqlitePassages(database, k1=BM25_K1, b=BM25_B)
 
     def _database(self, name: str) -> "PublishedDatabase":
         from bio_mcp.adapters.aws.snapshots.database import PublishedDatabase

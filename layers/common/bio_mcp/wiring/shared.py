@@ -4,16 +4,17 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import date, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
-from bio_mcp.errors import Misconfigured
+from bio_mcp.errors import IndexUnavailable, Misconfigured, StoreFailed
 from bio_mcp.health import Finding, examine
 from bio_mcp.lazy import lazily
 from bio_mcp.literature.clock import EASTERN, utc_now
+from bio_mcp.one_index import found_once
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.caching import cached, cached_lookup, invalidating
-from bio_mcp.wiring.embedding import EMBEDDINGS, one_thread
+from bio_mcp.wiring.embedding import EMBEDDINGS, InstalledModels, model_of, one_thread
 from bio_mcp.wiring.language_models import LANGUAGE_MODELS
 from bio_mcp.wiring.ncbi import eutils, lookup, pubmed_files
 from bio_mcp.wiring.rerankers import reranker
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.workers.pool import WorkerProcesses
     from bio_mcp.ports.cache import Cache
     from bio_mcp.ports.europe_pmc import EuropePmc
+    from bio_mcp.ports.indexes import Indexes
     from bio_mcp.ports.language_models import LanguageModel
     from bio_mcp.ports.loading import LoadFiles, LoadRuns
     from bio_mcp.ports.messages import Announcements
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from bio_mcp.ports.pubmed_files import PubmedFiles
     from bio_mcp.ports.reranking import Reranker
     from bio_mcp.ports.sources import Sources
-    from bio_mcp.ports.stores import Embeddings
+    from bio_mcp.ports.stores import Embeddings, Passages
     from bio_mcp.ports.zotero import ZoteroLibrary
 
 
@@ -71,8 +73,47 @@ class Shared:
         self._make_rate_limiter, self._make_cache, self._make_bus = rate_limiter, cache, bus
         self.services = Scholarly(settings, turns, lambda: self._cache if self._caches else None, self._opened)
 
-    @lazily
+    @property
+    def indexes(self) -> "Indexes":
+        """The indexes of the papers; each mode has its own."""
+        raise NotImplementedError
+
+    @property
     def embeddings(self) -> "Embeddings":
+        return found_once(self, self._searched)[0]
+
+    @lazily
+    def models(self) -> "InstalledModels":
+        return InstalledModels(self.settings, lambda: self.configured_embeddings)
+
+    def _searched(self) -> "tuple[Embeddings, Passages | None]":
+        """The model by which papers are searched, and their index where it was looked up for it: one pair for the
+        whole of a call.
+
+        Without another model than the configured one nothing is looked up. Where it cannot be, whoever searches the
+        index hears why.
+        """
+        if not self.models.others:
+            return self.configured_embeddings, None
+        try:
+            index = self.indexes.searched()
+            return model_of(index, self.models), index[0]
+        except (IndexUnavailable, StoreFailed, Misconfigured):
+            return self.configured_embeddings, None
+
+    @lazily
+    def passages(self) -> "Passages":
+        from bio_mcp.adapters.searched_passages import SearchedPassages
+
+        return cast("Passages", SearchedPassages(self._searched_passages))
+
+    def _searched_passages(self) -> "Passages":
+        _, passages = found_once(self, self._searched)
+        return passages or found_once((self, "passages"), lambda: self.indexes.searched()[0])
+
+    @lazily
+    def configured_embeddings(self) -> "Embeddings":
+        """The model that the settings name."""
         from bio_mcp.adapters.metered import MeteredEmbeddings
 
         self.prepare_model()
@@ -81,8 +122,8 @@ class Shared:
     def workers(self, count: int) -> "WorkerProcesses":
         from bio_mcp.adapters.workers.pool import WorkerProcesses
 
-        make, to = partial(one_thread, self.settings), self.settings
-        fingerprint = self.embeddings.fingerprint
+        fingerprint, to = self.embeddings.fingerprint, self.settings
+        make = partial(one_thread, self.models.settings_of(fingerprint))
         return WorkerProcesses(make, count, fingerprint=fingerprint, environment=to.environment_of_programs)
 
     @lazily

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
 PAGE = 500  # documents rewritten at a time
+LISTED, LISTED_AT_ONCE = "SELECT pmid, version FROM entries WHERE pmid > ? ORDER BY pmid LIMIT ?", 5_000
 PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 
 
@@ -63,6 +64,28 @@ class SqlitePassages:
             _put_change(connection, change)
         for start in range(0, len(pmids), PAGE):
             write(pmids[start : start + PAGE], self)
+
+    def model(self) -> tuple[str, int] | None:
+        """The fingerprint and dimension of the model of the vectors; None if there is no index."""
+        with self._database.reading(IndexUnavailable) as connection:
+            return _indexed_model(connection)
+
+    def versions(self) -> Iterator[tuple[str, int]]:
+        """Give PMID and version of every paper, in the order of PMIDs."""
+        after, rows = 0, [(0, 0)]
+        while rows:
+            with self._database.reading(IndexUnavailable) as connection:
+                rows = connection.execute(LISTED, (after, LISTED_AT_ONCE)).fetchall()
+            for after, version in rows:
+                yield str(after), version
+
+    @staticmethod
+    def clear(connection: sqlite3.Connection) -> None:
+        """Delete the index of a file that another is searched instead of."""
+        for table in ("entries", "chunks", "vectors", "checksums", "removed"):
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608  the names stand above
+        connection.execute("DELETE FROM settings WHERE name IN ('model', 'dim')")
+        _put_change(connection, last_change(connection) + 1)
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         with self._database.reading(IndexUnavailable) as connection:
@@ -110,6 +133,8 @@ class SqlitePassages:
             if not snapshot.documents:
                 if _count(connection):  # the settings with the number of batches are lost
                     raise IndexUnavailable(DAMAGED, retryable=False)
+                if last_change(connection) and not dimension(connection):
+                    raise IndexUnavailable("The index was replaced by another and removed; ask again.")
                 return []
             conditions = _conditions(connection, query)
             terms = _terms(connection, query.terms)

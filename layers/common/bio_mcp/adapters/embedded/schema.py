@@ -19,6 +19,9 @@ changed, but replaced by one of another id.
 `found_papers` has the papers of each query key, `whole_queries` the keys of which it has all. `news` has what became
 of them, by a position that sorts by time.
 
+`indexes` names the index that is searched and the one beside it: "" is that of this file, another name that of a file
+below the directory `indexes`. Without a row this file's is searched.
+
 `paper_days` counts the papers that each day (UTC) brought.
 
 `review_records`, `review_labels` and `review_searches` have what is screened for each review, as JSON.
@@ -219,5 +222,8 @@ MIGRATIONS = (
     CREATE TABLE review_searches (
         review TEXT NOT NULL, search_id TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (review, search_id)
     );
+    """,
+    """
+    CREATE TABLE indexes (role TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE) WITHOUT ROWID;
     """,
 )

@@ -94,6 +94,15 @@ class Alias:
             raise mismatch(first, fingerprint, dim)
         return first
 
+    def make_beside(self, fingerprint: str, dim: int) -> Index:
+        """Create the index of this model without the alias, unless it is there, and allow writes to it."""
+        name = self.index_name(fingerprint, dim)
+        self._create(name, fingerprint, dim, aliased=False)
+        made = Index(name, fingerprint, dim)
+        if self.layout.flavour.tunable:  # what an earlier rebuild left is blocked
+            self.block(made, blocked=False)
+        return made
+
     def switch(self, old: Index, new: Index, also_from: "Alias | None" = None) -> None:
         """Move the alias from `old` to `new` in one step, and take the alias `also_from` off `new`."""
         moves = [{"remove": {"index": old.name, "alias": self.name}}, {"add": {"index": new.name, "alias": self.name}}]
@@ -155,10 +164,42 @@ class Alias:
                 return []
             raise
         oldest = sorted(answer, key=lambda name: (int(answer[name]["settings"]["index"]["creation_date"]), name))
-        return [_index(name, answer[name]) for name in oldest]
+        return [described_index(name, answer[name]) for name in oldest]
 
 
-def _index(name: str, described: dict[str, Any]) -> Index:
+class OneIndex(Alias):
+    """What stands in the place of an alias for passages that stay those of one index."""
+
+    def __init__(self, alias: Alias, index: Index) -> None:
+        super().__init__(alias._transport, alias.name, alias.corpus, alias.layout)
+        self._alias, self._index = alias, index
+
+    def index(self) -> Index:
+        """Return that index."""
+        return self._index
+
+    def refresh(self) -> Index | None:
+        """Look up whether it is still there."""
+        try:
+            self._transport.ask("GET", f"/{self.layout.own_alias(self._index.name)}/_alias")
+        except IndexRefused as error:
+            if error.kind == GONE:
+                return None
+            raise
+        return self._index
+
+    def forget(self) -> None:
+        """Have the alias itself looked up before its next use."""
+        self._alias.forget()
+
+    def make(self, fingerprint: str, dim: int, instead_of: Index | None = None) -> Index:
+        """Create the index of this model behind the alias, and stay with that."""
+        self._index = self._alias.make(fingerprint, dim, instead_of)
+        return self._index
+
+
+def described_index(name: str, described: dict[str, Any]) -> Index:
+    """Return the index that an answer of `GET /NAME` describes. Raises `IndexUnavailable` for one that is not ours."""
     meta, settings = described["mappings"].get("_meta", {}), described["settings"]["index"]
     if not {"fingerprint", "dim"} <= meta.keys():
         raise IndexUnavailable(

@@ -35,7 +35,7 @@ from bio_mcp.adapters.opensearch.documents import (
 )
 from bio_mcp.adapters.opensearch.endpoint import transport_to
 from bio_mcp.adapters.opensearch.errors import IndexRefused
-from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, mismatch
+from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, OneIndex, mismatch
 from bio_mcp.adapters.opensearch.reindex import rebuild
 from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, lines
@@ -81,10 +81,16 @@ class OpenSearchPassages:
     def __init__(
         self, transport: OpenSearchTransport, alias: str, layout: Layout, *, corpus: str = "", bulk: Bulk | None = None
     ) -> None:
-        self.alias = Alias(transport, alias, corpus or alias, layout)
+        self.alias: Alias = Alias(transport, alias, corpus or alias, layout)
         self._transport = transport
         self._layout = layout
         self._bulk = bulk or Bulk(transport)
+
+    def bound(self, index: Index) -> "OpenSearchPassages":
+        """Return the passages of this index, which stay its own when the alias moves."""
+        made = OpenSearchPassages(self._transport, self.alias.name, self._layout, bulk=self._bulk)
+        made.alias = OneIndex(self.alias, index)
+        return made
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         index = self.alias.index()

@@ -29,7 +29,7 @@ class WorkerProcesses:
         self, make: Callable[[], Embeddings], count: int, *, fingerprint: str, environment: Mapping[str, str]
     ) -> None:
         self.count, self.died = count, 0
-        self._make, self._fingerprint, self._environment = make, fingerprint, environment
+        self._make, self.fingerprint, self._environment = make, fingerprint, environment
         self._threads = ThreadPoolExecutor(count, "worker")  # each waits for one process at a time
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
@@ -106,7 +106,7 @@ class WorkerProcesses:
         except Died as died:
             _log.warning("a worker process died as it started: %s", died)
             found = died
-        if found == self._fingerprint:
+        if found == self.fingerprint:
             return
         with self._lock:
             self._alive.discard(worker)

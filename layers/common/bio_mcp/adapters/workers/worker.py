@@ -14,7 +14,7 @@ from bio_mcp.adapters.standard_streams import own_stdout
 from bio_mcp.errors import Failure
 from bio_mcp.literature.records import Article, Document
 from bio_mcp.ports.stores import Embeddings
-from bio_mcp.syncing.settling import entries_of
+from bio_mcp.syncing.indexing import entries_of
 
 Request = tuple[Sequence[Article], Mapping[str, Mapping[str, str]]]
 

@@ -1,0 +1,105 @@
+"""The indexes of the papers in OpenSearch, told apart by aliases.
+
+The alias of the corpus is on the index that is searched, `-next` or `-previous` on the other, and `-written` on both,
+so that one request answers a writer. One request moves all of them, or none.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bio_mcp.adapters.index_roles import check_begun, unknown_role
+from bio_mcp.adapters.opensearch.errors import IndexRefused
+from bio_mcp.adapters.opensearch.index import GONE, Index, described_index
+from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
+from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
+from bio_mcp.errors import Conflict
+from bio_mcp.ports.indexes import PaperIndex, Role
+
+MOVED = "aliases_not_found_exception"
+
+
+class OpenSearchIndexes:
+    """The port `Indexes` beside the index that `live` searches."""
+
+    holds_two = True
+
+    def __init__(self, live: OpenSearchPassages, transport: OpenSearchTransport) -> None:
+        self.live, self._alias, self._transport = live, live.alias, transport
+        name = live.alias.name
+        self._written = f"{name}-written"
+        self._names = {Role.SEARCHED: name} | {role: f"{name}-{role}" for role in (Role.NEXT, Role.PREVIOUS)}
+
+    def searched(self) -> tuple[OpenSearchPassages, tuple[str, int] | None]:
+        index = self._alias.index()
+        return (self.live.bound(index), (index.fingerprint, index.dim)) if index else (self.live, None)
+
+    def all(self) -> list[PaperIndex]:
+        roles = self._roles()
+        return [self._described(role, roles[role]) for role in Role if role in roles]
+
+    def begin(self, fingerprint: str, dim: int) -> PaperIndex:
+        roles = self._roles()
+        check_begun([self._described(role, index) for role, index in roles.items()], fingerprint)
+        searched = roles[Role.SEARCHED]
+        new = self._alias.make_beside(fingerprint, dim)
+        self._act(
+            _add(searched.name, self._written), _add(new.name, self._written), _add(new.name, self._names[Role.NEXT])
+        )
+        return self._described(Role.NEXT, new)
+
+    def switch(self, to: Role) -> None:
+        roles = self._roles()
+        if to not in roles or to is Role.SEARCHED:
+            raise unknown_role(to)
+        back = Role.NEXT if to is Role.PREVIOUS else Role.PREVIOUS
+        old, new = roles[Role.SEARCHED].name, roles[to].name
+        self._act(
+            _take(old, self._names[Role.SEARCHED]),
+            _add(new, self._names[Role.SEARCHED]),
+            _take(new, self._names[to]),
+            _add(old, self._names[back]),
+        )
+        self._alias.forget()
+
+    def remove(self) -> bool:
+        others = [index for role, index in self._roles().items() if role is not Role.SEARCHED]
+        for index in others:
+            self._transport.ask("DELETE", f"/{index.name}")
+        return bool(others)
+
+    def _described(self, role: Role, index: Index) -> PaperIndex:
+        passages = self.live.bound(index)
+        return PaperIndex(role, index.fingerprint, index.dim, passages, passages.versions)
+
+    def _roles(self) -> dict[Role, Index]:
+        """Look up the indexes that are written to. The alias for both is made with the first that is begun."""
+        try:
+            answer: Mapping[str, Any] = self._transport.ask("GET", f"/{self._written}")
+        except IndexRefused as error:
+            if error.kind != GONE:
+                raise
+            searched = self._alias.refresh()
+            return {Role.SEARCHED: searched} if searched else {}
+        return {
+            role: described_index(name, described)
+            for name, described in answer.items()
+            for role, alias in self._names.items()
+            if alias in described.get("aliases", {})
+        }
+
+    def _act(self, *actions: dict[str, Any]) -> None:
+        try:
+            self._transport.ask("POST", "/_aliases", {"actions": list(actions)})
+        except IndexRefused as error:
+            if error.kind == MOVED:
+                switched = "Another process has just switched the indexes: look at bio-mcp reindex status."
+                raise Conflict(switched) from None
+            raise
+
+
+def _add(index: str, alias: str) -> dict[str, Any]:
+    return {"add": {"index": index, "alias": alias}}
+
+
+def _take(index: str, alias: str) -> dict[str, Any]:
+    return {"remove": {"index": index, "alias": alias, "must_exist": True}}

@@ -1,0 +1,85 @@
+"""The indexes of the papers: the one that is searched, and one with another model's vectors beside it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from bio_mcp.ports.stores import Embeddings, Passages
+
+
+class Role(StrEnum):
+    """What an index is for. Besides the one that is searched there is at most one other."""
+
+    SEARCHED = "searched"
+    NEXT = "next"  # is being built, or was rolled back
+    PREVIOUS = "previous"  # was searched before, and is written to for a way back
+
+
+@dataclass(frozen=True, slots=True)
+class PaperIndex:
+    """An index by its role, with the model of its vectors. `passages` stays this one, whatever becomes of its role.
+
+    `versions` gives PMID and version of every paper that a search can see, in the order of PMIDs as numbers.
+    """
+
+    role: Role
+    fingerprint: str
+    dim: int
+    passages: Passages
+    versions: Callable[[], Iterator[tuple[str, int]]]
+
+
+class Indexes(Protocol):
+    """The indexes of the papers. Every method may raise `IndexUnavailable`.
+
+    A writer writes to all of them, and asks again for `all` before it counts a paper as indexed: so an index that was
+    begun meanwhile has that paper too, and whichever is switched to lacks nothing.
+    """
+
+    @property
+    def holds_two(self) -> bool:
+        """Whether another index can be built beside the one that is searched."""
+        ...
+
+    def searched(self) -> tuple[Passages, tuple[str, int] | None]:
+        """Return the passages that are searched, and fingerprint and dimension of their model; None: there is no index.
+
+        It may be some seconds old; the passages stay those of one index.
+        """
+        ...
+
+    def all(self) -> list[PaperIndex]:
+        """Return every index that is written to, the searched one first; none before there is one. Never cached."""
+        ...
+
+    def begin(self, fingerprint: str, dim: int) -> PaperIndex:
+        """Make the next index, for this model, unless it is there. All writers write to it from their next look on.
+
+        Raises `Conflict` where the searched one is of this model, or there is another beside it.
+        """
+        ...
+
+    def switch(self, to: Role) -> None:
+        """Search that index from now on, in one step; the one that was searched becomes `PREVIOUS`, or `NEXT` on the
+        way back. Raises `NotFound` where no index has the role."""
+        ...
+
+    def remove(self) -> bool:
+        """Delete the index that is not searched, with its vectors; returns whether there was one."""
+        ...
+
+
+class Models(Protocol):
+    """The embedding models that this process can use: the configured one, and those installed beside it."""
+
+    def of(self, fingerprint: str) -> Embeddings | None:
+        """Return the model whose vectors have this fingerprint; None where there is none here."""
+        ...
+
+    def named(self, name: str) -> Embeddings:
+        """Return an installed model by its name, or `openai:NAME` of that endpoint; "": the configured one.
+
+        Raises `NotFound`.
+        """
+        ...

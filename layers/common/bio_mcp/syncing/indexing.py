@@ -1,0 +1,118 @@
+"""Write passages to the index that is searched, and to the one beside it while the corpus is embedded again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from bio_mcp.errors import ModelMismatch
+from bio_mcp.literature.records import Document
+from bio_mcp.one_index import one_index
+from bio_mcp.ports import Backends
+from bio_mcp.ports.indexes import PaperIndex
+from bio_mcp.ports.stores import Embeddings, Passages
+from bio_mcp.retrieval.chunking import chunks_of
+from bio_mcp.retrieval.index_entries import entry_of
+from bio_mcp.retrieval.passages import Entry
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = dict[str, NDArray[np.float32]]
+
+
+class Write(Protocol):
+    """What `write_passages` does."""
+
+    def __call__(
+        self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
+    ) -> None: ...
+
+
+@contextmanager
+def searched_index(backends: Backends) -> Iterator[tuple[Embeddings, Passages]]:
+    """The model and the index that papers are searched by, which is made if there is none: one pair for a block.
+
+    Raises `ModelMismatch` where this process does not have the model.
+    """
+    with one_index():
+        embeddings, passages = backends.embeddings, backends.passages
+        passages.ensure_schema(embeddings.fingerprint, embeddings.dim)
+        yield embeddings, passages
+
+
+def write_to_all(documents: Sequence[Document], backends: Backends, write: Write) -> None:
+    """Replace the documents' passages in the index that is searched, and in the one beside it, if there is one.
+
+    Searches may miss them until `refresh_all`. The indexes are looked up again after each write: one that was begun
+    meanwhile is written to as well, so that nothing is missing from it when it is switched to.
+    """
+    with searched_index(backends) as (embeddings, passages):
+        write(documents, embeddings, passages, refresh=False)
+        written = {embeddings.fingerprint}
+    while others := [each for each in backends.indexes.all() if each.fingerprint not in written]:
+        for each in others:
+            write(documents, model_of(each, backends), each.passages, refresh=False)
+            written.add(each.fingerprint)
+
+
+def refresh_all(backends: Backends) -> None:
+    """Let searches see what was written to any index."""
+    with searched_index(backends) as (embeddings, passages):
+        passages.refresh(embeddings.fingerprint, embeddings.dim)
+    for each in backends.indexes.all():
+        if each.fingerprint != embeddings.fingerprint:
+            each.passages.refresh(each.fingerprint, each.dim)
+
+
+def delete_from_all(pmids: Sequence[str], backends: Backends) -> None:
+    """Remove the documents' passages from the index that is searched, and from both where there are two."""
+    with one_index():
+        backends.passages.delete(pmids)
+    delete_beside(pmids, backends)
+
+
+def delete_beside(pmids: Sequence[str], backends: Backends) -> None:
+    """Remove the documents' passages from both indexes where there are two."""
+    there = backends.indexes.all()
+    for each in there if len(there) > 1 else ():
+        each.passages.delete(pmids)
+
+
+def model_of(index: PaperIndex, backends: Backends) -> Embeddings:
+    """The model of an index. Raises `ModelMismatch` where this process does not have it."""
+    model = backends.models.of(index.fingerprint)
+    if model is None:
+        raise ModelMismatch(
+            f"The {index.role} index of the papers is of the model {index.fingerprint}, which is not installed here. "
+            "Install it (bio-mcp models add), or remove that index (bio-mcp reindex remove).",
+            indexed=index.fingerprint,
+            configured=backends.embeddings.fingerprint,
+        )
+    return model
+
+
+def write_passages(
+    documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
+) -> None:
+    """Replace the documents' passages; only texts whose vector is not stored yet are embedded."""
+    known = passages.chunk_texts([document.article.pmid for document in documents])
+    passages.upsert_chunks(entries_of(documents, known, embeddings), refresh=refresh)
+
+
+def entries_of(
+    documents: Sequence[Document], known: Mapping[str, Mapping[str, str]], embeddings: Embeddings
+) -> list[Entry]:
+    """The index entry of each document; only texts that are not `known` (PMID -> chunk id -> SHA-256) are embedded."""
+    chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
+    missing = [
+        (position, chunk)
+        for position, (document, chunks) in enumerate(zip(documents, chunked, strict=True))
+        for chunk in chunks
+        if known.get(document.article.pmid, {}).get(chunk.chunk_id) != chunk.embedded_sha256
+    ]
+    vectors = embeddings.embed([chunk.embedded_text for _, chunk in missing]) if missing else ()
+    fresh: list[Vectors] = [{} for _ in documents]
+    for (position, chunk), vector in zip(missing, vectors, strict=True):
+        fresh[position][chunk.chunk_id] = vector
+    return [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]

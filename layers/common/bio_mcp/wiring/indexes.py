@@ -1,0 +1,26 @@
+"""The indexes of papers in corpus files."""
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bio_mcp.adapters.embedded.database import Database
+    from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
+    from bio_mcp.adapters.embedded.passages import SqlitePassages
+
+
+def corpus_indexes(database: "Database", opened: ExitStack) -> "SqliteIndexes":
+    """The index in the corpus file, and those beside it, which `opened` closes."""
+    from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
+
+    made = SqliteIndexes(database, passages_in)
+    opened.callback(made.close)
+    return made
+
+
+def passages_in(database: "Database") -> "SqlitePassages":
+    """The passages that a corpus file has."""
+    from bio_mcp.adapters.embedded.passages import SqlitePassages
+    from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
+
+    return SqlitePassages(database, k1=BM25_K1, b=BM25_B)
