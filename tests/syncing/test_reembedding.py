@@ -124,8 +124,8 @@ class Between:
     def __getattr__(self, name):
         return getattr(self._passages, name)
 
-    def upsert_chunks(self, entries):
-        self._passages.upsert_chunks(entries)
+    def upsert_chunks(self, entries, *, refresh):
+        self._passages.upsert_chunks(entries, refresh=refresh)
         while self._then:
             self._then.pop()()
 
