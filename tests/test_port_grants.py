@@ -124,7 +124,7 @@ def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
     given |= {"ZOTERO_LIBRARY_TYPE": "group"}
     given |= {"BIO_MCP_SOURCES": "icite,crossref,europepmc,unpaywall"} if "BIO_MCP_SOURCES" in given else {}
     given |= {"BIO_MCP_LLM": "bedrock", "BIO_MCP_LLM_GUARDRAIL": "id:1"} if port == "language_model" else {}
-    given |= {"BIO_MCP_OPENSEARCH_URL": "http://127.0.0.1:9"} if port in ("passages", "collections") else {}
+    given |= {"BIO_MCP_OPENSEARCH_URL": "http://127.0.0.1:9"} if port in ("passages", "indexes", "collections") else {}
     backends = Aws(Settings.from_env(given))
     if port == "embeddings":  # a model, which this machine has elsewhere
         assert backends.settings.models.name == "1"
