@@ -32,7 +32,7 @@ def test_papers_are_found_in_the_index_and_read_from_the_file(team):
     import_records(iter(articles()), team)
     [hit, *_] = ask(team, "rag.search", query="acupuncture against migraine")["results"]
     assert ask(team, "rag.get", doc_id=hit["doc_id"])["doc_id"] == hit["doc_id"]
-    assert type(team.passages).__name__ == "OpenSearchPassages"
+    assert type(team.indexes).__name__ == "OpenSearchIndexes"
 
 
 def test_the_indices_of_projects_are_there_too(team):

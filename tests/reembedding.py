@@ -1,0 +1,101 @@
+"""What tests of a change of the embedding model do, in either engine."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from threading import Event
+
+from bio_mcp.literature.records import Deletion
+from bio_mcp.one_index import one_index
+from bio_mcp.ports.indexes import Role
+from bio_mcp.retrieval.passages import PassageQuery
+from bio_mcp.syncing.reindexing import begin, fill, of_role, switch
+from bio_mcp.syncing.settling import settle
+
+
+def revised(paper, number):
+    return replace(paper, title=f"{paper.title} again {number}", pmid_version=paper.pmid_version + 1 + number)
+
+
+def ready(corpus):
+    index = begin(corpus.other_models[0], corpus)
+    fill(index, corpus)
+    return index
+
+
+def searched(corpus):
+    return of_role(Role.SEARCHED, corpus).fingerprint
+
+
+def nearness(corpus, pmid):
+    """The cosine of the stored text of a paper to its own passages, 1 by one model and about 0 by two."""
+    with one_index():
+        [chunk] = corpus.passages.chunks([pmid])[pmid][:1]
+        text = f"{corpus.documents.get(pmid).article.title}\n{chunk.text}"
+        vector = corpus.embeddings.embed([text])[0]
+        query = PassageQuery((), vector, within=frozenset({pmid}))
+        return corpus.passages.hybrid_search(query)[0].sim
+
+
+def missing(corpus, index):
+    """The stored papers whose newest version an index does not have, and what it has of others."""
+    heads = corpus.documents.heads(list(corpus.documents.pmids()))
+    return {(pmid, head.version) for pmid, head in heads.items()} ^ set(index.versions())
+
+
+class Stop(Exception):
+    """A kill, between two steps."""
+
+
+class Dying:
+    """A port that fails at its call number `left`."""
+
+    def __init__(self, port, left):
+        self._port, self._left = port, left
+
+    def __getattr__(self, name):
+        found = getattr(self._port, name)
+        return partial(self._call, found) if callable(found) else found
+
+    def _call(self, found, *arguments):
+        self._left[0] -= 1
+        if self._left[0] < 0:
+            raise Stop(found.__name__)
+        return found(*arguments)
+
+
+STEPS = (ready, partial(switch, Role.NEXT), partial(switch, Role.PREVIOUS), partial(switch, Role.NEXT))
+
+
+def while_others_work(corpus, papers, opened):
+    """Change the model of a corpus there and back and there, while others that `opened` makes write and search it.
+
+    Returns the number of writes, and how near a paper was to its own text in each search.
+    """
+    over = Event()
+
+    def write():
+        with opened() as writer:
+            for number in range(1_000):
+                if over.is_set():
+                    return number
+                paper = papers[1 + number % (len(papers) - 1)]
+                settle([revised(paper, number)] if number % 5 else [Deletion(paper.pmid)], writer)
+        return number
+
+    def read():
+        seen = []
+        with opened() as reader:
+            while not over.is_set():
+                seen.append(nearness(reader, papers[0].pmid))
+        return seen
+
+    with ThreadPoolExecutor(3) as threads:
+        writing, reading = threads.submit(write), [threads.submit(read) for _ in range(2)]
+        try:
+            ready(corpus)
+            for role in (Role.NEXT, Role.PREVIOUS, Role.NEXT):
+                switch(role, corpus)
+        finally:
+            over.set()
+        return writing.result(), [sim for each in reading for sim in each.result()]
