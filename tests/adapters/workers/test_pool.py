@@ -10,7 +10,7 @@ from bio_mcp.errors import EmbeddingFailed, Misconfigured
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.retrieval.passages import Entry
-from bio_mcp.syncing.settling import entries_of
+from bio_mcp.syncing.indexing import entries_of
 from tests.adapters.workers.models import Broken, Ending, exchanged, fragile, missing
 from tests.hashed_words import HashedWords
 

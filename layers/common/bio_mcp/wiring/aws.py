@@ -62,9 +62,7 @@ class Aws(Shared):
 
     @lazily
     def indexes(self) -> "Indexes":
-        if self._in_s3:
-            return self._published.indexes
-        return opensearch.indexes(self.settings, opensearch.passages(self.settings, self.settings.index_name))
+        return self._published.indexes if self._in_s3 else opensearch.indexes(self.settings)
 
     @lazily
     def multilingual(self) -> "Multilingual | None":

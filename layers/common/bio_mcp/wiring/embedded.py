@@ -67,7 +67,7 @@ class Embedded(Shared):
     @lazily
     def indexes(self) -> "Indexes":
         if self.settings.opensearch_url:
-            return opensearch.indexes(self.settings, opensearch.passages(self.settings, self.settings.index_name))
+            return opensearch.indexes(self.settings)
         return corpus_indexes(self.database, self._opened)
 
     @lazily

@@ -22,8 +22,9 @@ def passages(settings: Settings, index: str) -> "OpenSearchPassages":
     return connected(url, settings.opensearch_service, index, k1=BM25_K1, b=BM25_B, shards=shards)
 
 
-def indexes(settings: Settings, live: "OpenSearchPassages") -> "OpenSearchIndexes":
-    """The index of papers that `live` searches, and the one beside it. Raises `Misconfigured`."""
+def indexes(settings: Settings) -> "OpenSearchIndexes":
+    """The index of papers, and the one beside it. Raises `Misconfigured`."""
+    live = passages(settings, settings.index_name)
     from bio_mcp.adapters.opensearch.endpoint import transport_to
     from bio_mcp.adapters.opensearch.indexes import OpenSearchIndexes
 
