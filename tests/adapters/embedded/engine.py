@@ -2,12 +2,13 @@
 
 from bio_mcp.adapters.embedded.collections import SqliteCollections
 from bio_mcp.adapters.embedded.database import Database
-from bio_mcp.adapters.embedded.passages import SqlitePassages
+from bio_mcp.adapters.embedded.passages import SIZES, SqlitePassages
+from bio_mcp.adapters.embedded.window_columns import Sizes
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 
-def passages_in(database: Database) -> SqlitePassages:
-    return SqlitePassages(database, k1=BM25_K1, b=BM25_B)
+def passages_in(database: Database, sizes: Sizes = SIZES) -> SqlitePassages:
+    return SqlitePassages(database, k1=BM25_K1, b=BM25_B, sizes=sizes)
 
 
 def collections_in(database: Database) -> SqliteCollections:

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.window_columns import Sizes
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry, unit
@@ -55,11 +56,14 @@ def assert_equal(live, fresh):
             assert values == tuple(value and pytest.approx(value, abs=1e-5) for value in other[key])
 
 
+HOLDINGS = {"vectors": Sizes(), "vectors and codes": Sizes(exact=0), "codes": Sizes(exact=0, in_memory=0)}
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=STEPS)
-def test_after_any_changes_the_live_index_answers_as_a_fresh_one(tmp_path_factory, steps):
+@given(steps=STEPS, holding=st.sampled_from(sorted(HOLDINGS)))
+def test_after_any_changes_the_live_index_answers_as_a_fresh_one(tmp_path_factory, steps, holding):
     database = Database(tmp_path_factory.mktemp("corpus"))
-    writer, reader = passages_in(database), passages_in(database)
+    writer, reader = passages_in(database), passages_in(database, HOLDINGS[holding])
     writer.ensure_schema("m", DIM)
     for step, what in steps:
         if step == "upsert":
@@ -72,9 +76,10 @@ def test_after_any_changes_the_live_index_answers_as_a_fresh_one(tmp_path_factor
     database.close()
 
 
-def test_many_small_batches_merge_and_sweep_without_a_trace(tmp_path):
+@pytest.mark.parametrize("holding", sorted(HOLDINGS))
+def test_many_small_batches_merge_and_sweep_without_a_trace(tmp_path, holding):
     database = Database(tmp_path)
-    live = passages_in(database)
+    live = passages_in(database, HOLDINGS[holding])
     live.ensure_schema("m", DIM)
     rng = np.random.default_rng(0)
     for start in range(0, 3_000, 250):
@@ -95,12 +100,13 @@ def test_many_small_batches_merge_and_sweep_without_a_trace(tmp_path):
     database.close()
 
 
-@pytest.mark.parametrize("apart", [0.4, 5.0])
-def test_the_sketches_find_what_a_full_product_finds(tmp_path, apart):
-    """With more windows than are scored outright, close neighbours, and documents of one subject or of several."""
+@pytest.mark.parametrize(("apart", "in_memory"), [(0.4, 1 << 18), (5.0, 1 << 18), (0.4, 0)])
+def test_the_codes_find_what_a_full_product_finds(tmp_path, apart, in_memory):
+    """With more windows than are scored outright, close neighbours, and documents of one subject or of several; by the
+    vectors in memory, and by those of the corpus file."""
     dim, documents, of_each = 256, 4_000, 3
     database = Database(tmp_path)
-    passages = passages_in(database)
+    passages = passages_in(database, Sizes(in_memory=in_memory))
     passages.ensure_schema("m", dim)
     rng = np.random.default_rng(1)
     spectrum = (1 / np.sqrt(np.arange(1, dim + 1))).astype(np.float32)

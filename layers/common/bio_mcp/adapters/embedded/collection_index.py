@@ -14,9 +14,11 @@ from bio_mcp.adapters.embedded.checksums import is_intact
 from bio_mcp.adapters.embedded.chunk_checks import CHUNK, damaged, is_intact_chunk
 from bio_mcp.adapters.embedded.chunk_rows import Head, decoded_facets
 from bio_mcp.adapters.embedded.growable import GrowableArray
+from bio_mcp.adapters.embedded.lexical import Texts, best_by_bm25
 from bio_mcp.adapters.embedded.opening import Connection, Identity
-from bio_mcp.adapters.embedded.postings import Postings, Rows, Segments, best, bm25, norms
-from bio_mcp.adapters.embedded.windows import Matrix, products
+from bio_mcp.adapters.embedded.postings import Postings, Rows, Segments, best, norms
+from bio_mcp.adapters.embedded.quantising import Matrix
+from bio_mcp.adapters.embedded.windows import products
 from bio_mcp.retrieval.chunk_facets import WorkFacets
 from bio_mcp.retrieval.project_chunks import ChunkFilters
 
@@ -61,9 +63,9 @@ class CollectionSnapshot:
 
     def lexical(self, terms: list[tuple[int, float]], among: Rows, depth: int) -> dict[int, float]:
         """Row -> BM25 of the `depth` best rows of `among`; a row with none of the terms is not one of them."""
-        scores = bm25(self.terms, self.norms, int(np.count_nonzero(self.alive)), terms)[among]
-        found = scores > 0
-        return self._best(among[found], scores[found], depth)
+        texts = Texts(self.terms, self.norms, int(np.count_nonzero(self.alive)))
+        rows, scores = best_by_bm25(texts, terms, among, -self.order, depth)
+        return dict(zip(rows.tolist(), scores.tolist(), strict=True))
 
     def semantic(self, vector: Matrix, among: Rows, depth: int) -> dict[int, float]:
         """Row -> cosine of the `depth` best rows of `among`."""

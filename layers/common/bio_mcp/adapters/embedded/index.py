@@ -10,6 +10,7 @@ from bio_mcp.adapters.embedded.columnar_index import Columns
 from bio_mcp.adapters.embedded.index_file import load, save
 from bio_mcp.adapters.embedded.opening import Connection, Identity
 from bio_mcp.adapters.embedded.snapshot import Snapshot
+from bio_mcp.adapters.embedded.window_columns import Sizes
 
 log = logging.getLogger("bio_mcp.adapters.embedded")
 
@@ -35,13 +36,14 @@ class LiveIndex:
     `current`; those that come during a patch wait for it.
     """
 
-    def __init__(self, k1: float, b: float, index_file: Path) -> None:
+    def __init__(self, k1: float, b: float, index_file: Path, sizes: Sizes) -> None:
+        self._sizes = sizes
         self._k1 = k1
         self._b = b
         self._index_file = index_file
         self._lock = Lock()
         self._mapped: ArrayFile | None = None
-        self._columns = Columns(0)
+        self._columns = Columns(0, self._sizes)
         self._snapshot = self._columns.snapshot(0, k1, b)
         self._seen: tuple[Identity, Snapshot] = (), self._snapshot  # the corpus file and the snapshot made from it
 
@@ -75,7 +77,7 @@ class LiveIndex:
                 self._read(connection, dim, change)
             else:
                 self._columns.patch(connection, self._snapshot.change)
-                if self._columns.bloated:
+                if self._columns.outgrown:
                     self._read(connection, dim, change)
             self._snapshot = self._columns.snapshot(change, self._k1, self._b)
             done = True
@@ -85,17 +87,18 @@ class LiveIndex:
 
     def _read(self, connection: sqlite3.Connection, dim: int, change: int) -> None:
         """Fill the columns from the saved index and the changes since, or from the corpus file alone."""
-        loaded = load(self._index_file, connection, dim)
+        loaded = load(self._index_file, connection, dim, self._sizes)
         if loaded is not None:
             self._columns, since, self._mapped = loaded
             self._columns.patch(connection, since)
-            return
+            if not self._columns.outgrown:
+                return
         self._mapped = None
-        self._columns = Columns(dim)
-        self._columns.load(connection)
+        self._columns = Columns(0, self._sizes)  # the memory of the old ones is free before the new ones take theirs
+        self._columns = Columns.read(connection, dim, self._sizes)
         save(self._index_file, connection, change, self._columns)
 
     def _reset(self) -> None:
         self._mapped = None
-        self._columns = Columns(0)
+        self._columns = Columns(0, self._sizes)
         self._snapshot = self._columns.snapshot(0, self._k1, self._b)

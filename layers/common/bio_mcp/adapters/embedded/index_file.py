@@ -5,9 +5,10 @@ from pathlib import Path
 
 from bio_mcp.adapters.embedded.arrayfile import ArrayFile, read_arrays, write_arrays
 from bio_mcp.adapters.embedded.columnar_index import Columns
-from bio_mcp.adapters.embedded.windows import AXES, EXACT
+from bio_mcp.adapters.embedded.quantising import AXES
+from bio_mcp.adapters.embedded.window_columns import EXACT, Sizes
 
-SKETCH = [AXES, 2]  # a file with sketches of another shape is rebuilt
+SKETCH = [AXES, 4]  # a file with sketches of another shape is rebuilt
 MIN_WINDOWS = 2 * EXACT  # a smaller index loads from the corpus as fast
 MAX_CHANGED = 2_048  # documents changed since the save, or an eighth of all if that is more
 
@@ -15,12 +16,12 @@ MAX_CHANGED = 2_048  # documents changed since the save, or an eighth of all if 
 def save(path: Path, connection: sqlite3.Connection, change: int, columns: Columns) -> None:
     """Save the columns as of batch `change`, if the index is large enough and the disk has room."""
     token = _token(connection, change)
-    if token is not None and columns.windows > MIN_WINDOWS:
+    if token is not None and columns.coded and columns.windows > MIN_WINDOWS:
         about, arrays = columns.state()
         write_arrays(path, {**about, "change": change, "token": token, "sketch": SKETCH}, arrays)
 
 
-def load(path: Path, connection: sqlite3.Connection, dim: int) -> tuple[Columns, int, ArrayFile] | None:
+def load(path: Path, connection: sqlite3.Connection, dim: int, sizes: Sizes) -> tuple[Columns, int, ArrayFile] | None:
     """Load the saved columns, the batch they are at, and the mapped file.
 
     None if they belong to another corpus or too much has changed since.
@@ -34,7 +35,9 @@ def load(path: Path, connection: sqlite3.Connection, dim: int) -> tuple[Columns,
         return None
     documents = len(arrays["pmids"][0])
     changed: int = connection.execute("SELECT count(*) FROM entries WHERE change > ?", (since,)).fetchone()[0]
-    return None if changed > max(MAX_CHANGED, documents // 8) else (Columns.from_state(about, arrays), since, file)
+    return (
+        None if changed > max(MAX_CHANGED, documents // 8) else (Columns.from_state(about, arrays, sizes), since, file)
+    )
 
 
 def _token(connection: sqlite3.Connection, change: int) -> str | None:

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,10 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.entry_rows import write_entries
 from bio_mcp.adapters.embedded.failures import DAMAGED
 from bio_mcp.adapters.embedded.index import LiveIndex, dimension, last_change
+from bio_mcp.adapters.embedded.postings import Rows
+from bio_mcp.adapters.embedded.rows import read_vectors
 from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
+from bio_mcp.adapters.embedded.window_columns import Sizes
 from bio_mcp.adapters.entry_vectors import check_vectors, cosines, mean_vector, other_model
 from bio_mcp.adapters.pmids import numbers
 from bio_mcp.errors import IndexUnavailable, ModelMismatch
@@ -28,15 +31,18 @@ if TYPE_CHECKING:
 
 PAGE = 500  # documents rewritten at a time
 LISTED, LISTED_AT_ONCE = "SELECT pmid, version FROM entries WHERE pmid > ? ORDER BY pmid LIMIT ?", 5_000
+TRIES = 3  # transactions, to find one that is not older than the index in memory
+SIZES = Sizes()
 PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 
 
 class SqlitePassages:
-    """The port `Passages` over the corpus file. `k1` and `b` are BM25's parameters."""
+    """The port `Passages` over the corpus file. `k1` and `b` are BM25's parameters, `sizes` says when vectors are
+    scored from bytes."""
 
-    def __init__(self, database: Database, *, k1: float, b: float) -> None:
+    def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES) -> None:
         self._database = database
-        self._index = LiveIndex(k1, b, database.directory / "corpus.index")
+        self._index = LiveIndex(k1, b, database.directory / "corpus.index", sizes)
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         with self._database.reading(IndexUnavailable) as connection:
@@ -128,17 +134,12 @@ class SqlitePassages:
                 _put_change(connection, change)
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
-        with self._database.reading(IndexUnavailable) as connection:
-            snapshot = self._index.current(connection)
-            if not snapshot.documents:
-                if _count(connection):  # the settings with the number of batches are lost
-                    raise IndexUnavailable(DAMAGED, retryable=False)
-                if last_change(connection) and not dimension(connection):
-                    raise IndexUnavailable("The index was replaced by another and removed; ask again.")
-                return []
-            conditions = _conditions(connection, query)
-            terms = _terms(connection, query.terms)
-        return _candidates(snapshot, conditions, terms, query)
+        for _ in range(TRIES):
+            with self._database.reading(IndexUnavailable) as connection:
+                snapshot = self._index.current(connection)
+                if snapshot.change <= last_change(connection):  # vectors are read as of this transaction
+                    return _search(connection, snapshot, query)
+        raise IndexUnavailable("The index is being written; search again.")
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         with self._database.reading(IndexUnavailable) as connection:
@@ -243,27 +244,40 @@ def _conditions(connection: sqlite3.Connection, query: PassageQuery) -> Conditio
     return Conditions(filters.year_from, filters.year_to, tuple(any_of), within)
 
 
-def _candidates(
-    snapshot: Snapshot, conditions: Conditions, terms: list[tuple[int, float]], query: PassageQuery
-) -> list[Candidate]:
-    among = snapshot.passing(conditions)
+def _search(connection: sqlite3.Connection, snapshot: Snapshot, query: PassageQuery) -> list[Candidate]:
+    if not snapshot.documents:
+        if _count(connection):  # the settings with the number of batches are lost
+            raise IndexUnavailable(DAMAGED, retryable=False)
+        if last_change(connection) and not dimension(connection):
+            raise IndexUnavailable("The index was replaced by another and removed; ask again.")
+        return []
+    terms = _terms(connection, query.terms)
+    among = snapshot.passing(_conditions(connection, query))
+    candidates = _by_vector(connection, snapshot, among, query)
+    rows, scores = snapshot.lexical(terms, among, query.depth)
+    for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+        if row in candidates:
+            candidates[row].bm25 = score
+        else:
+            candidates[row] = snapshot.candidate(row, score, None, None)
+    return list(candidates.values())
+
+
+def _by_vector(
+    connection: sqlite3.Connection, snapshot: Snapshot, among: Rows | None, query: PassageQuery
+) -> dict[int, Candidate]:
+    """The candidates of the query's vector, by their rows."""
     candidates: dict[int, Candidate] = {}
     if query.vector is not None:
-        if query.vector.shape != (snapshot.windows.matrix.shape[1],):
+        if query.vector.shape != (snapshot.windows.dim,):
             raise other_model()
-        nearest = snapshot.dense(np.asarray(query.vector, np.float32), among, query.depth)
-        for row, window, cosine in zip(
-            nearest.rows.tolist(), nearest.windows.tolist(), nearest.cosines.tolist(), strict=True
+        vector, read = np.asarray(query.vector, np.float32), partial(read_vectors, connection, snapshot.windows.dim)
+        nearest = snapshot.dense(vector, among, query.depth, read, all_exact=query.within is not None)
+        for row, place, cosine in zip(
+            nearest.rows.tolist(), nearest.places.tolist(), nearest.cosines.tolist(), strict=True
         ):
-            candidates[row] = snapshot.candidate(row, None, cosine, snapshot.chunk_id(row, window))
-    if terms:
-        rows, scores = snapshot.lexical(terms, among, query.depth)
-        for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
-            if row in candidates:
-                candidates[row].bm25 = score
-            else:
-                candidates[row] = snapshot.candidate(row, score, None, None)
-    return list(candidates.values())
+            candidates[row] = snapshot.candidate(row, None, cosine, snapshot.chunk_id(row, place))
+    return candidates
 
 
 @lru_cache(maxsize=1024)

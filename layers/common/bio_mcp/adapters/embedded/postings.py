@@ -1,6 +1,6 @@
-"""Postings (term -> documents with frequencies) and BM25 over them."""
+"""Postings: term -> documents with frequencies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +8,22 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.int32]
 Scores = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 TERM_SHIFT, ROW_SHIFT = np.uint64(40), np.uint64(16)  # a posting in 64 bits: 24 of term, 24 of row, 16 of frequency
+BLOCK = 1 << 22  # postings moved at once
+GATHERED = 1 << 24
+LARGEST = 1 << 25  # a part with more postings is never merged in a patch: that would take seconds
 ROW_MASK, FREQUENCY_MASK = np.uint64(0xFFFFFF), np.uint64(0xFFFF)
+
+
+def _packed(terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> NDArray[np.uint64]:
+    packed = terms.astype(np.uint64)
+    packed <<= TERM_SHIFT - ROW_SHIFT
+    packed |= rows.astype(np.uint64)
+    packed <<= ROW_SHIFT
+    packed |= frequencies
+    return packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +38,11 @@ class Postings:
     @staticmethod
     def of(terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> "Postings":
         """Build postings from three parallel arrays in any order."""
-        packed = terms.astype(np.uint64) << TERM_SHIFT
-        packed |= rows.astype(np.uint64) << ROW_SHIFT
-        packed |= frequencies
-        return Postings._sorted(packed)
+        return Postings.sorted(_packed(terms, rows, frequencies))
 
     @staticmethod
-    def _sorted(packed: NDArray[np.uint64]) -> "Postings":
+    def sorted(packed: NDArray[np.uint64]) -> "Postings":
+        """Build postings from numbers that have one each. They are sorted in place."""
         packed.sort()
         terms = (packed >> TERM_SHIFT).astype(np.uint32)
         first = np.flatnonzero(np.diff(terms, prepend=np.uint32(0xFFFFFFFF)))
@@ -42,17 +53,27 @@ class Postings:
             (packed & FREQUENCY_MASK).astype(np.uint16),
         )
 
-    def merged(self, other: "Postings") -> "Postings":
-        """The union with the postings of other rows."""
-        if not len(self.rows) or not len(other.rows):
-            return self if len(self.rows) else other
-        return Postings._sorted(np.concatenate([self._packed(), other._packed()]))
-
-    def _packed(self) -> NDArray[np.uint64]:
-        packed = np.repeat(self.terms.astype(np.uint64) << TERM_SHIFT, np.diff(self.starts))
-        packed |= self.rows.astype(np.uint64) << ROW_SHIFT
-        packed |= self.frequencies
-        return packed
+    @staticmethod
+    def merged(parts: "Sequence[Postings]") -> "Postings":
+        """The union of postings of different rows, those of later rows later. Nothing is sorted: the memory is that of
+        the result, and some for a block of it."""
+        terms = np.unique(np.concatenate([part.terms for part in parts]))
+        places = [np.searchsorted(terms, part.terms) for part in parts]
+        starts = np.zeros(len(terms) + 1, np.int64)
+        for part, place in zip(parts, places, strict=True):
+            starts[place + 1] += np.diff(part.starts)
+        starts = np.cumsum(starts)
+        rows, frequencies = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.uint16)
+        into = starts[:-1].copy()
+        for part, place in zip(parts, places, strict=True):
+            counts = np.diff(part.starts)
+            for first, last in _blocks(part.starts):
+                source = slice(int(part.starts[first]), int(part.starts[last]))
+                move = np.repeat((into[place] - part.starts[:-1])[first:last], counts[first:last])
+                move += np.arange(source.start, source.stop)
+                rows[move], frequencies[move] = part.rows[source], part.frequencies[source]
+            into[place] += counts
+        return Postings(terms, starts, rows, frequencies)
 
     def span(self, term: int) -> slice:
         """The slice with the postings of `term`; empty if there are none."""
@@ -62,28 +83,73 @@ class Postings:
         return slice(int(self.starts[at]), int(self.starts[at + 1]))
 
 
+def _blocks(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of terms that have some `BLOCK` postings together."""
+    first, terms = 0, len(starts) - 1
+    while first < terms:
+        last = max(first + 1, int(np.searchsorted(starts, starts[first] + BLOCK)))
+        yield first, min(last, terms)
+        first = min(last, terms)
+
+
 EMPTY = Postings.of(np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.uint16))
+
+
+class GatheredPostings:
+    """Gathers the postings of ascending rows batch by batch, and sorts some `at_once`: all of a large corpus at once
+    would take twice the memory."""
+
+    def __init__(self, at_once: int = GATHERED) -> None:
+        self._at_once = at_once
+        self._parts: list[Postings] = [EMPTY]
+        self._batches: list[NDArray[np.uint64]] = []
+        self._gathered = 0
+
+    def add(self, terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> None:
+        """Add postings, as three parallel arrays in any order."""
+        self._batches.append(_packed(terms, rows, frequencies))
+        self._gathered += len(terms)
+        if self._gathered > self._at_once:
+            self._sort()
+
+    def postings(self) -> Postings:
+        """All of them."""
+        self._sort()
+        return Postings.merged(self._parts)
+
+    def _sort(self) -> None:
+        if self._batches:
+            self._parts.append(Postings.sorted(np.concatenate(self._batches)))
+        self._batches, self._gathered = [], 0
 
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """A large segment and a small one of later rows, so that adding a document costs as little as the small one."""
+    """Postings in parts, each of later rows than the one before and, as a rule, an eighth of its size or less: adding a
+    document costs as little as the last part."""
 
-    main: Postings = EMPTY
-    delta: Postings = EMPTY
+    parts: tuple[Postings, ...] = ()
 
     def plus(self, later: Postings) -> "Segments":
-        """The segments with the postings of later rows added. The small one is merged when it exceeds an eighth of
-        the large one."""
-        delta = self.delta.merged(later)
-        if len(delta.rows) * 8 > len(self.main.rows):
-            return Segments(self.main.merged(delta))
-        return Segments(self.main, delta)
+        """The segments with the postings of later rows added."""
+        parts = [*self.parts, later] if len(later.rows) else [*self.parts]
+        while len(parts) > 1 and len(parts[-1].rows) * 8 > len(parts[-2].rows) and len(parts[-2].rows) <= LARGEST:
+            parts[-2:] = [Postings.merged(parts[-2:])]
+        return Segments(tuple(parts))
+
+    @property
+    def whole(self) -> Postings:
+        """All postings, as one part."""
+        return self.parts[0] if len(self.parts) == 1 else Postings.merged([EMPTY, *self.parts])
+
+    def spans(self, term: int) -> list[tuple[Rows, NDArray[np.uint16]]]:
+        """The rows that contain `term`, ascending, with its frequencies, in the parts that have it."""
+        found = ((part, part.span(term)) for part in self.parts)
+        return [(part.rows[span], part.frequencies[span]) for part, span in found if span.stop > span.start]
 
     def rows(self, term: int) -> Rows:
         """The rows that contain `term`, ascending."""
-        parts = [segment.rows[segment.span(term)] for segment in (self.main, self.delta)]
-        return np.concatenate(parts)
+        return np.concatenate([np.empty(0, np.int32), *(rows for rows, _ in self.spans(term))])
 
 
 def lucene_lengths(lengths: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -99,48 +165,6 @@ def norms(lengths: NDArray[np.int32], alive: NDArray[np.bool_], k1: float, b: fl
     mean = np.float32(total / documents) if total else np.float32(1)
     result: NDArray[np.float32] = (k1 * (1 - b + b * lucene_lengths(lengths) / mean)).astype(np.float32)
     result[~alive] = np.inf
-    return result
-
-
-def bm25(segments: Segments, norms: NDArray[np.float32], documents: int, query: Iterable[tuple[int, float]]) -> Scores:
-    """The BM25 score of every row for (term id, weight) pairs; 0 for a dead row and for one without any of the terms.
-
-    Each posting adds weight * idf * tf / (tf + norm), as in Lucene since version 8. Document frequencies count live
-    rows and `norms` follows the mean length, so scores equal those of a freshly built index.
-    """
-    spans = [
-        (segment, segment.span(term), i, weight)
-        for i, (term, weight) in enumerate(query)
-        for segment in _both(segments)
-    ]
-    spans = [span for span in spans if span[1].stop > span[1].start]
-    if not spans:
-        return np.zeros(len(norms))
-    rows = np.concatenate([segment.rows[where] for segment, where, _, _ in spans])
-    impacts = np.concatenate([segment.frequencies[where] for segment, where, _, _ in spans]).astype(np.float32)
-    norm = norms[rows]
-    counts = np.array([where.stop - where.start for _, where, _, _ in spans])
-    live = np.add.reduceat(np.isfinite(norm), np.cumsum(counts) - counts, dtype=np.int64)
-    impacts /= impacts + norm
-    impacts *= np.repeat(_term_weights(spans, live, documents), counts)
-    scores = np.bincount(rows, impacts, minlength=len(norms))
-    return scores.astype(np.float64, copy=False)
-
-
-def _both(segments: Segments) -> Sequence[Postings]:
-    return (segments.main, segments.delta) if len(segments.delta.rows) else (segments.main,)
-
-
-def _term_weights(
-    spans: Sequence[tuple[Postings, slice, int, float]], live: NDArray[np.int64], documents: int
-) -> NDArray[np.float32]:
-    """weight * idf of each span's term; a term may have a span in each segment."""
-    frequency: dict[int, int] = {}
-    for (_, _, term, _), count in zip(spans, live.tolist(), strict=True):
-        frequency[term] = frequency.get(term, 0) + count
-    df = np.array([frequency[term] for _, _, term, _ in spans], dtype=np.float64)
-    weights = np.array([weight for _, _, _, weight in spans])
-    result: NDArray[np.float32] = (weights * np.log1p((documents - df + 0.5) / (df + 0.5))).astype(np.float32)
     return result
 
 

@@ -1,5 +1,6 @@
 """Index entries as rows of the corpus file: the reading half, into arrays."""
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,12 @@ NO_YEAR = int(np.iinfo(np.int32).min)
 BATCH = 256  # documents read at once
 SEPARATOR = "\x1f"  # between the chunk ids of a document
 
+READ_AT_ONCE = 4_096
+
+VECTORS = (
+    "SELECT pmid, vectors, vectors_crc FROM vectors LEFT JOIN checksums USING (pmid) "
+    "WHERE pmid IN (SELECT value FROM json_each(?))"
+)
 SELECT = (
     f"SELECT {ENTRY}, vectors, entry_crc, vectors_crc "  # noqa: S608  columns only
     "FROM entries LEFT JOIN vectors USING (pmid) LEFT JOIN checksums USING (pmid)"
@@ -95,6 +102,27 @@ def read_batches(
         if broken:
             raise damaged(broken)
         yield _row_batch(rows, names, dim)
+
+
+def read_vectors(connection: sqlite3.Connection, dim: int, pmids: Sequence[int]) -> list[NDArray[np.float32]]:
+    """The vectors of documents, in the order of `pmids`; no rows for one that is not stored. Raises
+    `IndexUnavailable` for a damaged row."""
+    found: dict[int, bytes] = {}
+    for start in range(0, len(pmids), READ_AT_ONCE):
+        some = json.dumps(list(pmids[start : start + READ_AT_ONCE]))
+        rows = connection.execute(VECTORS, (some,)).fetchall()
+        broken = [pmid for pmid, vectors, crc in rows if not is_intact(vectors, crc)]
+        if broken:
+            raise damaged(broken)
+        found |= {pmid: vectors for pmid, vectors, _ in rows}
+    return [np.frombuffer(found.get(pmid, b""), "<f4").reshape(-1, dim) for pmid in pmids]
+
+
+def read_sample(connection: sqlite3.Connection, dim: int, windows: int) -> NDArray[np.float32]:
+    """The vectors of documents spread evenly over the corpus, some `windows` in all, or those of all documents."""
+    pmids = [pmid for (pmid,) in connection.execute("SELECT pmid FROM entries ORDER BY pmid")]
+    total: int = connection.execute("SELECT coalesce(sum(windows), 0) FROM entries").fetchone()[0]
+    return np.concatenate(read_vectors(connection, dim, pmids[:: max(1, total // windows)]))
 
 
 def _row_batch(rows: Sequence[tuple[Any, ...]], names: Names, dim: int) -> RowBatch:

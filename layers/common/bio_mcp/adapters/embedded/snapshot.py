@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bio_mcp.adapters.embedded.postings import Rows, Scores, Segments, best, bm25
+from bio_mcp.adapters.embedded.lexical import Texts, best_by_bm25
+from bio_mcp.adapters.embedded.postings import Mask, Rows, Scores, Segments
+from bio_mcp.adapters.embedded.quantising import Matrix
 from bio_mcp.adapters.embedded.rows import NO_YEAR, Names
-from bio_mcp.adapters.embedded.windows import Matrix, Nearest, Windows
+from bio_mcp.adapters.embedded.windows import Nearest, VectorsOf, Windows
 from bio_mcp.retrieval.passages import Candidate
 
-MAX_MASKS = 256
-
-Mask = NDArray[np.bool_]
+MASK_BYTES = 64 << 20  # of masks of facets, in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,13 @@ class Snapshot:
 
     def lexical(self, query: list[tuple[int, float]], among: Rows | None, depth: int) -> tuple[Rows, Scores]:
         """The `depth` best rows by BM25 and their scores, best first; a row with score 0 is never included."""
-        scores = bm25(self.terms, self.norms, self.documents, query)
-        rows = np.flatnonzero(scores > 0).astype(np.int32) if among is None else among[scores[among] > 0]
-        rows = rows[best(scores[rows], self.pmids[rows], depth)]
-        return rows, scores[rows]
+        return best_by_bm25(Texts(self.terms, self.norms, self.documents), query, among, self.pmids, depth)
 
-    def dense(self, vector: Matrix, among: Rows | None, depth: int) -> Nearest:
-        """The `depth` best rows by the cosine of their best window, best first."""
-        return self.windows.nearest(vector, among, self.pmids, depth)
+    def dense(
+        self, vector: Matrix, among: Rows | None, depth: int, read: VectorsOf, *, all_exact: bool = False
+    ) -> Nearest:
+        """The `depth` best rows by the cosine of their best window, best first. See `Windows.nearest`."""
+        return self.windows.nearest(vector, among, depth, read, all_exact=all_exact)
 
     def candidate(self, row: int, bm25: float | None, sim: float | None, chunk_id: str | None) -> Candidate:
         """The search candidate for the document in this row."""
@@ -82,16 +81,16 @@ class Snapshot:
         known_year = None if year == NO_YEAR else year
         return Candidate(str(self.pmids[row]), bm25, sim, chunk_id, known_year, quality, retraction)
 
-    def chunk_id(self, row: int, window: int) -> str:
-        """The id of the chunk at this position of the window matrix."""
-        return self.names.layouts[int(self.layouts[row])][window - int(self.windows.starts[row])]
+    def chunk_id(self, row: int, place: int) -> str:
+        """The id of the row's chunk at this place."""
+        return self.names.layouts[int(self.layouts[row])][place]
 
     def _mask(self, facet: int) -> Mask:
         mask = self._masks.get(facet)
         if mask is None:
             mask = np.zeros(len(self.pmids), dtype=np.bool_)
             mask[self.facets.rows(facet)] = True
-            if len(self._masks) >= MAX_MASKS:
+            if len(self._masks) * len(mask) > MASK_BYTES:
                 self._masks.clear()
             self._masks[facet] = mask
         return mask

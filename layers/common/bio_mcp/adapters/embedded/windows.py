@@ -1,133 +1,185 @@
-"""Nearest documents by cosine over several vectors (windows) per document: approximate selection, exact scores.
+"""Nearest documents by cosine over several vectors (windows) per document: selected by bytes, scored exactly.
 
-A product with the full matrix is bound by memory: 0.34 GB for 50,000 documents. So each window also has a sketch, its
-coordinates along the principal axes of the corpus, and each document a centre, the mean of its sketches with their
-spread. Centres select one document in twelve, sketches a few thousand of their windows, and those are scored with their
-full vectors: every returned cosine is exact, and next to no hit is missed (benchmarks/engine.py measures the recall). A
-small number of windows is scored directly.
-
-`numpy.einsum` is used where `@` would be faster alone: it stays on this thread, while OpenBLAS makes each product wait
-for a second core that other requests are using.
+A product with all vectors is bound by memory: 6.6 GB for a million documents. So the index has bytes. A window is its
+coordinates along the principal axes of the corpus: the first of them are its sketch, the others its tail. A document
+has a centre, the mean of its sketches with their spread. Centres select some documents, sketches a quarter of their
+windows, whole codes a quarter more documents than are asked for, and those are scored by their vectors, which a large
+corpus reads from its file: every returned cosine is exact, and next to no hit is missed (benchmarks/million.py measures
+the recall). Of a small corpus all vectors are scored.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bio_mcp.adapters.embedded.postings import Rows, best
+from bio_mcp.adapters.embedded.quantising import Codes, Matrix, Quantiser, all_products, some_products
 
-Matrix = NDArray[np.float32]
 Positions = NDArray[np.intp]
+VectorsOf = Callable[[Sequence[int]], list[Matrix]]
+"""Reads the vectors of documents, by PMID; no rows for one that is not stored."""
 
-AXES = 96
-SAMPLE = 16_384  # windows that the axes are learned from
-EXACT = 6_144  # up to this many windows are scored directly
-CENTRES_SHARE, CENTRES_PER_HIT = 12, 10  # documents selected by centre: one in 12, at least 10 per requested hit
-RESCORED, RESCORED_PER_HIT = 3_072, 16  # windows scored in full: at most this many, but 16 per requested hit
+CENTRES_SHARE, CENTRES_PER_HIT = 12, 10  # documents selected by centre: one in 12, at least 10 per requested hit ...
+MANY, MANY_SHARE = 8_192, 120  # ... but of a large corpus this many, and one in 120
+ROUGHLY = 6  # times as many are selected before, by the first half of the centre alone
+SKETCHED_SHARE, SKETCHED_PER_HIT = 4, 16  # windows selected by sketch: one in 4, at least 16 per requested hit
+SPARE = 4  # documents scored by their vectors: a quarter more than requested
 SPREAD = 0.2  # how far a document's best window is beyond its centre, in spreads: measured on real windows
+SPREAD_STEPS = 127
 COHERENT = 0.55  # above this mean spread, centres are not informative
+SAMPLED = 1 << 15  # estimates that a threshold is taken from
 BLOCK_BYTES = 256 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Sketches:
-    """`axes` has orthonormal rows; `windows` and `centres` are coordinates along them, per window and per row.
-
-    A centre's last column is the root mean square distance of the row's windows from it.
-    """
-
-    axes: Matrix
-    windows: Matrix
-    centres: Matrix
-
-
-@dataclass(frozen=True, slots=True)
 class Nearest:
-    """Documents by their best window, best first: row, window (position in the matrix) and cosine."""
+    """Documents by their best window, best first: row, the window's place among the document's, and cosine."""
 
     rows: Rows
-    windows: Positions
+    places: Positions
     cosines: Matrix
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The vectors of all documents in the order of their rows: row i has those at `starts[i]` to `starts[i + 1]`.
+    """The windows of all documents in the order of their rows: row i has those at `starts[i]` to `starts[i + 1]`.
 
-    `rows` maps each window to its row; `dead` lists the dead rows.
+    `pmids` has each row's document, `live` the rows that are not dead. `matrix` has the vectors if they are in memory.
+    Without `codes` all of them are scored.
     """
 
-    matrix: Matrix
+    pmids: NDArray[np.int64]
     starts: NDArray[np.int64]
-    rows: Rows
-    dead: Rows
-    sketches: Sketches | None
+    live: Rows
+    matrix: Matrix
+    codes: "WindowCodes | None"
+    in_memory: bool
 
-    def nearest(self, vector: Matrix, among: Rows | None, pmids: NDArray[np.int64], depth: int) -> Nearest:
-        """The `depth` documents whose best window is closest to `vector`, among the live ones or those in `among`."""
-        live = len(self.starts) - 1 - len(self.dead) if among is None else len(among)
-        if self.sketches is not None and live * len(self.rows) > EXACT * (len(self.starts) - 1):
-            sketch = self.sketches.axes @ vector
-            picked = self._by_centre(self.sketches, sketch, among, max(live // CENTRES_SHARE, CENTRES_PER_HIT * depth))
-            chosen = self._by_sketch(self.sketches, sketch, self._of(picked), depth)
-            nearest_ = self._ranked(vector, chosen, pmids, depth)
-            if len(nearest_.rows) == depth:
-                return nearest_
-        return self._ranked(vector, self._of(self._live() if among is None else among), pmids, depth)
+    @property
+    def dim(self) -> int:
+        """The length of the vectors."""
+        return int(self.matrix.shape[1])
 
-    def _by_centre(self, sketches: Sketches, sketch: Matrix, among: Rows | None, count: int) -> Rows:
-        """The `count` rows with the best centres, ascending; all rows if centres are not informative."""
-        if float(sketches.centres[:, -1].mean()) > COHERENT:
-            return self._live() if among is None else among
-        sketch = np.append(sketch, np.float32(SPREAD * np.linalg.norm(sketch)))
-        if among is not None:
-            estimates = products(sketches.centres, among.astype(np.intp), sketch)
-            return among if len(among) <= count else among[_best_positions(estimates, count)]
-        estimates = np.einsum("ij,j->i", sketches.centres, sketch)
-        estimates[self.dead] = -np.inf
-        if len(estimates) - len(self.dead) <= count:
-            return self._live()
-        return _best_positions(estimates, count).astype(np.int32)
+    def nearest(
+        self, vector: Matrix, among: Rows | None, depth: int, read: VectorsOf, *, all_exact: bool = False
+    ) -> Nearest:
+        """The `depth` documents whose best window is closest to `vector`, among the live ones or those in `among`.
 
-    def _by_sketch(self, sketches: Sketches, sketch: Matrix, windows: Positions, depth: int) -> Positions:
-        """The windows with the best sketches, ascending."""
-        count = max(RESCORED_PER_HIT * depth, min(RESCORED, len(windows) // 4))
-        if len(windows) <= count:
-            return windows
-        return windows[_best_positions(products(sketches.windows, windows, sketch), count)]
+        With `all_exact` each of them is scored by its vectors.
+        """
+        rows = self.live if among is None else among
+        count = depth + max(depth // SPARE, 1)
+        if self.codes is not None and not all_exact and len(rows) > count:
+            rows = self._selected(self.codes, self.codes.quantiser.weights(vector), rows, depth, count)
+        vectors = self._held(rows) if self.in_memory else read(self.pmids[rows].tolist())
+        return self._ranked(vector, rows, depth, vectors)
 
-    def _of(self, rows: Rows) -> Positions:
-        """The windows of `rows`, which must ascend."""
+    def _selected(self, codes: "WindowCodes", weights: Matrix, rows: Rows, depth: int, count: int) -> Rows:
+        """The `count` of `rows` whose best window's code is closest, ascending; fewer if fewer have a window."""
+        near = self._by_centre(codes, weights, rows, depth)
+        windows, owners = self._windows_of(near)
+        keep = _best_positions(
+            some_products(codes.sketches, windows, weights[: codes.sketches.shape[1]]),
+            max(SKETCHED_PER_HIT * depth, len(windows) // SKETCHED_SHARE),
+        )
+        first = _first_of_each(owners[keep])
+        if len(first) < min(count, len(near)):  # one document's windows crowd the others out
+            keep, first = np.arange(len(windows)), _first_of_each(owners)
+        scores = codes.cosines(windows[keep], weights)
+        tops = np.maximum.reduceat(scores, first) if len(first) else scores
+        return owners[keep[first]][_best_positions(tops, count)]
+
+    def _by_centre(self, codes: "WindowCodes", weights: Matrix, rows: Rows, depth: int) -> Rows:
+        """Those of `rows` with the best centres; all of them if centres are not informative."""
+        count = max(min(len(rows) // CENTRES_SHARE, MANY + len(rows) // MANY_SHARE), CENTRES_PER_HIT * depth)
+        if len(rows) <= count or not codes.coherent:
+            return rows
+        first, second = codes.centre_weights(weights)
+        if 4 * len(rows) > len(self.pmids):
+            scores = all_products(codes.centres, first)
+            scores = scores if len(scores) == len(rows) else scores[rows]
+        else:
+            scores = some_products(codes.centres, rows.astype(np.intp), first)
+        if len(rows) > 2 * ROUGHLY * count:
+            passing = scores >= _threshold(scores, ROUGHLY * count)
+            rows, scores = rows[passing], scores[passing]
+        scores += some_products(codes.centre_tails, rows.astype(np.intp), second)
+        return rows[scores >= _threshold(scores, count)]
+
+    def _windows_of(self, rows: Rows) -> tuple[Positions, Rows]:
+        """The windows of `rows`, which must ascend, and the row of each."""
         first = self.starts[rows]
         counts = self.starts[rows + 1] - first
         ends = np.cumsum(counts)
-        return np.repeat(first - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
+        windows = np.repeat(first - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
+        return windows, np.repeat(rows, counts)
 
-    def _live(self) -> Rows:
-        live = np.ones(len(self.starts) - 1, dtype=np.bool_)
-        live[self.dead] = False
-        return np.flatnonzero(live).astype(np.int32)
+    def _held(self, rows: Rows) -> list[Matrix]:
+        return [self.matrix[self.starts[row] : self.starts[row + 1]] for row in rows.tolist()]
 
-    def _ranked(self, vector: Matrix, windows: Positions, pmids: NDArray[np.int64], depth: int) -> Nearest:
-        """Score `windows`, which must ascend, in full; each document counts by its best one, the first if tied."""
-        cosines = products(self.matrix, windows, vector)
-        rows = self.rows[windows]
-        first = np.flatnonzero(np.diff(rows, prepend=-1))
-        if not len(first):
-            return Nearest(rows, windows, cosines)
+    def _ranked(self, vector: Matrix, rows: Rows, depth: int, vectors: Sequence[Matrix]) -> Nearest:
+        """Score `rows` by their vectors; each counts by its best one, the first if tied."""
+        counts = np.array([len(each) for each in vectors], np.int64)
+        some = counts > 0
+        rows, counts = rows[some], counts[some]
+        if not len(rows):
+            return Nearest(rows, np.empty(0, np.intp), np.empty(0, np.float32))
+        cosines = np.einsum("ij,j->i", np.concatenate(vectors), vector)
+        first = np.cumsum(counts) - counts
         top = np.maximum.reduceat(cosines, first)
-        chosen = best(top, pmids[rows[first]], depth)
-        tops = np.flatnonzero(cosines == np.repeat(top, np.diff(first, append=len(rows))))
+        chosen = best(top, self.pmids[rows], depth)
+        tops = np.flatnonzero(cosines == np.repeat(top, counts))
         at = tops[np.searchsorted(tops, first[chosen])]
-        return Nearest(rows[at], windows[at], cosines[at])
+        return Nearest(rows[chosen], at - first[chosen], top[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCodes:
+    """A sketch and a tail per window, and per row a centre in two halves: the mean of its sketches but for their last
+    coordinate. The last number of the first half is their spread."""
+
+    quantiser: Quantiser
+    sketches: Codes
+    tails: Codes
+    centres: Codes
+    centre_tails: Codes
+    coherent: bool
+
+    def cosines(self, windows: Positions, weights: Matrix) -> Matrix:
+        """The cosines of windows as their codes have them."""
+        sketched = self.sketches.shape[1]
+        whole = some_products(self.sketches, windows, weights[:sketched])
+        whole += some_products(self.tails, windows, weights[sketched:])
+        return whole
+
+    def centre_weights(self, weights: Matrix) -> tuple[Matrix, Matrix]:
+        """What products with both halves of a centre must be taken with, to estimate how close the best window is."""
+        first, last = self.centres.shape[1] - 1, self.centres.shape[1] + self.centre_tails.shape[1] - 1
+        length = np.linalg.norm(weights[:last] / self.quantiser.steps[:last])
+        return np.append(weights[:first], np.float32(SPREAD * length / SPREAD_STEPS)), weights[first:last]
 
 
 def _best_positions(estimates: Matrix, count: int) -> Positions:
     """The positions of the `count` highest estimates, ascending."""
+    if len(estimates) <= count:
+        return np.arange(len(estimates))
     positions = np.argpartition(estimates, len(estimates) - count)[len(estimates) - count :]
     positions.sort()
     return positions
+
+
+def _threshold(estimates: Matrix, count: int) -> np.float32:
+    """A value that about `count` of many estimates reach, from an even sample of them; no fewer than `count`."""
+    step = max(1, len(estimates) // SAMPLED)
+    sample = estimates[::step]
+    place = max(0, len(sample) - int(count / step * 1.02) - 1)
+    return np.float32(np.partition(sample, place)[place])
+
+
+def _first_of_each(owners: Rows) -> Positions:
+    return np.flatnonzero(np.diff(owners, prepend=-1))
 
 
 def products(matrix: Matrix, rows: Positions, vector: Matrix) -> Matrix:
@@ -143,24 +195,19 @@ def products(matrix: Matrix, rows: Positions, vector: Matrix) -> Matrix:
     return result
 
 
-def principal_axes(matrix: Matrix, count: int = AXES) -> Matrix:
-    """The `count` orthonormal directions that hold most of the vectors' length, learned from an even sample."""
-    sample = matrix[:: max(1, len(matrix) // SAMPLE)]
-    _, vectors = np.linalg.eigh((sample.T @ sample).astype(np.float64))
-    return np.ascontiguousarray(vectors[:, ::-1][:, :count].T, dtype=np.float32)
-
-
-def centres(sketches: Matrix, starts: NDArray[np.int64]) -> Matrix:
-    """The centre and spread of rows `starts[i]` to `starts[i + 1]` of `sketches`, for each i; zeros for an empty
-    range."""
-    counts = np.diff(starts)
+def centre_codes(coordinates: Matrix, steps: Matrix, counts: NDArray[np.int64]) -> tuple[Codes, Codes]:
+    """Both halves of the centre of each document whose windows, `counts` of each, have these sketched coordinates;
+    zeros for one without."""
+    axes = coordinates.shape[1] - 1
+    codes = np.zeros((len(counts), axes + 1), dtype=np.int8)
     some = counts > 0
-    result = np.zeros((len(counts), sketches.shape[1] + 1), dtype=np.float32)
     if some.any():
-        first, counts = starts[:-1][some], counts[some]
-        own = sketches[first[0] : starts[-1]]
-        mean = np.add.reduceat(own, first - first[0], axis=0) / counts[:, None]
-        squares = np.add.reduceat(np.einsum("ij,ij->i", own, own), first - first[0]) / counts
-        spread = np.sqrt(np.maximum(squares - np.einsum("ij,ij->i", mean, mean), 0))
-        result[some] = np.concatenate([mean, spread[:, None]], axis=1)
-    return result
+        first, lengths = (np.cumsum(counts) - counts)[some], steps[:axes]
+        own = coordinates[:, :axes]
+        mean = np.add.reduceat(own, first, axis=0) / counts[some][:, None]
+        squares = np.add.reduceat(np.square(own * lengths).sum(axis=1), first) / counts[some]
+        spread = np.sqrt(np.maximum(squares - np.square(mean * lengths).sum(axis=1), 0))
+        half = axes // 2
+        whole = np.concatenate([mean[:, :half], spread[:, None] * SPREAD_STEPS, mean[:, half:]], axis=1)
+        codes[some] = np.clip(np.rint(whole), -SPREAD_STEPS, SPREAD_STEPS)
+    return codes[:, : axes // 2 + 1], codes[:, axes // 2 + 1 :]

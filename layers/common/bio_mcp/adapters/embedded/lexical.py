@@ -1,0 +1,143 @@
+"""The best documents by BM25: exact, without scoring what cannot be among them.
+
+Words are added in the order of how much each may add. Once the words that are left add less than the score of the
+last hit, only documents that have one of the others can be hits ("MaxScore"): words as frequent as "patients" are
+looked up for some thousand documents instead of being scored for a third of the corpus.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bio_mcp.adapters.embedded.postings import Mask, Rows, Scores, Segments, best
+
+LOOK_UP = 8  # postings that are added in the time of looking one document up
+FREQUENT = 32  # of a word of one document in so many it is asked whether it must be added
+TELLING = 65_536  # the score of the last hit is estimated by the documents of words that have at most so many
+
+Norms = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the query: its rows and frequencies in each part, its weight times idf, and the most that it adds."""
+
+    spans: list[tuple[Rows, NDArray[np.uint16]]]
+    weight: np.float32
+    bound: float
+    postings: int
+
+    def add(self, scores: Scores, norms: Norms) -> None:
+        """Add what it adds to the score of each row."""
+        for rows, frequencies in self.spans:
+            scores[rows] += self._impacts(frequencies, norms[rows])
+
+    def look_up(self, scores: Scores, among: Rows, norms: Norms) -> None:
+        """Add what it adds to the scores of the rows `among`, which ascend."""
+        for rows, frequencies in self.spans:
+            at = np.minimum(np.searchsorted(rows, among), len(rows) - 1)
+            found = np.flatnonzero(rows[at] == among)
+            scores[found] += self._impacts(frequencies[at[found]], norms[among[found]])
+
+    def last_hit(self, scores: Scores, passing: Mask | None, depth: int) -> float:
+        """A score that at least `depth` of its documents have; 0 if it has fewer, or too many to ask."""
+        if not depth <= self.postings <= TELLING:
+            return 0.0
+        rows = np.concatenate([rows for rows, _ in self.spans])
+        return _last(scores[rows if passing is None else rows[passing[rows]]], depth)
+
+    def _impacts(self, frequencies: NDArray[np.uint16], norms: Norms) -> NDArray[np.float32]:
+        impacts = frequencies.astype(np.float32)
+        impacts /= impacts + norms
+        impacts *= self.weight
+        return impacts
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What the words of a corpus are scored with: its postings, the norm of each row (infinite for a dead one), and
+    how many rows are live."""
+
+    segments: Segments
+    norms: Norms
+    documents: int
+
+    def words(self, query: Iterable[tuple[int, float]]) -> list[Word]:
+        """The words of a query that live rows have, those that may add most first."""
+        return sorted(filter(None, (self._word(*each) for each in query)), key=lambda word: -word.bound)
+
+    def _word(self, term: int, weight: float) -> Word | None:
+        spans = self.segments.spans(term)
+        live = sum(len(rows) for rows, _ in spans)
+        if self.documents < len(self.norms):
+            live = sum(int(np.count_nonzero(np.isfinite(self.norms[rows]))) for rows, _ in spans)
+        if not live:
+            return None
+        scaled = np.float32(weight * np.log1p((self.documents - live + 0.5) / (live + 0.5)))
+        return Word(spans, scaled, float(scaled), sum(len(rows) for rows, _ in spans))
+
+
+def best_by_bm25(
+    texts: Texts, query: Iterable[tuple[int, float]], among: Rows | None, order: NDArray[np.int64], depth: int
+) -> tuple[Rows, Scores]:
+    """The `depth` best rows, of `among` if that is given, and their scores, best first; equal ones by `order`, highest
+    first. A row with score 0 is never included, nor a dead one.
+
+    `query` has (term id, weight) pairs. Each posting adds weight * idf * tf / (tf + norm), as in Lucene since version
+    8. Document frequencies count live rows and norms follow the mean length, so scores equal those of a freshly built
+    index.
+    """
+    words = texts.words(query)
+    if not words:
+        return np.empty(0, np.int32), np.empty(0)
+    left = [sum(word.bound for word in words[place:]) for place in range(len(words) + 1)]
+    rows, scores, done = _added(words, left, texts.norms, among, depth)
+    for place in range(done, len(words)):
+        words[place].look_up(scores, rows, texts.norms)
+        hopeful = scores + left[place + 1] >= _last(scores, depth)
+        rows, scores = rows[hopeful], scores[hopeful]
+    found = scores > 0
+    rows, scores = rows[found], scores[found]
+    chosen = best(scores, order[rows], depth)
+    return rows[chosen], scores[chosen]
+
+
+def _added(
+    words: list[Word], left: list[float], norms: Norms, among: Rows | None, depth: int
+) -> tuple[Rows, Scores, int]:
+    """The rows that may be hits, ascending, their scores by the first words, and how many words those are."""
+    if among is not None and len(among) * len(words) * LOOK_UP < sum(word.postings for word in words):
+        return among, np.zeros(len(among)), 0
+    passing, scores, last = _mask(among, len(norms)), np.zeros(len(norms)), 0.0
+    for place, word in enumerate(words):
+        if last > left[place] and word.postings * FREQUENT > len(norms):
+            rows = _reaching(scores, last - left[place], passing)
+            if len(rows) * LOOK_UP < word.postings:
+                return rows, scores[rows], place
+        word.add(scores, norms)
+        last = max(last, word.last_hit(scores, passing, depth))
+    rows = _reaching(scores, last, passing)
+    return rows, scores[rows], len(words)
+
+
+def _reaching(scores: Scores, least: float, passing: Mask | None) -> Rows:
+    """The rows that have at least this score, and more than 0, ascending."""
+    mask = scores >= max(least, np.finfo(np.float64).tiny)
+    if passing is not None:
+        mask &= passing
+    return np.flatnonzero(mask).astype(np.int32)
+
+
+def _mask(among: Rows | None, rows: int) -> Mask | None:
+    if among is None:
+        return None
+    mask = np.zeros(rows, np.bool_)
+    mask[among] = True
+    return mask
+
+
+def _last(scores: Scores, depth: int) -> float:
+    """The score that the last of `depth` hits has at least; 0 if there are fewer."""
+    return float(np.partition(scores, len(scores) - depth)[len(scores) - depth]) if len(scores) >= depth else 0.0

@@ -1,0 +1,74 @@
+"""Vectors as bytes: coordinates along the principal axes of the corpus, each in steps of its own."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+Codes = NDArray[np.int8]
+
+AXES = 96  # coordinates in a window's sketch; the others are its tail
+SAMPLE = 16_384  # windows that the axes are learned from
+MARGIN = 1.25  # beyond the greatest coordinate of the sample; what is further out is cut off
+LIMIT = 127
+BLOCK, INNER = 1_024, 64  # rows multiplied at once; OpenBLAS would start a second thread for more than 9,216 numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiser:
+    """`axes` has orthonormal rows, those with most of the vectors' length first; `steps` is the step along each.
+
+    `windows` counts the windows that the corpus had when they were learned.
+    """
+
+    axes: Matrix
+    steps: Matrix
+    windows: int
+
+    @staticmethod
+    def learned(sample: Matrix, windows: int) -> "Quantiser":
+        """Learn axes and steps from some vectors of a corpus that has `windows`."""
+        _, vectors = np.linalg.eigh((sample.T @ sample).astype(np.float64))
+        axes = np.ascontiguousarray(vectors[:, ::-1].T, dtype=np.float32)
+        greatest = np.abs(sample @ axes.T).max(axis=0, initial=1e-6)
+        return Quantiser(axes, (greatest * (MARGIN / LIMIT)).astype(np.float32), windows)
+
+    @property
+    def sketched(self) -> int:
+        """The number of coordinates in a sketch."""
+        return min(AXES, len(self.axes))
+
+    def coordinates(self, matrix: Matrix) -> Matrix:
+        """The coordinates of vectors, in steps, as numbers that are not rounded yet."""
+        return np.asarray((matrix @ self.axes.T) / self.steps, np.float32)
+
+    def weights(self, vector: Matrix) -> Matrix:
+        """What a product with the codes of a window must be taken with to be its cosine to `vector`."""
+        return np.asarray(np.einsum("ij,j->i", self.axes, vector) * self.steps, np.float32)
+
+
+def rounded(coordinates: Matrix) -> Codes:
+    """Coordinates in steps as bytes."""
+    return np.clip(np.rint(coordinates), -LIMIT, LIMIT).astype(np.int8)
+
+
+def all_products(codes: Codes, weights: Matrix) -> Matrix:
+    """The product of every row with `weights`, on this thread, block by block so that they stay in the CPU cache."""
+    result = np.empty(-(-len(codes) // BLOCK) * BLOCK, dtype=np.float32)
+    block = np.zeros((BLOCK // INNER, INNER, len(weights)), dtype=np.float32)
+    rows = block.reshape(BLOCK, len(weights))
+    for start in range(0, len(codes), BLOCK):
+        some = codes[start : start + BLOCK]
+        rows[: len(some)] = some
+        np.matmul(block, weights, out=result[start : start + BLOCK].reshape(BLOCK // INNER, INNER))
+    return result[: len(codes)]
+
+
+def some_products(codes: Codes, positions: NDArray[np.intp], weights: Matrix) -> Matrix:
+    """The product of some rows with `weights`."""
+    result = np.empty(len(positions), dtype=np.float32)
+    for start in range(0, len(positions), BLOCK * 16):
+        some = positions[start : start + BLOCK * 16]
+        result[start : start + len(some)] = all_products(np.take(codes, some, axis=0, mode="clip"), weights)
+    return result
