@@ -1,19 +1,37 @@
-"""What the embedding model costs: `python -m benchmarks.embedding` prints a Markdown table.
+"""What the embedding model costs: `python -m benchmarks embedding` prints Markdown tables.
 
-CPU time, so that other work on the machine does not count; the best of three runs each.
+CPU time, so that other work on the machine does not count; the best of some runs each, which take turns where they are
+compared. The floor is the model's products of matrices alone, by OpenBLAS on one thread.
 """
 
+import json
+import os
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from bio_mcp.adapters.embedders.installed import default_model_dir
-from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
-LENGTHS = {12: 128, 60: 64, 200: 24}  # tokens of a text -> texts in a run
+import numpy as np
+import onnxruntime
+
+from benchmarks._models import in_8_bits
+from bio_mcp.adapters.embedders.installed import GRAPH, default_model_dir
+from bio_mcp.adapters.embedders.onnx import SLOWER, OnnxEmbeddings, session_of
+
+LENGTHS = {12: 128, 60: 64, 130: 32, 200: 24}  # tokens of a text -> texts in a run
 BUDGETS = (1, 256, 512, 2_048, 8_192)
-REPEATS = 3
+REPEATS = 5
+WINDOW, TOGETHER = 130, 2  # tokens of a usual passage, and as many as a batch has of them
+LAYERS, WIDTH, INNER = 6, 384, 1_536
+SHAPES = [(WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, INNER), (INNER, WIDTH)]  # of a layer's matrices
+PROFILED = 40
+
+Work = Callable[[], object]
 
 
 def text_of(tokens: int) -> str:
@@ -21,14 +39,20 @@ def text_of(tokens: int) -> str:
     return " ".join(["heart"] * (tokens - 2))
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """The least CPU time, of all threads, that `work` takes in three runs."""
-    taken = []
+def cpu_seconds(work: Work) -> float:
+    """The least CPU time, of all threads, that `work` takes in some runs."""
+    return in_turns({"": work})[""]
+
+
+def in_turns(works: Mapping[str, Work]) -> dict[str, float]:
+    """The least CPU time of each work, in runs that take turns."""
+    least = dict.fromkeys(works, float("inf"))
     for _ in range(REPEATS):
-        start = time.process_time()
-        work()
-        taken.append(time.process_time() - start)
-    return min(taken)
+        for name, work in works.items():
+            start = time.process_time()
+            work()
+            least[name] = min(least[name], time.process_time() - start)
+    return least
 
 
 def resident_mb() -> float:
@@ -37,33 +61,117 @@ def resident_mb() -> float:
     return peak / (1e6 if sys.platform == "darwin" else 1e3)
 
 
-def embedding_rate(model: OnnxEmbeddings, tokens: int) -> float:
-    """Texts of `tokens` tokens embedded per CPU-second, tokenising included."""
-    texts = [text_of(tokens)] * LENGTHS[tokens]
-    return len(texts) / cpu_seconds(lambda: model.embed(texts))
+def embedding(model: OnnxEmbeddings, tokens: int) -> Work:
+    """Texts of `tokens` tokens to be embedded, tokenising included."""
+    texts = [text_of(min(tokens, model.max_tokens))] * LENGTHS[tokens]
+    return lambda: model.embed(texts)
+
+
+def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    """Print a table in Markdown."""
+    for row in (heads, ("---",) * len(heads), *rows):
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def costs(model: OnnxEmbeddings) -> None:
+    """What one model costs at start and by question."""
+    loading = cpu_seconds(lambda: OnnxEmbeddings(default_model_dir()).embed(["aspirin"]))
+    query = cpu_seconds(lambda: [model.embed([text_of(12)]) for _ in range(20)]) / 20
+    counting = cpu_seconds(lambda: model.count_tokens([text_of(200)] * 500))
+    rows = [
+        ("load and first text", f"{loading * 1e3:.0f} CPU-ms"),
+        ("a query of 12 tokens", f"{query * 1e3:.1f} CPU-ms"),
+        ("counting tokens", f"{500 * 200 / counting / 1e6:.2f} million tokens per CPU-second"),
+        ("memory held at most", f"{resident_mb():.0f} MB"),
+    ]
+    print(f"Embedding with {model.fingerprint}, one thread\n")
+    table(("what", "figure"), rows)
+
+
+def rates(models: Mapping[str, OnnxEmbeddings]) -> None:
+    """Texts per CPU-second by each model."""
+    rows = []
+    for tokens in LENGTHS:
+        took = in_turns({name: embedding(model, tokens) for name, model in models.items()})
+        rows.append((str(tokens), *(f"{LENGTHS[tokens] / each:.1f}" for each in took.values())))
+    print("Texts per CPU-second:\n")
+    table(("tokens of a text", *models), rows)
+
+
+def by_budget() -> None:
+    """Texts per CPU-second, by how many tokens a batch may have."""
+    models = {f"{budget:,}": OnnxEmbeddings(default_model_dir(), tokens_per_batch=budget) for budget in BUDGETS}
+    rows = []
+    for tokens in LENGTHS:
+        took = in_turns({name: embedding(model, tokens) for name, model in models.items()})
+        rows.append((str(tokens), *(f"{LENGTHS[tokens] / each:.1f}" for each in took.values())))
+    print("Texts per CPU-second in fp32, by tokens a batch:\n")
+    table(("tokens of a text", *models), rows)
+
+
+def floor(directories: Mapping[str, Path]) -> None:
+    """The embedding of usual passages beside the session alone and beside its products of matrices alone."""
+    count = 16
+    sessions = {name: session_of(directory / GRAPH) for name, directory in directories.items()}
+    models = {name: OnnxEmbeddings(directory) for name, directory in directories.items()}
+    texts = [text_of(WINDOW)] * count * TOGETHER
+    batch = np.full((TOGETHER, WINDOW), 2_540)
+    given = {"input_ids": batch, "attention_mask": np.ones_like(batch)}
+    left = [np.ones((WINDOW * TOGETHER, rows), np.float32) for rows, _ in SHAPES]
+    right = [np.ones(shape, np.float32) for shape in SHAPES]
+    works: dict[str, Work] = {
+        "products of matrices in fp32, OpenBLAS": lambda: [
+            a @ b for _ in range(count * LAYERS) for a, b in zip(left, right, strict=True)
+        ]
+    }
+    for name in directories:
+        works[f"{name}, the session alone"] = lambda name=name: [sessions[name].run(None, given) for _ in range(count)]
+        works[f"{name}, texts in, vectors out"] = lambda name=name: models[name].embed(texts)
+    print(f"Milliseconds of CPU a text of {WINDOW} tokens, {TOGETHER} together:\n")
+    took = in_turns(works)
+    table(("what", "CPU-ms"), [(name, f"{each / count / TOGETHER * 1e3:.2f}") for name, each in took.items()])
+
+
+def by_operator(graph: Path) -> Counter[str]:
+    """Microseconds of each operator over runs of usual passages."""
+    with TemporaryDirectory() as scratch:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.enable_profiling, options.profile_file_prefix = True, str(Path(scratch) / "profile")
+        session = onnxruntime.InferenceSession(
+            str(graph), options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER
+        )
+        batch = np.full((TOGETHER, WINDOW), 2_540)
+        for _ in range(PROFILED):
+            session.run(None, {"input_ids": batch, "attention_mask": np.ones_like(batch)})
+        events = json.loads(Path(session.end_profiling()).read_text(encoding="utf-8"))
+    spent: Counter[str] = Counter()
+    for event in events:
+        if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
+            spent[event["args"]["op_name"]] += event["dur"]
+    return spent
+
+
+def profile(directories: Mapping[str, Path]) -> None:
+    """Where the time of each model goes, in shares of its own."""
+    for name, directory in directories.items():
+        spent = by_operator(directory / GRAPH)
+        whole = spent.total()
+        shares = ", ".join(f"{operator} {took / whole:.0%}" for operator, took in spent.most_common(9))
+        print(f"{name}: {shares}\n")
 
 
 def main() -> None:
     model = OnnxEmbeddings(default_model_dir())
     model.embed([text_of(200)] * 24)
-    resident = resident_mb()
-    loading = cpu_seconds(lambda: OnnxEmbeddings(default_model_dir()).embed(["aspirin"]))
-    query = cpu_seconds(lambda: [model.embed([text_of(12)]) for _ in range(20)]) / 20
-    counting = cpu_seconds(lambda: model.count_tokens([text_of(200)] * 500))
-    rates = {tokens: embedding_rate(model, tokens) for tokens in LENGTHS}
-    print(f"Embedding with {model.fingerprint}, one thread\n")
-    print("| what | figure |\n|---|---|")
-    print(f"| load and first text | {loading * 1e3:.0f} CPU-ms |")
-    print(f"| a query of 12 tokens | {query * 1e3:.1f} CPU-ms |")
-    for tokens, rate in rates.items():
-        print(f"| texts of {tokens} tokens | {rate:.1f} per CPU-second |")
-    print(f"| counting tokens | {500 * 200 / counting / 1e6:.2f} million tokens per CPU-second |")
-    print(f"| memory held at most | {resident:.0f} MB |\n")
-    print("Texts per CPU-second by tokens a batch:\n")
-    print("| tokens of a text | " + " | ".join(f"{budget:,}" for budget in BUDGETS) + " |\n|---" + "|---" * 5 + "|")
-    models = [OnnxEmbeddings(default_model_dir(), tokens_per_batch=budget) for budget in BUDGETS]
-    for tokens in LENGTHS:
-        print(f"| {tokens} | " + " | ".join(f"{embedding_rate(each, tokens):.1f}" for each in models) + " |")
+    costs(model)
+    directories = {"fp32": default_model_dir(), "int8": in_8_bits()}
+    rates({name: OnnxEmbeddings(directory) for name, directory in directories.items()})
+    by_budget()
+    floor(directories)
+    print("Shares of the time by operator:\n")
+    profile(directories)
 
 
 if __name__ == "__main__":
