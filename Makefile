@@ -17,6 +17,7 @@ NPM := .cache/npm
 OPENSEARCH := .cache/opensearch
 HF := .cache/hf
 ARCH ?= arm64
+EMBEDDING_MODEL ?= all-MiniLM-L6-v2
 CONFIG ?= default
 PYTHON313 ?= $(shell scripts/find_python313)
 export SAM_CLI_TELEMETRY := 0
@@ -83,9 +84,10 @@ eval: setup ## evaluate search and answers on both sets; fails where a figure is
 bench: setup $(VENV)/.dev ## measure everything and write it to docs/benchmarks.md; takes some minutes
 	$(BIN)/python -m benchmarks
 
-build: $(MODEL) $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86_64 for that in place of arm64
-	$(NO_ACCOUNT) ARCH=$(ARCH) PYTHON313="$(PYTHON313)" $(SAM)/bin/sam build
+build: $(MODEL) $(SAM)/.installed ## build the AWS stack into .aws-sam; ARCH=x86_64 for that in place of arm64, EMBEDDING_MODEL=NAME
+	$(NO_ACCOUNT) ARCH=$(ARCH) EMBEDDING_MODEL="$(EMBEDDING_MODEL)" PYTHON313="$(PYTHON313)" $(SAM)/bin/sam build
 	@sed -i '/^  Arch:$$/,/^  [A-Z]/{s/^    Default: .*/    Default: $(ARCH)/;/^    - /{/ $(ARCH)$$/!d}}' .aws-sam/build/template.yaml
+	@sed -i '/^  EmbeddingModel:$$/,/^  [A-Z]/s/^    Default: .*/    Default: $(firstword $(EMBEDDING_MODEL))/' .aws-sam/build/template.yaml
 
 ingest-image: build ## build the image of the function that ingests, which reads scans too; TAG=NAME for that in place of bio-mcp-ingest
 	$(BIN)/python -m scripts.ingest_image --arch $(ARCH) --tag $(or $(TAG),bio-mcp-ingest)

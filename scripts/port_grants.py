@@ -90,7 +90,7 @@ VARIABLES = {
     "parser": (),
     "zotero": ("ZOTERO_LIBRARY_ID", "ZOTERO_LIBRARY_TYPE", "ZOTERO_API_KEY"),
     "sources": ("BIO_MCP_INGEST_BUCKETS", "BIO_MCP_INGEST_HOSTS"),
-    "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
+    "embeddings": ("BIO_MCP_MODELS", "BIO_MCP_EMBEDDING_MODEL", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
     "language_model": ("BIO_MCP_LLM", "BIO_MCP_LLM_MODEL", "BIO_MCP_LLM_GUARDRAIL"),
     "entrez": NCBI,
     "pubmed": (*NCBI, "BIO_MCP_TABLE_CACHE"),

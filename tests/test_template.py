@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import tomllib
 from dataclasses import fields
 from pathlib import Path
@@ -84,6 +85,27 @@ def test_a_function_runs_where_its_layers_were_built_for(function):
     assert own["Layers"][0] == {"Ref": "CommonLayer"}
     assert (inference, mcp) == (function in EMBED, function not in [*SERVING, "load"])
     assert variables(function).get("BIO_MCP_MODELS", "/opt/models") == "/opt/models"
+
+
+def test_functions_embed_by_the_model_that_their_layer_was_built_with():
+    assert EMBED
+    assert all(variables(each)["BIO_MCP_EMBEDDING_MODEL"] == {"Ref": "EmbeddingModel"} for each in EMBED)
+    default = PARAMETERS["EmbeddingModel"]["Default"]
+    assert default == Settings().embedding_model
+    for makefile in ("Makefile", "layers/inference/Makefile"):
+        assert f"EMBEDDING_MODEL ?= {default}\n" in (ROOT / makefile).read_text()
+
+
+def test_a_build_with_another_model_names_it_in_the_built_template(tmp_path):
+    template, built = (ROOT / "template.yaml").read_text(), tmp_path / ".aws-sam/build/template.yaml"
+    built.parent.mkdir(parents=True)
+    built.write_text(template)
+    [line] = [each for each in (ROOT / "Makefile").read_text().splitlines() if "/^  EmbeddingModel:" in each]
+    command = line.strip().removeprefix("@").replace("$$", "$").replace("$(EMBEDDING_MODEL)", "small-int8")
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True)
+    pairs = zip(template.splitlines(), built.read_text().splitlines(), strict=True)
+    [change] = [(before.strip(), after.strip()) for before, after in pairs if before != after]
+    assert change == ("Default: all-MiniLM-L6-v2", "Default: small-int8")
 
 
 @pytest.mark.parametrize("layer", [each for each in MADE if each.endswith("Layer")])

@@ -13,6 +13,7 @@ OWN_URL = '!If [HasDomain, !Sub "https://${DomainName}/mcp", !Sub "https://${Api
 ENDPOINT = f'!If [HasEdge, !Sub "https://${{EdgeDomainName}}/mcp", {OWN_URL}]'
 VALUES = {  # every variable that names what a port uses; a function has those of its own ports, in this order
     "BIO_MCP_MODELS": "/opt/models",
+    "BIO_MCP_EMBEDDING_MODEL": "!Ref EmbeddingModel",
     "BIO_MCP_THREADS": '"1"',
     "ORT_DISABLE_TELEMETRY": '"1"  # ONNX Runtime\'s',
     "BIO_MCP_BUCKET": "!Ref Bucket",
