@@ -75,7 +75,8 @@ def table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 
 
 def costs(model: OnnxEmbeddings) -> None:
-    """What one model costs at start and by question."""
+    """What one model costs at start and by question, in a process that has done nothing else."""
+    resident = resident_mb()
     loading = cpu_seconds(lambda: OnnxEmbeddings(default_model_dir()).embed(["aspirin"]))
     query = cpu_seconds(lambda: [model.embed([text_of(12)]) for _ in range(20)]) / 20
     counting = cpu_seconds(lambda: model.count_tokens([text_of(200)] * 500))
@@ -83,7 +84,7 @@ def costs(model: OnnxEmbeddings) -> None:
         ("load and first text", f"{loading * 1e3:.0f} CPU-ms"),
         ("a query of 12 tokens", f"{query * 1e3:.1f} CPU-ms"),
         ("counting tokens", f"{500 * 200 / counting / 1e6:.2f} million tokens per CPU-second"),
-        ("memory held at most", f"{resident_mb():.0f} MB"),
+        ("memory held at most", f"{resident:.0f} MB"),
     ]
     print(f"Embedding with {model.fingerprint}, one thread\n")
     table(("what", "figure"), rows)
