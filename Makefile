@@ -29,7 +29,7 @@ SOURCES := layers/common tests benchmarks functions scripts
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup installed multilingual run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local sam-local docker tesseract chromium python313 demo-ncbi opensearch prove-hf lock image dist clean
+.PHONY: help setup installed multilingual run test test-all check audit check-template eval bench docs build ingest-image deploy deploy-local load-local sam-local docker tesseract chromium python313 demo-ncbi opensearch prove-hf lock image dist clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -98,6 +98,9 @@ deploy: build ## deploy it; the first time it asks what to sync and who may call
 
 deploy-local: setup $(VENV)/.dev $(STACK) ## deploy it into an emulator of AWS on this machine and test it end to end; KEEP=1: use it until Ctrl-C
 	$(BIN)/python -m $(if $(KEEP),tests.emulated,pytest -q tests/all/emulated)
+
+load-local: setup $(VENV)/.dev $(STACK) ## load twenty files of PubMed into that emulator, with everything failing that can
+	$(BIN)/python -m pytest -q tests/all/emulated/test_loading.py
 
 sam-local: setup $(VENV)/.dev $(STACK) docker ## run every function with each of its events in a container; KEEP=1: run one by hand until Ctrl-C
 	$(BIN)/python -m tests.sam_local $(if $(KEEP),--keep)

@@ -17,7 +17,7 @@ from tests.nlm_files import md5_file_of
 pytestmark = pytest.mark.timeout(900)
 
 DAMAGED, CUT, BUSY, BROKEN_OFF = (f"pubmed26n{number:04}.xml.gz" for number in (1, 5, 7, 9))
-REFUSALS = 8  # of writes: more than one call of the index is tried
+REFUSALS = 18  # of writes: two functions are refused at a time, and each tries six times before it pauses
 
 
 class Refusing:

@@ -20,7 +20,7 @@ from tests.corpus import Corpus, Over
 from tests.folder_files import FolderFiles
 from tests.nlm_files import history, pmid_of, real_records, serving, write
 
-BASELINE, PER_FILE = 3, 4
+BASELINE, PER_FILE = 3, 3
 FIRST, SECOND, UPDATE = (f"pubmed26n{number:04}.xml.gz" for number in (1, 2, BASELINE + 1))
 
 
@@ -74,7 +74,7 @@ class Load:
         self.hurt = lambda _step, _item: None
 
     def steps(self, seconds=900.0):
-        return Loading(self.files, self.published, self.corpus, Deadline(seconds), batch=8)
+        return Loading(self.files, self.published, self.corpus, Deadline(seconds), batch=4)
 
     def run(self, **given):
         run = f"run{next(self.names)}"
@@ -223,7 +223,7 @@ def test_other_names_in_the_folder_are_nothing_to_load(loaded, files):
 @pytest.fixture
 def large(loaded):
     """A run that is planned, and the item of a file that takes several batches."""
-    records = real_records(41)
+    records = real_records(17)
     write({FIRST: (records, ())}, loaded.files.root / "large")
     for path in (loaded.files.root / "large").glob("*/*"):
         loaded.files.put(f"files/{path.name}", path.read_bytes())
@@ -249,10 +249,10 @@ class Hourglass(Deadline):
 def test_a_file_larger_than_the_time_of_a_function_goes_on_where_it_stopped(loaded, large):
     answer, positions = {"item": large, "state": "more"}, []
     while answer["state"] == "more":
-        steps = Loading(loaded.files, None, loaded.corpus, Hourglass(4), batch=8)
+        steps = Loading(loaded.files, None, loaded.corpus, Hourglass(4), batch=4)
         answer = steps.load_file("large", **answer["item"])
         positions.append(answer["item"]["progress"]["position"])
-    assert (answer["state"], positions[-1]) == ("done", 41)
+    assert (answer["state"], positions[-1]) == ("done", 17)
     assert positions == sorted(positions)
     assert len(set(positions)) > 2
     assert len(papers(loaded.corpus)) == answer["item"]["progress"]["inserted"] + answer["item"]["progress"]["skipped"]
