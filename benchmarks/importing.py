@@ -31,7 +31,7 @@ from bio_mcp.wiring.embedded import Embedded
 
 FILES = Path(__file__).parents[2] / "shared/data/pubmed"
 WORKERS = 2
-SAMPLE, ROUNDS = 256, 3
+SAMPLE, ROUNDS = 160, 4
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

@@ -44,6 +44,7 @@ class CommandLine:
     capsys: pytest.CaptureFixture
     settings: dict = field(default_factory=dict)
     ncbi: str = "http://127.0.0.1:9/"
+    ncbi_files: str = "http://127.0.0.1:9/pubmed/"
 
     def __call__(self, *argv):
         self.capsys.readouterr()
@@ -52,7 +53,7 @@ class CommandLine:
         return Ran(code, *self.capsys.readouterr())
 
     def corpus(self):
-        return Corpus(self.home, self.ncbi)
+        return Corpus(self.home, self.ncbi, ncbi_files_url=self.ncbi_files)
 
     def fill(self, papers=40):
         """Put some of the bundled sample into the corpus."""

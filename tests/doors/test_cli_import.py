@@ -6,6 +6,7 @@ import lzma
 import pytest
 
 from bio_mcp.doors.cli.importing import render, sample_file
+from tests.nlm_files import serving
 from tests.syncing.medline_files import record, write
 
 HEAD, *RECORDS = gzip.decompress(sample_file().read_bytes()).decode().split("<PubmedArticle>")
@@ -55,6 +56,18 @@ def test_a_folder_is_imported_by_workers_and_what_was_finished_is_not_read_again
     assert ran.code == 1
     assert "2 files had been imported before" in ran.out
     assert "pubmed26n0003.xml.gz: Its MD5 is not the one" in ran.err
+
+
+def test_what_ncbi_publishes_is_fetched_into_the_folder_and_imported(cli, tmp_path):
+    for folder, number in (("baseline", 1), ("updatefiles", 2)):
+        write(tmp_path / "ncbi" / folder, number, [record(number)])
+    (tmp_path / "mine").mkdir()
+    with serving(tmp_path / "ncbi") as ncbi:
+        cli.ncbi_files = ncbi.url
+        body = cli("import", "--fetch", str(tmp_path / "mine"), "--json").json
+    assert [each["inserted"] for each in body["files"]] == [1, 1]
+    assert cli("import", "--fetch", str(tmp_path / "mine" / "baseline/pubmed26n0001.xml.gz")).code == 2
+    assert cli("import", "--fetch", "--sample").code == 2
 
 
 def test_a_worker_process_that_died_is_a_warning(capsys):

@@ -1,7 +1,8 @@
 """Files as NLM publishes them, of records that a test makes up."""
 
 import gzip
-from hashlib import md5
+
+from tests.nlm_files import md5_file_of
 
 RECORD = (
     '<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID><Article><ArticleTitle>{title}'
@@ -26,6 +27,5 @@ def write(folder, number, records, deleted=(), md5_of=None):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"pubmed26n{number:04}.xml.gz"
     path.write_bytes(packed := gzip.compress(content(records, deleted), mtime=0))
-    digest = md5(packed if md5_of is None else md5_of, usedforsecurity=False).hexdigest()
-    path.with_name(f"{path.name}.md5").write_text(f"MD5({path.name})= {digest}\n")
+    path.with_name(f"{path.name}.md5").write_text(md5_file_of(path.name, packed if md5_of is None else md5_of))
     return path

@@ -11,7 +11,7 @@ from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import AbstractSection, Article, Document
 from bio_mcp.retrieval.passages import Entry
 from bio_mcp.syncing.indexing import entries_of
-from tests.adapters.workers.models import Broken, Ending, exchanged, fragile, missing
+from tests.adapters.workers.models import Broken, Ending, exchanged, fragile, missing, starting
 from tests.hashed_words import HashedWords
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -51,8 +51,9 @@ def _chunks(article):
     return entries_of([Document(article, "")], {}, HashedWords())[0].chunks
 
 
-def test_a_batch_whose_process_dies_is_done_again_and_the_death_is_counted(tmp_path):
-    with workers(fragile(tmp_path)) as pool:
+@pytest.mark.parametrize("make", [fragile, starting])
+def test_a_batch_whose_process_dies_is_done_again_and_the_death_is_counted(tmp_path, make):
+    with workers(make(tmp_path)) as pool:
         made = pool.prepare(articles("Well.", "deadly once"), {}).result()
         assert pmids(made) == ["1", "2"]
         assert pool.died == 1

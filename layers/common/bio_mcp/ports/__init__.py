@@ -26,6 +26,7 @@ from bio_mcp.ports.notices import Notices
 from bio_mcp.ports.open_access import OpenAccess
 from bio_mcp.ports.projects import Collections, Parser, ProjectDocuments, Projects
 from bio_mcp.ports.pubmed import Entrez, Pubmed
+from bio_mcp.ports.pubmed_files import PubmedFiles
 from bio_mcp.ports.reranking import Reranker
 from bio_mcp.ports.screening import Screenings
 from bio_mcp.ports.sources import Sources
@@ -75,6 +76,11 @@ class Backends(Protocol):
     @property
     def entrez(self) -> Entrez:
         """PubMed, never from a cache: for syncing."""
+        ...
+
+    @property
+    def pubmed_files(self) -> PubmedFiles:
+        """All of PubMed, as files."""
         ...
 
     @property

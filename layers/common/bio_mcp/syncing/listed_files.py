@@ -1,21 +1,18 @@
 """PubMed's files in folders: which there are, in which order they apply, and whether they are whole."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import file_digest, md5
-from io import BufferedReader
 from pathlib import Path
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.literature.medline.archives import UNREADABLE
+from bio_mcp.literature.pubmed_files import place, published_md5
+from bio_mcp.syncing.downloading import md5_of
 
 ENDINGS = (".xml", ".xml.gz", ".xz")
-_NUMBERED = re.compile(r"pubmed(\d\d)n(\d{4,6})", re.ASCII)  # pubmed26n0001.xml.gz
-_MD5 = re.compile(rb"\b[0-9a-f]{32}\b", re.IGNORECASE)
 _LONGEST = 10_000  # bytes of a file with an MD5
 
 
@@ -54,8 +51,8 @@ class ListedFile:
         """MD5 of its bytes, in hex. Raises `InvalidInput` if it cannot be read."""
         if not self.path.is_file():  # a pipe would be waited for
             raise InvalidInput(UNREADABLE)
-        with _reading(self.path) as file:
-            return file_digest(file, lambda: md5(usedforsecurity=False)).hexdigest()
+        with _reading():
+            return md5_of(self.path)
 
     def check(self) -> None:
         """Compare it with the `.md5` beside it, where there is one.
@@ -65,11 +62,11 @@ class ListedFile:
         actual, beside = self.md5, self.path.with_name(f"{self.path.name}.md5")
         if not beside.is_file():
             return
-        with _reading(beside) as file:
-            expected = _MD5.search(file.read(_LONGEST))
+        with _reading(), beside.open(encoding="latin-1") as file:
+            expected = published_md5(file.read(_LONGEST))
         if expected is None:
             raise NcbiUnreadable(f"{beside.name} has no MD5; download it again.", retryable=False)
-        if expected[0].decode().lower() != actual:
+        if expected != actual:
             raise NcbiUnreadable(
                 f"Its MD5 is not the one in {beside.name}, so it is damaged or not whole; download both again.",
                 retryable=False,
@@ -86,15 +83,15 @@ def listed(paths: Iterable[Path]) -> list[ListedFile]:
     files: dict[Path, ListedFile] = {}
     for path in paths:
         for file in _below(path) if path.is_dir() else [ListedFile(path)]:
-            place = file.path.resolve()
-            if place not in files or file.named:
-                files[place] = file
+            whole_path = file.path.resolve()
+            if whole_path not in files or file.named:
+                files[whole_path] = file
     return sorted(files.values(), key=_rank)
 
 
-def _rank(file: ListedFile) -> tuple[bool, int, int]:
-    found = _NUMBERED.match(file.path.name)
-    return (False, int(found[1]), int(found[2])) if found else (True, 0, 0)
+def _rank(file: ListedFile) -> tuple[bool, tuple[int, int]]:
+    known = place(file.path.name)
+    return known is None, known or (0, 0)
 
 
 def _below(folder: Path) -> Iterator[ListedFile]:
@@ -116,9 +113,8 @@ def _stat(path: Path) -> os.stat_result | None:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[BufferedReader]:
+def _reading() -> Iterator[None]:
     try:
-        with path.open("rb") as file:
-            yield file
+        yield
     except OSError as error:
         raise InvalidInput(UNREADABLE) from error

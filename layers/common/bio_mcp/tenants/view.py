@@ -23,8 +23,8 @@ from bio_mcp.tenants.records import TenantAnswers, TenantBlobs, TenantCalls
 from bio_mcp.tenants.work import CallersAudit, CallersQueue, TenantJobs, stored_work
 
 SHARED = frozenset(
-    "documents passages indexes models multilingual embeddings entrez pubmed lookup metrics notices europe_pmc "
-    "open_access checkpoints news announcements parser language_model reranker answer_tau sync_max_records "
+    "documents passages indexes models multilingual embeddings entrez pubmed pubmed_files lookup metrics notices "
+    "europe_pmc open_access checkpoints news announcements parser language_model reranker answer_tau sync_max_records "
     "chunk_namespace scratch checks upstreams today now workers".split()
 )
 """What of `Backends` is the same for every tenant."""

@@ -74,46 +74,41 @@ class WorkerProcesses:
 
     def _ask(self, articles: Sequence[Article], known: Known) -> Any:
         """A process's answer: entries, a `Failure`, or `Died` if it ended without one."""
-        worker = self._take()
+        worker, is_new = self._take()
         try:
+            if is_new:
+                self._check(worker.fingerprint())
             answer = worker.ask((articles, known))
-        except Died as died:
+        except (Died, Failure) as ended:
             with self._lock:
                 self._alive.discard(worker)
-                self.died += not self._closed
+                self.died += isinstance(ended, Died) and not self._closed
             worker.end()
-            _log.warning("a worker process died and is replaced: %s", died)
-            return died
+            if isinstance(ended, Failure):
+                raise
+            _log.warning("a worker process died: %s", ended)
+            return ended
         with self._lock:
             self._idle.append(worker)
         return answer
 
-    def _take(self) -> Worker:
+    def _take(self) -> tuple[Worker, bool]:
+        """A process, and whether it was just started."""
         with self._lock:
             if self._closed:
                 raise EmbeddingFailed("The worker processes were ended.")
             if self._idle:
-                return self._idle.pop()
+                return self._idle.pop(), False
             worker = Worker(self._make, self._environment)
             self._alive.add(worker)
-        self._check(worker)
-        return worker
+            return worker, True
 
-    def _check(self, worker: Worker) -> None:
-        """Raise what keeps the process from working, and end it."""
-        try:
-            found = worker.fingerprint()
-        except Died as died:
-            _log.warning("a worker process died as it started: %s", died)
-            found = died
-        if found == self.fingerprint:
-            return
-        with self._lock:
-            self._alive.discard(worker)
-        worker.end()
-        if isinstance(found, str):
+    def _check(self, found: str | Failure) -> None:
+        """Raise what keeps a process from working: it has no model, or another one."""
+        if isinstance(found, Failure):
+            raise found
+        if found != self.fingerprint:
             raise EmbeddingFailed("The embedding model was exchanged while papers were embedded; run this again.")
-        raise _failure(found)
 
 
 def _failure(found: Failure | Died) -> Failure:

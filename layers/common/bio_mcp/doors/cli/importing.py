@@ -20,6 +20,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
 from bio_mcp.syncing.importing import ImportReport, corpus_size, import_files
 from bio_mcp.syncing.listed_files import ListedFile, listed
+from bio_mcp.syncing.mirroring import mirror
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP
 
@@ -29,12 +30,14 @@ SAMPLE = "samples/pubmed.xml.gz"  # inside the package
 class ImportFiles(Request):
     """The files and folders to import, by their paths; `if_empty` skips them if the corpus has other papers.
 
-    `workers` processes embed; without them this process does.
+    `workers` processes embed; without them this process does. `fetch`: what NCBI publishes and the folder lacks is
+    fetched into it first.
     """
 
     files: list[str] = Field(min_length=1)
     if_empty: bool = False
     workers: int = Field(default=0, ge=0)
+    fetch: bool = False
 
 
 class ImportedFile(Response):
@@ -75,6 +78,8 @@ def import_corpus(request: ImportFiles, backends: Backends, context: Context) ->
 
     A record that cannot be from PubMed is skipped and reported.
     """
+    if request.fetch:
+        mirror(backends.pubmed_files, Path(request.files[0]), context.progress)
     files = listed(Path(name) for name in request.files)
     if request.if_empty and has_others_than([file.path for file in files], backends):
         return _imported([], [], backends)
@@ -113,10 +118,13 @@ def _imported(
 @click.command("import")
 @click.argument("files", nargs=-1, type=click.Path(exists=True, readable=True))
 @click.option("--workers", type=click.IntRange(min=1), help="Embed by so many processes; one per core is fastest.")
+@click.option("--fetch", is_flag=True, help="First fetch what NCBI publishes into the folder: 45 GB.")
 @click.option("--sample", is_flag=True, help="Import the bundled sample of PubMed records.")
 @click.option("--if-empty", is_flag=True, help="Do nothing if the corpus already has other papers.")
 @answering
-def import_command(session: Session, files: tuple[str, ...], workers: int | None, sample: bool, if_empty: bool) -> None:
+def import_command(
+    session: Session, files: tuple[str, ...], workers: int | None, fetch: bool, sample: bool, if_empty: bool
+) -> None:
     """Import PubMed XML: baseline and update files or EFetch answers, plain, .gz or .xz, or folders of them.
 
     Files of NLM are read in the order of their numbers, and one beside which there is an .md5 is compared with it.
@@ -125,8 +133,10 @@ def import_command(session: Session, files: tuple[str, ...], workers: int | None
     """
     if bool(files) == sample:
         raise click.UsageError("Give the files to import, or --sample.")
+    if fetch and not (len(files) == 1 and Path(files[0]).is_dir()):
+        raise click.UsageError("--fetch takes one folder.")
     with as_file(sample_file()) as bundled, terminal.progress("importing") as update:
-        given = {"files": [str(bundled)] if sample else list(files), "if_empty": if_empty}
+        given = {"files": [str(bundled)] if sample else list(files), "if_empty": if_empty, "fetch": fetch}
         given |= {"workers": workers} if workers else {}
         body = session.ask(import_corpus, given, progress=_with_rate(update))
     session.answer(body, render)
@@ -141,8 +151,10 @@ def sample_file() -> Traversable:
 def _with_rate(update: Progress) -> Progress:
     rate = terminal.Rate()
 
-    def progress(done: int, total: int | None, records: str) -> None:
-        update(done, total, f"{int(records):,} records, {rate(int(records)):,.0f}/s")
+    def progress(done: int, total: int | None, note: str) -> None:
+        if note.isdecimal():
+            note = f"{int(note):,} records, {rate(int(note)):,.0f}/s"
+        update(done, total, note)
 
     return progress
 
