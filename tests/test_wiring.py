@@ -65,7 +65,7 @@ PORTS = {
 """Port -> a setting without which it cannot be made."""
 ANYWHERE = (
     "passages", "embeddings", "models", "language_model", "reranker", "multilingual", "parser", "sources", "zotero",
-    "chunk_namespace", "answer_tau", "sync_max_records",
+    "chunk_namespace", "answer_tau", "sync_max_records", "pubmed_files",
 )  # fmt: skip
 """Those that need no service of AWS."""
 
