@@ -117,6 +117,21 @@ def test_quantising_again_leaves_what_is_there(models):
     assert said == []
 
 
+def test_a_harmed_model_in_8_bits_is_replaced(models):
+    quantise(models, "tiny", quiet)
+    (models / "tiny-int8" / GRAPH).write_bytes(b"harmed")
+    quantise(models, "tiny", quiet)
+    assert OnnxEmbeddings(models / "tiny-int8").embed(["heart"]).shape == (1, 8)
+
+
+def test_another_model_of_that_name_stays(models, tmp_path):
+    add(published(tmp_path / "tiny-int8", seed=9), models, Wanted(), quiet)
+    before = (models / "tiny-int8" / GRAPH).read_bytes()
+    with pytest.raises(InvalidInput, match="installed already, as another model"):
+        quantise(models, "tiny", quiet)
+    assert (models / "tiny-int8" / GRAPH).read_bytes() == before
+
+
 def test_a_model_in_8_bits_is_not_quantised_again(models):
     quantise(models, "tiny", quiet)
     with pytest.raises(InvalidInput, match="no embedding model in fp32"):
