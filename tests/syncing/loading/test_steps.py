@@ -16,9 +16,12 @@ from bio_mcp.literature.medline import open_records
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.syncing.loading.reporting import status_of
 from bio_mcp.syncing.loading.steps import LONGEST_PAUSE_S, MARGIN_S, MOST_PAUSES, Loading
+from scripts.port_grants import Given, given_for
+from scripts.template.functions import declared
 from tests.corpus import Corpus, Over
 from tests.folder_files import FolderFiles
 from tests.nlm_files import history, pmid_of, real_records, serving, write
+from tests.touched_ports import Recorder
 
 BASELINE, PER_FILE = 3, 3
 FIRST, SECOND, UPDATE = (f"pubmed26n{number:04}.xml.gz" for number in (1, 2, BASELINE + 1))
@@ -351,3 +354,12 @@ def test_ncbis_files_are_fetched_with_their_md5_and_only_once(nlm, tmp_path, exp
         assert load.report(second)["failed"] == []
         assert papers(corpus) == expected
         published.close()
+
+
+def test_the_function_on_aws_has_all_that_a_load_touches(loaded):
+    loaded.corpus = Recorder(loaded.corpus)
+    loaded.run()
+    touched = loaded.corpus.touched
+    assert {"documents.put", "documents.delete", "passages.upsert_chunks"} <= touched
+    lacking = given_for(touched).without(given_for(declared("load")["uses"]))
+    assert lacking == Given()
