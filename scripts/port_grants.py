@@ -125,7 +125,7 @@ VARIABLES = {
     "announcements": ("BIO_MCP_EVENT_BUS", "BIO_MCP_TABLE_CACHE", "BIO_MCP_TABLE_PACE"),
 }
 MORE_VARIABLES = {  # of what goes with a method alone
-    "passages.ensure_schema": ("BIO_MCP_OPENSEARCH_SHARDS",),
+    "passages.ensure_schema": ("BIO_MCP_OPENSEARCH_SHARDS", "BIO_MCP_OPENSEARCH_VECTORS"),
     "answers.put": ("BIO_MCP_ANSWER_TAU",),
 }
 

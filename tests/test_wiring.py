@@ -94,6 +94,14 @@ def test_an_index_is_made_of_as_many_shards_as_are_set():
     with_four.close()
 
 
+def test_an_index_has_its_vectors_as_is_set_and_serverless_has_them_in_float_alone():
+    with_bytes = Aws(Settings(**NAMED, opensearch_vectors="byte"))
+    assert with_bytes.indexes.live.alias.layout.contents.vectors == "byte"
+    with_bytes.close()
+    with pytest.raises(Misconfigured, match="float alone"):
+        Aws(Settings(**{**NAMED, "opensearch_service": "aoss", "opensearch_vectors": "paper"})).indexes  # noqa: B018
+
+
 def test_every_port_of_the_backends_is_tested_here():
     given = {name for name, each in vars(Backends).items() if isinstance(each, property)}
     assert given == {*PORTS, *ANYWHERE}

@@ -42,6 +42,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_OPENSEARCH_URL": '!If [MakesIndex, !Sub "https://${SearchDomain.DomainEndpoint}", !Ref OpenSearchUrl]',
     "BIO_MCP_OPENSEARCH_SERVICE": "!Ref OpenSearchService",
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
+    "BIO_MCP_OPENSEARCH_VECTORS": "!Ref OpenSearchVectors",
     "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "NCBI_FILES_URL": "!Ref NcbiFilesUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",

@@ -1,9 +1,10 @@
-"""The contract suite of the passages port, on a real OpenSearch node."""
+"""The contract suite of the passages port, on a real OpenSearch node, however it has its vectors."""
 
 from types import SimpleNamespace
 
 import pytest
 
+from bio_mcp.adapters.opensearch.vectors import VECTOR_LAYOUTS
 from tests.adapters.ports.test_passages import *  # noqa: F403  the very same tests
 from tests.opensearch_node.passages import fresh_statistics_at, passages_at
 
@@ -13,7 +14,7 @@ EXACT_STATISTICS = (  # they compare scores after documents were replaced
 )
 
 
-@pytest.fixture
+@pytest.fixture(params=VECTOR_LAYOUTS)
 def ports(request, opensearch):
     made = fresh_statistics_at if request.node.originalname in EXACT_STATISTICS else passages_at
-    return SimpleNamespace(passages=made(opensearch.url))
+    return SimpleNamespace(passages=made(opensearch.url, vectors=request.param))

@@ -6,7 +6,7 @@ import os
 from bio_mcp.adapters.opensearch.bulk import Bulk
 from bio_mcp.adapters.opensearch.connection import client
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
-from bio_mcp.adapters.opensearch.schema import DOMAIN, Layout
+from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.adapters.retry import Backoff
 from bio_mcp.retrieval.passages import Candidate, PassageQuery
@@ -16,13 +16,15 @@ QUICK = Backoff(tries=6, first_s=0.01, cap_s=0.05)
 _numbers = itertools.count()
 
 
-def passages_at(url: str, *, shards: int = 1, alias: str = "") -> OpenSearchPassages:
+def passages_at(url: str, *, shards: int = 1, alias: str = "", vectors: str = "float") -> OpenSearchPassages:
     """A new corpus at `url`, or that of `alias`; the adapter does not wait long before it tries again."""
-    return _made(OpenSearchPassages, url, shards, alias)
+    return _made(OpenSearchPassages, url, shards, alias, vectors)
 
 
-def _made(kind: type[OpenSearchPassages], url: str, shards: int = 1, alias: str = "") -> OpenSearchPassages:
-    layout = Layout(DOMAIN, BM25_K1, BM25_B, shards, replicas=0)
+def _made(
+    kind: type[OpenSearchPassages], url: str, shards: int = 1, alias: str = "", vectors: str = "float"
+) -> OpenSearchPassages:
+    layout = Layout(DOMAIN, BM25_K1, BM25_B, shards, replicas=0, contents=PAPERS[vectors])
     transport = OpenSearchTransport(client(url), backoff=QUICK, read_s=30)
     return kind(transport, alias or f"test-{os.getpid()}-{next(_numbers)}", layout, bulk=Bulk(transport, QUICK))
 
@@ -51,5 +53,5 @@ def drop_deleted(transport: OpenSearchTransport, index: str) -> None:
     assert counted["deleted"] == 0
 
 
-def fresh_statistics_at(url: str) -> OpenSearchPassages:
-    return _made(FreshStatistics, url)
+def fresh_statistics_at(url: str, vectors: str = "float") -> OpenSearchPassages:
+    return _made(FreshStatistics, url, vectors=vectors)

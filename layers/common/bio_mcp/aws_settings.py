@@ -92,6 +92,12 @@ class AwsSettings:
         1,
         "shards of the index where OpenSearch makes a new one; one for each 500,000 papers",
     )
+    opensearch_vectors: Literal["float", "byte", "paper"] = setting(
+        "BIO_MCP_OPENSEARCH_VECTORS",
+        "float",
+        "vectors that a new index in OpenSearch holds in memory: float, byte (a quarter) or paper (one a paper); "
+        "found papers are scored by all vectors, whichever it is",
+    )
     functions: tuple[str, ...] = setting(
         "BIO_MCP_FUNCTIONS",
         (),

@@ -7,7 +7,7 @@ def test_the_index_is_what_is_documented():
     assert body["settings"]["index"]["similarity"]["terms"] == {"type": "BM25", "k1": 1.2, "b": 0.5}
     assert body["settings"]["index"]["number_of_shards"] == 2
     assert body["mappings"]["properties"]["terms"]["analyzer"] == "whitespace"
-    assert body["mappings"]["_meta"] == {"fingerprint": "model-a", "dim": DIM}
+    assert body["mappings"]["_meta"] == {"fingerprint": "model-a", "dim": DIM, "vectors": "float"}
     serverless = Layout(SERVERLESS, 1.2, 0.5).body("model-a", DIM, "BM25")
     assert serverless["settings"]["index"].keys() == {"knn", "similarity"}
     assert serverless["mappings"]["properties"]["windows"]["properties"]["vector"]["method"]["engine"] == "faiss"

@@ -18,8 +18,10 @@ def passages(settings: Settings, index: str) -> "OpenSearchPassages":
     from bio_mcp.adapters.opensearch.passages import connected
     from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
-    shards = settings.opensearch_shards
-    return connected(url, settings.opensearch_service, index, k1=BM25_K1, b=BM25_B, shards=shards)
+    vectors, shards = settings.opensearch_vectors, settings.opensearch_shards
+    if vectors != "float" and settings.opensearch_service == "aoss":
+        raise Misconfigured("BIO_MCP_OPENSEARCH_VECTORS: an index in OpenSearch Serverless can have float alone")
+    return connected(url, settings.opensearch_service, index, k1=BM25_K1, b=BM25_B, shards=shards, vectors=vectors)
 
 
 def indexes(settings: Settings) -> "OpenSearchIndexes":

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bio_mcp.adapters.opensearch.documents import DECIMALS
-from bio_mcp.adapters.opensearch.schema import TERMS, Contents, Flavour, graph
+from bio_mcp.adapters.opensearch.schema import TERMS, Contents, Flavour
+from bio_mcp.adapters.opensearch.vectors import DECIMALS, graph
 from bio_mcp.errors import InvalidInput
 from bio_mcp.literature.parsed import SectionKind
 from bio_mcp.retrieval.analysis import ANALYSIS_VERSION

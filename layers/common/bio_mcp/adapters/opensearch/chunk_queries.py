@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bio_mcp.adapters.opensearch.chunk_documents import MAX_SECTION, chunk_of, exact
-from bio_mcp.adapters.opensearch.queries import MOST, Body, cosine, words
+from bio_mcp.adapters.opensearch.queries import Body, cosine, words
+from bio_mcp.adapters.opensearch.vectors import MOST
 from bio_mcp.retrieval.chunk_facets import folded_filters
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkMatch, ChunkQuery
 

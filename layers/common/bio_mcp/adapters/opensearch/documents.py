@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bio_mcp.adapters.entry_vectors import cosines, journal_names
+from bio_mcp.adapters.opensearch.vectors import VectorLayout, indexed
 from bio_mcp.adapters.pmids import key
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry, StoredChunk
@@ -18,12 +19,10 @@ from bio_mcp.retrieval.passages import Entry, StoredChunk
 if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
-DECIMALS = 8  # of an indexed vector's components; those of `unindexed` are whole
-
 Source = Mapping[str, Any]
 
 
-def document_of(entry: Entry, matrix: "Vectors") -> dict[str, Any]:
+def document_of(entry: Entry, matrix: "Vectors", layout: VectorLayout) -> dict[str, Any]:
     """Return the document of `entry`; row i of `matrix` embeds chunk i."""
     quality = entry.quality
     known = {
@@ -51,7 +50,7 @@ def document_of(entry: Entry, matrix: "Vectors") -> dict[str, Any]:
             "hashes": [each.embedded_sha256 for each in entry.chunks],
             "vectors": b64encode(matrix.astype("<f4").tobytes()).decode(),
         },
-        "windows": [{"vector": row} for row in np.round(matrix.astype(np.float64), DECIMALS).tolist()],
+        **indexed(layout, matrix),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from bio_mcp.adapters.opensearch.errors import IndexRefused
 from bio_mcp.adapters.opensearch.schema import SIMILARITIES, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
+from bio_mcp.adapters.opensearch.vectors import VectorLayout
 from bio_mcp.errors import Conflict, IndexUnavailable, ModelMismatch
 
 KNOWN_S = 30.0  # seconds for which a process caches the index behind the alias
@@ -22,6 +23,7 @@ class Index:
     name: str
     fingerprint: str
     dim: int
+    vectors: VectorLayout = "float"
     blocked: bool = field(default=False, compare=False)  # to writes
 
     def holds(self, fingerprint: str, dim: int) -> bool:
@@ -98,7 +100,7 @@ class Alias:
         """Create the index of this model without the alias, unless it is there, and allow writes to it."""
         name = self.index_name(fingerprint, dim)
         self._create(name, fingerprint, dim, aliased=False)
-        made = Index(name, fingerprint, dim)
+        made = described_index(name, self._transport.ask("GET", f"/{name}")[name])
         if self.layout.flavour.tunable:  # what an earlier rebuild left is blocked
             self.block(made, blocked=False)
         return made
@@ -206,7 +208,8 @@ def described_index(name: str, described: dict[str, Any]) -> Index:
             "What is called by the name of the passage index was not made by bio-mcp; configure another name.",
             retryable=False,
         )
-    return Index(name, meta["fingerprint"], meta["dim"], settings.get("blocks", {}).get("write") == "true")
+    blocked = settings.get("blocks", {}).get("write") == "true"
+    return Index(name, meta["fingerprint"], meta["dim"], meta.get("vectors", "float"), blocked)
 
 
 def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:

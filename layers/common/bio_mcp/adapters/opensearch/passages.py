@@ -37,8 +37,9 @@ from bio_mcp.adapters.opensearch.endpoint import transport_to
 from bio_mcp.adapters.opensearch.errors import IndexRefused
 from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, OneIndex, mismatch
 from bio_mcp.adapters.opensearch.reindex import rebuild
-from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout
+from bio_mcp.adapters.opensearch.schema import FLAVOURS, PAPERS, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, lines
+from bio_mcp.adapters.opensearch.vectors import VectorLayout
 from bio_mcp.adapters.pmids import key, numbers
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
@@ -67,12 +68,11 @@ def connected(
     b: float,
     region: str | None = None,
     shards: int = 1,
-    replicas: int | None = None,
+    vectors: VectorLayout = "float",
 ) -> "OpenSearchPassages":
     """Return the passages behind `alias` at `url`. Connects when first used. `service` is a key of `FLAVOURS`."""
-    return OpenSearchPassages(
-        transport_to(url, service, region), alias, Layout(FLAVOURS[service], k1, b, shards, replicas)
-    )
+    layout = Layout(FLAVOURS[service], k1, b, shards, contents=PAPERS[vectors])
+    return OpenSearchPassages(transport_to(url, service, region), alias, layout)
 
 
 class OpenSearchPassages:
@@ -175,7 +175,7 @@ class OpenSearchPassages:
                 raise other_model()
             return []
         lexical = queries.lexical_body(query)
-        semantic = None if query.vector is None else queries.semantic_body(query, query.vector)
+        semantic = None if query.vector is None else queries.semantic_body(query, query.vector, index.vectors)
         bodies = [body for body in (lexical, semantic) if body is not None]
         sent = [line for body in bodies for line in (queries.WHOLE, body)]
         read = partial(queries.whole, count=len(bodies))
@@ -220,7 +220,7 @@ class OpenSearchPassages:
             hit = stored.get(entry.pmid)
             if hit is None or hit["_source"]["version"] <= entry.version:
                 matrix = vectors_of(entry, hit and hit["_source"], index.dim)
-                found[entry.pmid] = lines([self._action(entry.pmid, hit), document_of(entry, matrix)])
+                found[entry.pmid] = lines([self._action(entry.pmid, hit), document_of(entry, matrix, index.vectors)])
         return found
 
     def _action(self, pmid: str, hit: Hit | None) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """Query bodies of the two legs, words and vectors, and their answers as candidates.
 
 Both legs go in one `_msearch`; they are fused here, because the server's own fusion ranks per shard. Words: one `term`
-clause each, with its weight as a boost, and statistics over all shards. Vectors: the best windows of twice as many
-papers as are asked for, so that ties at the end are broken here. A few given papers (`within`) are scored one by one.
+clause each, with its weight as a boost, and statistics over all shards. Vectors: the best windows of at least twice as
+many papers as are asked for, so that ties at the end are broken here. A few given papers (`within`) are scored one by
+one.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.adapters.opensearch.errors import BUSY_STATUS, Busy, IndexRefused, kind_of
+from bio_mcp.adapters.opensearch.vectors import VectorLayout, nearest
 from bio_mcp.adapters.pmids import numbers
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.retrieval.passages import Candidate, PassageQuery, StaticQuality, YearCount
@@ -20,8 +22,6 @@ Body = dict[str, Any]
 
 WHOLE = {"search_type": "dfs_query_then_fetch", "allow_partial_search_results": False}
 COLUMNS = ["pmid", "year", "design", "journal_rank", "human", "retraction", "layout"]
-MOST = 10_000  # papers that a vector query can be told to find; where it asks for all that pass, it looks at each
-MARGIN = 64
 MOST_YEARS = 2_000  # pairs of a year and a design
 
 
@@ -42,15 +42,10 @@ def words(terms: Iterable[tuple[str, float]], passing: Sequence[Body]) -> Body |
     return {"bool": {"should": should, "minimum_should_match": 1, "filter": list(passing)}}
 
 
-def semantic_body(query: PassageQuery, vector: "Vectors") -> Body:
+def semantic_body(query: PassageQuery, vector: "Vectors", layout: VectorLayout = "float") -> Body:
     """Query for the best papers by the cosine of their best window, which the inner hit names."""
-    count = MOST if query.within is not None else min(MOST, 2 * query.depth + MARGIN)
-    knn: Body = {"vector": vector.tolist(), "k": count}
-    if passing := conditions(query):
-        knn["filter"] = {"bool": {"filter": passing}}
-    inner = {"size": 1, "_source": False, "stored_fields": "_none_"}
-    nearest = {"query": {"knn": {"windows.vector": knn}}, "inner_hits": inner}
-    return _page(query.depth, {"nested": {"path": "windows", "score_mode": "max", **nearest}})
+    every = query.within is not None
+    return _page(query.depth, nearest(layout, vector, query.depth, conditions(query), every=every))
 
 
 def _page(size: int, query: Body) -> Body:
