@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
 
 from bio_mcp.literature.fingerprint import content_hash
 from bio_mcp.literature.records import Article, Document, Head
@@ -37,7 +36,7 @@ def revise(article: Article, head: Head | None) -> Revision:
     new_hash = content_hash(article)
     if head is None:
         return Revision(Change.INSERTED, Document(article, new_hash))
-    if is_older(article, head):
+    if _older(article, head):
         return SKIP
     if new_hash != head.content_hash or _newer(article, head):
         change = Change.UPDATED if head.indexed_version else Change.INSERTED
@@ -48,25 +47,11 @@ def revise(article: Article, head: Head | None) -> Revision:
     return SKIP
 
 
-class Revised(Protocol):
-    """What has a PubMed version and the day of its last revision, in whatever form orders days."""
-
-    @property
-    def pmid_version(self) -> int:
-        """PubMed's version of the record, from 1."""
-        ...
-
-    @property
-    def date_revised(self) -> Any:
-        """The day; None where it does not say."""
-        ...
-
-
-def is_older(article: Revised, stored: Revised) -> bool:
+def _older(article: Article, head: Head) -> bool:
     """Whether the article is of an older PubMed version, or an older revision, than the stored one."""
-    if article.pmid_version != stored.pmid_version:
-        return article.pmid_version < stored.pmid_version
-    return bool(article.date_revised and stored.date_revised and article.date_revised < stored.date_revised)
+    if article.pmid_version != head.pmid_version:
+        return article.pmid_version < head.pmid_version
+    return bool(article.date_revised and head.date_revised and article.date_revised < head.date_revised)
 
 
 def _newer(article: Article, head: Head) -> bool:
