@@ -45,6 +45,7 @@ class CommandLine:
     settings: dict = field(default_factory=dict)
     ncbi: str = "http://127.0.0.1:9/"
     ncbi_files: str = "http://127.0.0.1:9/pubmed/"
+    other_models: list = field(default_factory=list)
 
     def __call__(self, *argv):
         self.capsys.readouterr()
@@ -53,7 +54,9 @@ class CommandLine:
         return Ran(code, *self.capsys.readouterr())
 
     def corpus(self):
-        return Corpus(self.home, self.ncbi, ncbi_files_url=self.ncbi_files)
+        corpus = Corpus(self.home, self.ncbi, ncbi_files_url=self.ncbi_files)
+        corpus.other_models = self.other_models
+        return corpus
 
     def fill(self, papers=40):
         """Put some of the bundled sample into the corpus."""

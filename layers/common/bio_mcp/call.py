@@ -91,7 +91,7 @@ def call(
         if not unattended:
             spend("calls")
         request = _parse(tool, arguments)
-        with one_index(tool.read_only):
+        with one_index():
             return tool.run(request, read_from, context) if tool.wants_context else tool.run(request, read_from)
 
     outcome = _account(tool, run, dict(arguments), context, meter=_meter(backends, None if local else caller))

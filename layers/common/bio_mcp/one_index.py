@@ -11,12 +11,12 @@ _FOUND: ContextVar[dict[object, Any] | None] = ContextVar("one_index", default=N
 
 
 @contextmanager
-def one_index(wanted: bool = True) -> Iterator[None]:
+def one_index() -> Iterator[None]:
     """Until the block ends, this thread searches the index that it looks up first, by the model of that index.
 
-    Without `wanted` it is looked up each time, as a call takes it that writes for hours.
+    A block within another looks it up anew, as what writes for hours does for each of its steps.
     """
-    token = _FOUND.set({} if wanted else None)
+    token = _FOUND.set({})
     try:
         yield
     finally:

@@ -35,6 +35,13 @@ def interval_of(measure: Callable[[Sequence[int]], float], count: int) -> Interv
     return _tails([measure(each.tolist()) for each in _picks(count)[: SAMPLES // 4]])
 
 
+def interval_of_mean(values: Sequence[float]) -> Interval:
+    """The 95 % interval of the mean of values, such as differences question by question."""
+    import numpy as np
+
+    return _tails(np.array(values, float)[_picks(len(values))].mean(axis=1))
+
+
 @cache
 def _picks(count: int) -> "NDArray[np.intp]":
     import numpy as np

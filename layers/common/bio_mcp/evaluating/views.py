@@ -27,6 +27,21 @@ def asked_by_evaluation(backends: Backends, embeddings: Embeddings, gone: Collec
     return cast(Backends, _View(backends, embeddings, frozenset(gone)))
 
 
+def over_index(backends: Backends, embeddings: Embeddings, passages: Passages) -> Backends:
+    """The backends, searching these passages by this model."""
+    return cast(Backends, _OverIndex(backends, embeddings, passages))
+
+
+class _OverIndex:
+    """`Backends` over others, with an index of its own."""
+
+    def __init__(self, backends: Backends, embeddings: Embeddings, passages: Passages) -> None:
+        self._backends, self.embeddings, self.passages = backends, embeddings, passages
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backends, name)
+
+
 class _View:
     """`Backends` over others, some ports aside."""
 

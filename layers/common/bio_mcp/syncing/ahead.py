@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bio_mcp.errors import Conflict
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article, Deletion, Document
+from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.ports.workers import Workers
@@ -78,7 +79,8 @@ def pieces(records: Sequence[Record], backends: Backends, workers: Workers | Non
         if isinstance(record, Article) and id(record) in changed:
             part.append(record)
         if len(part) == most or end == len(records):
-            known = backends.passages.chunk_texts([each.pmid for each in part if each.pmid in heads])
+            with one_index():
+                known = backends.passages.chunk_texts([each.pmid for each in part if each.pmid in heads])
             batches = [workers.prepare(batch, known) for batch in slices(part)]
             yield Piece(records[start:end], part, batches, workers.fingerprint)
             start, part = end, []

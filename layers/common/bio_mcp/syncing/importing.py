@@ -9,6 +9,7 @@ from typing import Any
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.literature.medline import OddRecord, open_records
 from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
 from bio_mcp.ports.workers import Workers
 from bio_mcp.progress import Progress, silent
@@ -16,6 +17,7 @@ from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.sentences import sentence_spans
 from bio_mcp.syncing.ahead import Piece, pieces
 from bio_mcp.syncing.finished_files import finished, mark_finished
+from bio_mcp.syncing.indexing import searched_index
 from bio_mcp.syncing.listed_files import ListedFile
 from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.settling import settle
@@ -75,7 +77,8 @@ class CorpusSize:
 
 def corpus_size(backends: Backends) -> CorpusSize:
     """Count documents and passages."""
-    return CorpusSize(backends.documents.count(), *backends.passages.count())
+    with one_index():
+        return CorpusSize(backends.documents.count(), *backends.passages.count())
 
 
 def import_records(
@@ -111,7 +114,8 @@ def import_files(
     """
     reports = [ImportReport(**counts, finished_before=True) for counts in finished(files, backends)]
     if workers:
-        backends.passages.ensure_schema(backends.embeddings.fingerprint, backends.embeddings.dim)
+        with searched_index(backends):  # it is there before the workers are asked for what it lacks
+            pass
     rest = [(file, ImportReport()) for file in files[len(reports) :]]
     count = _Count(progress, sum(file.size for file, _ in rest))
     for step in _ahead(chain.from_iterable(_steps(*each, backends, workers) for each in rest), workers):

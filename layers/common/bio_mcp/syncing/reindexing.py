@@ -154,7 +154,8 @@ def _withdrawn(pmids: Sequence[str], backends: Backends) -> list[str]:
 def _missing(backends: Backends) -> Iterator[str]:
     """Yield the stored papers that have no entry in the index, not even an empty one."""
     for part in slices(backends.documents.pmids()):
-        there = backends.passages.chunk_texts(part)
+        with searched_index(backends) as (_, passages):
+            there = passages.chunk_texts(part)
         yield from (pmid for pmid in part if pmid not in there)
 
 

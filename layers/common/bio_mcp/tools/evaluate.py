@@ -79,7 +79,7 @@ def eval_run(request: EvalRun, backends: Backends, context: Context) -> EvalResu
     params = request.params or EvalParams()
     metrics = chosen(request.metrics)
     local = _local(params.job_id, backends, context)
-    questions, location = _questions(request.set, params.uri, backends, local)
+    questions, location = questions_of(request.set, params.uri, backends, local)
     arguments = request.model_dump(mode="json", exclude_unset=True, exclude={"params": {"job_id"}})
     model = backends.embeddings.fingerprint
     report = evaluate(
@@ -104,8 +104,8 @@ def _local(job_id: str | None, backends: Backends, context: Context) -> bool:
     return job.kind == KIND and bool(job.request.get("local"))
 
 
-def _questions(name: str, uri: str | None, backends: Backends, local: bool) -> tuple[EvaluationSet, str]:
-    """The set, and where a custom one is."""
+def questions_of(name: str, uri: str | None, backends: Backends, local: bool) -> tuple[EvaluationSet, str]:
+    """The set of that name, and where a custom one is."""
     if name in SETS:
         if uri:
             raise InvalidInput(f"params.uri: the set {name} has its own questions; use set custom for yours")

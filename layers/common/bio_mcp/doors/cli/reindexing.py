@@ -8,106 +8,17 @@ import click
 
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
+from bio_mcp.doors.cli.reindex_tools import (
+    compare_indexes,
+    reindex_corpus,
+    reindex_status,
+    remove_index,
+    roll_back_index,
+    start_reindex,
+    switch_index,
+)
 from bio_mcp.doors.cli.session import Session
-from bio_mcp.ports import Backends
-from bio_mcp.ports.indexes import PaperIndex, Role
 from bio_mcp.progress import Progress
-from bio_mcp.syncing import reindexing
-from bio_mcp.syncing.importing import corpus_size
-from bio_mcp.tool import Context, Request, Response, tool
-from bio_mcp.tools.families import BIO_MCP
-
-WEEK = 7 * 24 * 3600
-
-
-class Reindex(Request):
-    """No arguments."""
-
-    pass
-
-
-class Reindexed(Response):
-    """The size of the new index; `another_model` if it replaced one of another model."""
-
-    another_model: bool
-    documents: int
-    indexed: int
-    chunks: int
-
-
-class StartRequest(Request):
-    """The name of an installed model; the configured one if empty."""
-
-    model: str = ""
-
-
-class IndexState(Response):
-    """An index by its role; `behind` counts the papers that the searched one has and it lacks, or has older."""
-
-    role: str
-    model: str
-    papers: int
-    chunks: int
-    behind: int
-
-
-class IndexStates(Response):
-    """The indexes of the papers, the searched one first."""
-
-    indexes: list[IndexState]
-
-
-@tool("corpus.reindex", family=BIO_MCP, scope="admin", timeout=WEEK, read_only=False)
-def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Reindexed:  # noqa: ARG001  a tool's form
-    """Rebuild the passages of every stored paper, and the whole index if it was made by another model."""
-    another = reindexing.reindex(backends, context.progress)
-    size = corpus_size(backends)
-    return Reindexed(another_model=another, documents=size.documents, indexed=size.indexed, chunks=size.chunks)
-
-
-@tool("corpus.reindex.start", family=BIO_MCP, scope="admin", timeout=WEEK, read_only=False)
-def start_reindex(request: StartRequest, backends: Backends, context: Context) -> IndexStates:
-    """Embed the papers by another model into an index beside the one that is searched."""
-    index = reindexing.begin(backends.models.named(request.model), backends)
-    reindexing.fill(index, backends, context.progress)
-    return _states(backends)
-
-
-@tool("corpus.reindex.status", family=BIO_MCP, scope="admin", timeout=600, read_only=False)
-def reindex_status(request: Reindex, backends: Backends) -> IndexStates:  # noqa: ARG001  a tool's form
-    """Say which indexes there are, and what each lacks."""
-    return _states(backends)
-
-
-@tool("corpus.reindex.switch", family=BIO_MCP, scope="admin", timeout=WEEK, read_only=False)
-def switch_index(request: Reindex, backends: Backends, context: Context) -> IndexStates:  # noqa: ARG001
-    """Search the next index from now on."""
-    reindexing.switch(Role.NEXT, backends, context.progress)
-    return _states(backends)
-
-
-@tool("corpus.reindex.rollback", family=BIO_MCP, scope="admin", timeout=WEEK, read_only=False)
-def roll_back_index(request: Reindex, backends: Backends, context: Context) -> IndexStates:  # noqa: ARG001
-    """Search the previous index again."""
-    reindexing.switch(Role.PREVIOUS, backends, context.progress)
-    return _states(backends)
-
-
-@tool("corpus.reindex.remove", family=BIO_MCP, scope="admin", timeout=600, read_only=False)
-def remove_index(request: Reindex, backends: Backends) -> IndexStates:  # noqa: ARG001  a tool's form
-    """Delete the index that is not searched."""
-    backends.indexes.remove()
-    return _states(backends)
-
-
-def _states(backends: Backends) -> IndexStates:
-    return IndexStates(indexes=[_state(each, backends) for each in backends.indexes.all()])
-
-
-def _state(index: PaperIndex, backends: Backends) -> IndexState:
-    papers, chunks = index.passages.count()
-    behind = 0 if index.role is Role.SEARCHED else sum(1 for _ in reindexing.behind(index, backends))
-    return IndexState(role=index.role, model=index.fingerprint, papers=papers, chunks=chunks, behind=behind)
 
 
 @click.group("reindex", invoke_without_command=True)
@@ -145,12 +56,38 @@ def status_command(session: Session) -> None:
     session.answer(session.ask(reindex_status, {}), render_states)
 
 
-@reindex_command.command("switch")
+questions = click.option(
+    "--set",
+    "name",
+    metavar="smoke|curated|FILE",
+    default="curated",
+    show_default=True,
+    help="Questions: to the bundled sample, PubMedQA's, each by both models, or JSON lines of yours to the papers.",
+)
+
+
+@reindex_command.command("compare")
+@questions
 @answering
-def switch_command(session: Session) -> None:
-    """Search the next index from now on, in every process. The old one goes on being written to, for a way back."""
-    with _counted("completing") as progress:
-        body = session.ask(switch_index, {}, progress=progress)
+def compare_command(session: Session, name: str) -> None:
+    """Ask judged questions of both indexes, and show what each finds; exits 1 if the next one finds less."""
+    with terminal.progress("comparing") as progress:
+        body = session.ask(compare_indexes, {"set": name}, progress=progress)
+    session.code = 1 if body["worse"] else session.code
+    session.answer(body, render_compared)
+
+
+@reindex_command.command("switch")
+@questions
+@click.option("--unchecked", is_flag=True, help="Compare nothing, and switch.")
+@answering
+def switch_command(session: Session, name: str, unchecked: bool) -> None:
+    """Search the next index from now on, in every process, unless it finds less by more than chance.
+
+    The old one goes on being written to, for a way back.
+    """
+    with terminal.progress("comparing") as progress:
+        body = session.ask(switch_index, {"set": name, "unchecked": unchecked}, progress=progress)
     session.answer(body, render_states)
 
 
@@ -196,3 +133,16 @@ def render_states(body: Mapping[str, Any]) -> None:
         for each in body["indexes"]
     ]
     terminal.show(terminal.table(("index", "model", "papers", "passages", "behind"), rows, right=(2, 3, 4)))
+
+
+def render_compared(body: Mapping[str, Any]) -> None:
+    """Print a row for each figure, how alike the first papers are, and what is worse."""
+    rows = [
+        (each["name"], f"{each['searched']:.3f}", f"{each['next']:.3f}", f"{each['low']:+.3f} to {each['high']:+.3f}")
+        for each in body["figures"]
+    ]
+    terminal.show(terminal.table(("figure", "searched", "next", "difference, 95 %"), rows, right=(1, 2, 3)))
+    low, high = body["overlap_low"], body["overlap_high"]
+    terminal.say(f"Of the first ten papers {body['overlap']:.0%} are the same in both ({low:.0%} to {high:.0%}).")
+    for name in body["worse"]:
+        terminal.fail(f"{name} is worse by more than chance")

@@ -1,0 +1,93 @@
+"""Two indexes of the papers, compared by what they find."""
+
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+
+from bio_mcp.deadline import NEVER
+from bio_mcp.errors import InvalidInput
+from bio_mcp.evaluating.bootstrap import interval_of_mean
+from bio_mcp.evaluating.comparing import compare
+from bio_mcp.evaluating.questions import EvaluationSet, JudgedQuestion
+from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports.indexes import Role
+from bio_mcp.progress import silent
+from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.reindexing import begin, fill, of_role
+from tests.corpus import Corpus, HashedWords
+from tests.doors.command_line import sample
+
+PAPERS = 20
+UNSEEN = "zz"  # before each word of a question, so that no word of the papers is among them
+
+
+class Seeing(HashedWords):
+    """A model that knows what the words of the questions mean."""
+
+    def embed_questions(self, texts):
+        return self.embed([text.replace(UNSEEN, "") for text in texts])
+
+
+@pytest.fixture
+def papers():
+    found = (each for each in sample() if each.title and each.retraction is RetractionStatus.CLEAR)
+    return list(islice(found, PAPERS))
+
+
+def asked(papers, articles=None):
+    """A question for each paper, by its title."""
+    texts = {each.pmid: " ".join(f"{UNSEEN}{word}" for word in each.title.split()) for each in papers}
+    questions = tuple(JudgedQuestion(pmid, text, (pmid,)) for pmid, text in texts.items())
+    return EvaluationSet("titles", "1", questions, articles)
+
+
+def compared(home, papers, questions, searched, other):
+    with Corpus(home) as corpus:
+        corpus.model, corpus.other_models = searched, [other]
+        import_records(papers, corpus)
+        fill(begin(other, corpus), corpus)
+        indexes = (of_role(each, corpus) for each in (Role.SEARCHED, Role.NEXT))
+        return compare(questions, *indexes, corpus, NEVER, silent)
+
+
+def test_an_index_that_finds_as_much_is_not_worse(tmp_path, papers):
+    found = compared(tmp_path, papers, asked(papers), Seeing(), Seeing("-2"))
+    assert [each.name for each in found.differences] == ["nDCG@10", "R@10", "R@100"]
+    assert found.worse == []
+    assert found.differences[0].questions == len(papers)
+    assert found.overlap_low <= found.overlap <= found.overlap_high <= 1
+
+
+def test_an_index_that_finds_less_by_more_than_chance_is_worse(tmp_path, papers):
+    found = compared(tmp_path, papers, asked(papers), Seeing(), HashedWords("-2"))
+    assert "nDCG@10" in [each.name for each in found.worse]
+    first = found.differences[0]
+    assert first.other < first.searched
+    assert first.low < first.other - first.searched < first.high < 0
+    assert found.overlap < 1
+    better = compared(tmp_path / "better", papers, asked(papers), HashedWords("-2"), Seeing())
+    assert better.worse == []
+    assert better.differences[0].low > 0
+
+
+def test_a_set_with_papers_of_its_own_is_asked_of_corpora_apart(tmp_path, papers):
+    own = papers[:8]
+    questions = asked(own, articles=lambda: own)
+    found = compared(tmp_path, papers[8:], questions, Seeing(), Seeing("-2"))
+    assert found.differences[1].searched == found.differences[1].other == 1
+    assert len(list((tmp_path / "scratch").iterdir())) == 2
+
+
+def test_a_set_without_answers_is_refused(tmp_path, papers):
+    without = asked(papers)
+    unanswered = tuple(replace(each, pmids=()) for each in without.questions)
+    with pytest.raises(InvalidInput, match="no question with papers"):
+        compared(tmp_path, papers[:3], replace(without, questions=unanswered), Seeing(), Seeing("-2"))
+
+
+def test_the_interval_of_a_mean_has_it_and_is_the_same_each_time():
+    low, high = interval_of_mean([0.0, 1.0, 0.5, -0.25] * 10)
+    assert low < 0.3125 < high
+    assert (low, high) == interval_of_mean([0.0, 1.0, 0.5, -0.25] * 10)
+    assert interval_of_mean([0.0] * 5) == (0, 0)
