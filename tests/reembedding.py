@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from threading import Event
+from threading import Event, Semaphore
 
 from bio_mcp.literature.records import Deletion
 from bio_mcp.one_index import one_index
@@ -72,7 +72,7 @@ def while_others_work(corpus, papers, opened):
 
     Returns the number of writes, and how near a paper was to its own text in each search.
     """
-    over = Event()
+    over, wrote = Event(), Semaphore(0)
 
     def write():
         with opened() as writer:
@@ -81,6 +81,7 @@ def while_others_work(corpus, papers, opened):
                     return number
                 paper = papers[1 + number % (len(papers) - 1)]
                 settle([revised(paper, number)] if number % 5 else [Deletion(paper.pmid)], writer)
+                wrote.release()
         return number
 
     def read():
@@ -93,9 +94,10 @@ def while_others_work(corpus, papers, opened):
     with ThreadPoolExecutor(3) as threads:
         writing, reading = threads.submit(write), [threads.submit(read) for _ in range(2)]
         try:
-            ready(corpus)
-            for role in (Role.NEXT, Role.PREVIOUS, Role.NEXT):
-                switch(role, corpus)
+            for step in STEPS:
+                assert wrote.acquire(timeout=60)
+                step(corpus)
+            assert wrote.acquire(timeout=60)
         finally:
             over.set()
         return writing.result(), [sim for each in reading for sim in each.result()]

@@ -124,7 +124,7 @@ def test_stopped_before_any_call_of_any_step_and_repeated_nothing_is_lost(corpus
 
 def test_while_writers_and_readers_work_nothing_is_lost_fails_or_is_compared_by_two_models(corpus, papers, opened):
     written, sims = while_others_work(corpus, papers, opened)
-    assert written > 1
+    assert written >= len(STEPS)
     assert min(sims) == pytest.approx(1, abs=1e-3)
     assert [missing(corpus, each) for each in corpus.indexes.all()] == [set(), set()]
 
