@@ -14,7 +14,7 @@ from tests.hashed_words import DIM as DIM
 from tests.hashed_words import HashedWords as HashedWords
 
 
-class TestedModels:
+class ModelsHere:
     """The port `Models` of a corpus: its configured model and others by their fingerprints."""
 
     def __init__(self, configured, others):
@@ -75,7 +75,7 @@ class Corpus(Embedded):
 
     @property
     def models(self):
-        return TestedModels(lambda: self.model, self.other_models)
+        return ModelsHere(lambda: self.model, self.other_models)
 
     def workers(self, count):
         environment = self.settings.environment_of_programs

@@ -85,8 +85,8 @@ def while_others_work(corpus, papers, opened):
         return number
 
     def read():
-        seen = []
         with opened() as reader:
+            seen = [nearness(reader, papers[0].pmid)]
             while not over.is_set():
                 seen.append(nearness(reader, papers[0].pmid))
         return seen

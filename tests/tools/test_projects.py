@@ -11,7 +11,7 @@ from bio_mcp.errors import IndexUnavailable, StoreFailed
 from bio_mcp.literature.records import Document, RetractionStatus
 from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
-from tests.corpus import Corpus, Over
+from tests.corpus import Corpus, ModelsHere, Over
 from tests.memory_corpus import article
 from tests.reference_collections import ReferenceCollections
 from tests.sample_project import NEWBORNS, TEXTS, add_project, put
@@ -223,7 +223,8 @@ class AnotherModel:
 
 @pytest.mark.parametrize("tool", SEARCHES)
 def test_another_model_than_the_projects_is_named_with_what_to_do(backends, tool):
-    error = ask(tool, Over(backends, embeddings=AnotherModel()))["error"]
+    model = AnotherModel()
+    error = ask(tool, Over(backends, embeddings=model, models=ModelsHere(lambda: model, [])))["error"]
     assert error["code"] == "EMBEDDING_MISMATCH"
     for word in ("hashed-words", "another-model", "force_rebuild"):
         assert word in error["message"]

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from bio_mcp.answering.hybrid_hits import CHUNK, Found, Hit, HybridQuestion
 from bio_mcp.answering.project_search import ProjectHit, ProjectQuestion, search_projects
 from bio_mcp.deadline import Deadline
+from bio_mcp.ingesting.projects import model_for
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
 from bio_mcp.retrieval.excerpts import snippet
@@ -40,12 +41,17 @@ def _projects(named: Sequence[str], backends: Backends) -> tuple[list[Project], 
     """The projects to search, and a sentence on those that are left out although nobody said so."""
     if named:
         return [backends.projects.get(each) for each in dict.fromkeys(named)], []
-    there, model = backends.projects.all(), backends.embeddings.fingerprint
-    fit = [each for each in there if each.hybrid_enabled and each.embed_model == model][:MOST_PROJECTS]
+    there = backends.projects.all()
+    fit = [each for each in there if each.hybrid_enabled and _is_searched(each, backends)][:MOST_PROJECTS]
     if len(fit) == len(there):
         return fit, []
     left_out = f"{len(there) - len(fit)} of {len(there)} projects were not searched"
     return fit, [f"{left_out}: name those to search in filters.projects."]
+
+
+def _is_searched(project: Project, backends: Backends) -> bool:
+    """Whether the project's model is here."""
+    return project.embed_model == model_for(project, backends).fingerprint
 
 
 def _hit(hit: ProjectHit, terms: Collection[str]) -> Hit:

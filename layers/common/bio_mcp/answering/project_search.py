@@ -10,7 +10,7 @@ from bio_mcp.answering import retractions
 from bio_mcp.answering.retrieving import readable
 from bio_mcp.deadline import NEVER, Deadline
 from bio_mcp.errors import HybridUnavailable, InvalidInput, ModelMismatch
-from bio_mcp.ingesting.projects import lost_index
+from bio_mcp.ingesting.projects import lost_index, model_for
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import Project
@@ -81,21 +81,22 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     text = readable(question.text)
     projects = [backends.projects.get(each) for each in dict.fromkeys(question.project_ids)]
     top_k = min(_allowed(question, each) for each in projects)
-    model = backends.embeddings.fingerprint
+    models = {each.project_id: model_for(each, backends) for each in projects}
     for each in projects:
-        _check_index(each, model, backends)
+        _check_index(each, models[each.project_id].fingerprint, backends)
     found: list[_Match] = []
     deadline.check("embedding the question")
     terms = (question.terms or query_terms(text)) if question.hybrid else ()
-    vector = backends.embeddings.embed_questions([text])[0] if question.by_meaning else None
-    asked = ChunkQuery(terms, vector, question.filters)
+    different = {each.fingerprint: each for each in models.values()} if question.by_meaning else {}
+    vectors = {fingerprint: model.embed_questions([text])[0] for fingerprint, model in different.items()}
     for each in projects:
+        asked = ChunkQuery(terms, vectors.get(each.embed_model), question.filters)
         deadline.check(f"searching {each.project_id}")
         found += _scored(each, backends.collections.search(each.collection, asked), question.hybrid)
     deadline.check("reading what became of the papers")
     hits = _with_retractions(_best(found, top_k), backends)
     warnings = [*_retracted(hits), *(() if hits else _empty(projects, question.filters, backends))]
-    return ProjectHits(hits, model, tuple(warnings))
+    return ProjectHits(hits, models[projects[0].project_id].fingerprint, tuple(warnings))
 
 
 def _allowed(question: ProjectQuestion, project: Project) -> int:

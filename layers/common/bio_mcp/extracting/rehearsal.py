@@ -39,6 +39,7 @@ class _NoVectors:
     def __init__(self, backends: Backends) -> None:
         self._model = backends.embeddings
         self.max_tokens, self.count_tokens = self._model.max_tokens, self._model.count_tokens
+        self.fingerprint = self._model.fingerprint
 
     def embed(self, texts: Sequence[str]) -> list[None]:
         return [None] * len(texts)

@@ -16,7 +16,7 @@ from bio_mcp.extracting.reading import LOGS, Plan, Reading
 from bio_mcp.ingesting.cursor import Cursor
 from bio_mcp.ingesting.feeds import Entry
 from bio_mcp.ingesting.incoming import Incoming
-from bio_mcp.ingesting.projects import Options, create_project, lost_index
+from bio_mcp.ingesting.projects import Options, create_project, lost_index, model_for
 from bio_mcp.ingesting.reports import IngestReport, no_job
 from bio_mcp.ingesting.run import BATCH_TOOL, Request, ingest, job_of
 from bio_mcp.ingesting.sources import other_model
@@ -133,14 +133,13 @@ def _plan(batch: Batch, backends: Backends) -> Plan:
 
 def _project(named: str | None, backends: Backends) -> tuple[Project, bool]:
     """The project that is named, else the default one, and whether that is still to be made."""
-    model = backends.embeddings.fingerprint
     try:
         project = backends.projects.get(named or DEFAULT_PROJECT)
     except NotFound:
         if named not in (None, DEFAULT_PROJECT):
             raise
-        return Project(DEFAULT_PROJECT, collection_name(DEFAULT_PROJECT), model), True
-    if project.embed_model != model:
+        return Project(DEFAULT_PROJECT, collection_name(DEFAULT_PROJECT), backends.embeddings.fingerprint), True
+    if project.embed_model != model_for(project, backends).fingerprint:
         raise other_model(project, backends)
     if backends.collections.model(project.collection) is None:
         raise lost_index(project)

@@ -7,6 +7,7 @@ from bio_mcp.errors import IndexUnavailable, InvalidInput, NotFound
 from bio_mcp.ports import Backends
 from bio_mcp.ports.projects import MAX_CHARACTERS, TOP_K, Project
 from bio_mcp.ports.screening import review_of_project
+from bio_mcp.ports.stores import Embeddings
 from bio_mcp.retrieval.project_names import collection_name
 
 
@@ -66,6 +67,14 @@ def _bind(project: Project, backends: Backends) -> None:
     """Make the project's index before the project, so that a project has one."""
     backends.collections.create(project.collection, project.embed_model, backends.embeddings.dim)
     backends.projects.put(project)
+
+
+def model_for(project: Project, backends: Backends) -> Embeddings:
+    """The model of a project's vectors, if it is here; else that of the papers, which its index then refuses."""
+    model = backends.embeddings
+    if project.embed_model == model.fingerprint:
+        return model
+    return backends.models.of(project.embed_model) or model
 
 
 def lost_index(project: Project) -> IndexUnavailable:

@@ -13,6 +13,7 @@ from bio_mcp.errors import DeadlineExceeded, UnreadableDocument
 from bio_mcp.ingesting.describing import Authority, Described, describe, description_of, hash_of, work_of
 from bio_mcp.ingesting.identity import is_certain, joined, same_work
 from bio_mcp.ingesting.incoming import Incoming, new_doc_id
+from bio_mcp.ingesting.projects import model_for
 from bio_mcp.literature.csl_json import References
 from bio_mcp.literature.descriptions import Description
 from bio_mcp.literature.parsed import ParsedDocument
@@ -202,7 +203,7 @@ class Settling:
         return Settled(doc_id, True, len(chunks), parsed.pages or 0, _warnings(incoming, parsed, described))
 
     def _chunks(self, parsed: ParsedDocument, work: Work) -> tuple[ProjectChunk, ...]:
-        model = self._backends.embeddings
+        model = model_for(self._project, self._backends)
         chunks = chunks_of_sections(parsed, work, model.count_tokens, model.max_tokens)
         if not chunks:
             raise UnreadableDocument("there is no text in it but a list of references")
@@ -244,12 +245,13 @@ class Settling:
         stored = set(collections.hashes(collection, doc_id).values())
         waiting = [each for each in chunks if each.embedded_sha256 not in stored]
         vectors: dict[str, NDArray[np.float32]] = {}
+        model = model_for(self._project, self._backends)
         for start in range(0, len(waiting), SLICE):
             if self._deadline.remaining < RESERVE_S:
                 collections.upsert(collection, [each for each in waiting if each.chunk_id in vectors], vectors)
                 raise DeadlineExceeded("out of time while a document was embedded; what is done is stored")
             some = waiting[start : start + SLICE]
-            made = self._backends.embeddings.embed([each.embedded_text for each in some])
+            made = model.embed([each.embedded_text for each in some])
             vectors |= {each.chunk_id: vector for each, vector in zip(some, made, strict=True)}
         return vectors
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bio_mcp.deadline import Deadline
 from bio_mcp.errors import InvalidInput, ModelMismatch, NotFound
 from bio_mcp.ingesting.feeds import Feed, FileFeed
+from bio_mcp.ingesting.projects import model_for
 from bio_mcp.ingesting.reports import IngestReport, no_job
 from bio_mcp.ingesting.run import Request, ingest, job_of
 from bio_mcp.ingesting.settling import Settling
@@ -48,7 +49,7 @@ class Ingesting:
         """
         backends = self._backends
         project = backends.projects.get(arguments["project"])
-        if project.embed_model != backends.embeddings.fingerprint and not options.rebuild:
+        if project.embed_model != model_for(project, backends).fingerprint and not options.rebuild:
             raise other_model(project, backends)
         job = job_of(job_id, backends) if job_id else None
         if job_id and job is None:
@@ -78,20 +79,23 @@ class Ingesting:
         return location, FileFeed(self._backends.sources, location, local=local)
 
     def _settling(self, job: Job, project: Project, options: Options, local: bool) -> Settling:
-        bound = self._bound(project)
+        bound = self._bound(project, again=options.rebuild)
         references = self._references(options.references or project.references, local)
         again = job.job_id if options.rebuild else None
         return Settling(
             bound, self._backends, self._deadline, references=references, languages=options.languages, again=again
         )
 
-    def _bound(self, project: Project) -> Project:
-        """The project, its index rebuilt where it is of another model. Raises `NotFound` where there is none."""
+    def _bound(self, project: Project, *, again: bool) -> Project:
+        """The project, its index rebuilt for the model of the papers if that is wanted `again` and another one.
+
+        Raises `NotFound` where there is none.
+        """
         model, collections = self._backends.embeddings, self._backends.collections
         if collections.model(project.collection) is None:
             name = project.project_id
             raise NotFound(f"Project {name!r} has lost its index; `bio-mcp projects create {name}` makes it anew")
-        if project.embed_model == model.fingerprint:
+        if project.embed_model == model.fingerprint or not again:
             return project
 
         def embed(texts: Sequence[str]) -> "Vectors":
