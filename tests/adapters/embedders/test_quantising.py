@@ -1,12 +1,14 @@
 """Models of this machine in 8 bits, beside the same arithmetic in plain numpy."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 
+from bio_mcp.adapters.embedders import quantising
 from bio_mcp.adapters.embedders.adding import Wanted, add
 from bio_mcp.adapters.embedders.golden import golden
 from bio_mcp.adapters.embedders.installed import GRAPH, TOKENIZER, default_model_dir, read_manifest
@@ -15,7 +17,10 @@ from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.adapters.embedders.quantising import quantise
 from bio_mcp.adapters.rerankers.adding import add_reranker
 from bio_mcp.errors import EmbeddingFailed, InvalidInput
-from tests.adapters.embedders.tiny_model import published
+from tests.adapters.embedders.safetensors_files import write
+from tests.adapters.embedders.test_modernbert import CONFIG as MODERN
+from tests.adapters.embedders.test_modernbert import weights as modern_weights
+from tests.adapters.embedders.tiny_model import published, put
 from tests.adapters.rerankers.tiny_reranker import published as reranker
 
 RANDOM = np.random.default_rng(17)
@@ -173,3 +178,33 @@ def test_the_encoder_of_questions_is_quantised_with_that_of_passages(tmp_path):
     assert np.einsum("ij,ij->i", after.embed_questions(texts), before.embed_questions(texts)).min() > 0.9
     assert json.loads((models / "tiny-int8/model.json").read_text())["identity"]["precision"] == "int8"
     assert read_manifest(models / "tiny-int8")[0].questions_sha256 == read_manifest(models / "tiny")[0].questions_sha256
+
+
+def test_a_modernbert_is_quantised_too(tmp_path):
+    source, models = published(tmp_path / "modern"), tmp_path / "models"
+    put(source / "config.json", MODERN)
+    write(source / "model.safetensors", modern_weights())
+    add(source, models, Wanted(), quiet)
+    quantise(models, "modern", quiet)
+    texts, _ = golden()
+    before, after = OnnxEmbeddings(models / "modern"), OnnxEmbeddings(models / "modern-int8")
+    cosines = np.einsum("ij,ij->i", before.embed(texts), after.embed(texts))
+    assert np.median(cosines) > 0.999
+    assert cosines.min() > quantising.LEAST_COSINE
+    assert not np.array_equal(before.embed(texts), after.embed(texts))
+
+
+def test_the_layers_after_the_pooling_and_the_table_of_words_stay_in_fp32(models):
+    quantise(models, "tiny", quiet)
+    graph = onnx.load(models / "tiny-int8" / GRAPH).graph
+    kinds = {each.name: each.data_type for each in graph.initializer}
+    assert kinds["embeddings.word_embeddings.weight"] == onnx.TensorProto.FLOAT
+    assert sum(kind == onnx.TensorProto.INT8 for name, kind in kinds.items() if name.endswith(".weights")) == 2 * 6
+    assert {each.op_type for each in graph.node} & {"MatMul", "Attention", "DynamicQuantizeLinear"} == set()
+
+
+def test_threads_share_a_model_in_8_bits_and_more_of_them_give_the_same_vectors(minilm8):
+    texts = [f"{text} {number}" for number in range(2) for text in golden()[0][:6]]
+    with ThreadPoolExecutor(3) as threads:
+        found = np.concatenate(list(threads.map(lambda text: minilm8.embed([text]), texts)))
+    assert np.abs(found - minilm8.embed(texts)).max() <= 1e-6
