@@ -217,6 +217,7 @@ lock: $(BIN)/uv ## resolve every dependency anew; add UPGRADE=--upgrade to raise
 	$(LOCK) $(UPGRADE) requirements/audit.in -o requirements/audit.txt
 	$(LOCK) $(UPGRADE) requirements/manifests.in -o requirements/manifests.txt
 	$(LOCK) $(UPGRADE) requirements/asreview.in -o requirements/asreview.txt
+	$(LOCK) $(UPGRADE) requirements/rivals.in -o requirements/rivals.txt
 	$(LOCK_LAYER) layers/common/requirements.in --excludes layers/common/excluded.in \
 	  $(RUNTIME_HAS:%=--no-emit-package %) -o layers/common/requirements.txt
 	$(LOCK_LAYER) --no-deps layers/inference/requirements.in -o layers/inference/requirements.txt

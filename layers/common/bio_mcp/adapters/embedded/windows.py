@@ -103,7 +103,7 @@ class Windows:
         else:
             scores = some_products(codes.centres, rows.astype(np.intp), first)
         if len(rows) > 2 * ROUGHLY * count:
-            passing = scores >= _threshold(scores, ROUGHLY * count)
+            passing = np.flatnonzero(scores >= _threshold(scores, ROUGHLY * count))
             rows, scores = rows[passing], scores[passing]
         scores += some_products(codes.centre_tails, rows.astype(np.intp), second)
         return rows[scores >= _threshold(scores, count)]
