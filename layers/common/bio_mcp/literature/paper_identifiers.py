@@ -14,8 +14,10 @@ def normal_identifiers(doi: str | None, pmcid: str | None) -> list[str]:
     """The same, of the texts that a record has in their place."""
     found = []
     for kind, normal, text in (("doi", identifiers.doi, doi), ("pmcid", identifiers.pmcid, pmcid)):
+        if not text:
+            continue
         try:
-            found.append(f"{kind}:{normal(text or '')}")
+            found.append(f"{kind}:{normal(text)}")
         except InvalidInput:
             continue
     return found

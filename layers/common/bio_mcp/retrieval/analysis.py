@@ -128,17 +128,16 @@ def _terms_of_word(word: str) -> tuple[str, ...]:
     return tuple(_terms_of(word, STOP_WORDS, shouted=False))
 
 
-def _terms_in_capitals(word: str) -> Iterator[str]:
+def _terms_in_capitals(word: str) -> Iterable[str]:
     """The terms of a document's word where all words are written in capitals."""
     return _terms_of(word, STOP_WORDS, shouted=True)
 
 
-def _terms_of(word: str, stop: frozenset[str], shouted: bool) -> Iterator[str]:
-    lower = word.lower()
+def _terms_of(word: str, stop: frozenset[str], shouted: bool) -> Iterable[str]:
     if "-" in word or "'" in word:
-        yield from _compound(word, stop, shouted)
-    elif lower not in stop or (word.isupper() and len(word) > 1 and not shouted):
-        yield from _normal(lower)
+        return _compound(word, stop, shouted)
+    lower = word.lower()
+    return _normal(lower) if lower not in stop or (word.isupper() and len(word) > 1 and not shouted) else ()
 
 
 def _compound(word: str, stop: frozenset[str], shouted: bool) -> Iterator[str]:

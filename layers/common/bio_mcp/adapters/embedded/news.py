@@ -34,10 +34,11 @@ class SqliteNews:
                     _enter(connection, query_key, NewsEntry(each.at or now, ChangeKind.NEW, each.pmid, each.version))
 
     def record(self, changes: Sequence[CorpusChange]) -> None:
+        entered = [each for each in changes if each.kind is not ChangeKind.NEW]
+        if not entered:
+            return
         with self._database.writing() as connection:
-            for each in changes:
-                if each.kind is ChangeKind.NEW:
-                    continue
+            for each in entered:
                 for query_key in _keys_of(connection, each.pmid):
                     now = self._stamp(connection, query_key)
                     _enter(connection, query_key, NewsEntry(now, each.kind, each.pmid, each.version))
