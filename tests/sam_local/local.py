@@ -14,7 +14,7 @@ from tests.sam_local.engine import engine, run
 from tests.sam_local.image import ensure
 from tests.sam_local.invoking import Local, logical_id
 
-FUNCTIONS = sorted(path.name for path in (ROOT / "functions").iterdir() if (path / "app.py").exists())
+FUNCTIONS = sorted(path.name for path in (ROOT / "events").iterdir() if path.is_dir())  # those that have events
 FILES = (*SAMPLES, ROOT / "tests/data/pubmed/edges.xml.xz")  # the last has the book that an event asks for
 ADDRESSES = "{{json .IPAM.Config}}"
 
