@@ -12,6 +12,7 @@ Grant = tuple[str, str]
 DOMAIN = "${OpenSearchArn}"
 INDEX = tuple(f"{DOMAIN}/${{OpenSearchIndex}}{rest}" for rest in ("", "/*", "-*"))  # the corpus's: alias and indices
 COLLECTIONS = (f"{DOMAIN}/${{OpenSearchIndex}}.*",)  # those of projects: no name of one fits the other
+PUBLISHED = "index"  # folder of the bucket, where the indices are in S3
 CONTINUATIONS = "WorkQueue"  # unless a function works through another queue
 FOLDER = "<its own>"  # of files, which function.toml names
 _HERE = "${AWS::Region}:${AWS::AccountId}"
@@ -48,6 +49,23 @@ def index(*methods: str, of: Sequence[str] = INDEX) -> frozenset[Grant]:
     return paths | {("aoss:APIAccessAll", "OpenSearchArn")}
 
 
+def published(name: str, *, writes: bool = False) -> frozenset[Grant]:
+    """What an index in S3 takes where IndexTier is s3, by resources that are Subs: what else a function does has none.
+
+    Listing tells whether an index was ever written; a writer takes a lease.
+    """
+    objects, leases = f"${{Bucket.Arn}}/{PUBLISHED}/{name}/*", "${LeasesTable.Arn}"
+    reading = {("s3:GetObject", objects), ("s3:ListBucket", "${Bucket.Arn}")}
+    writing = {("s3:PutObject", objects), ("s3:DeleteObject", objects)}
+    writing |= {("dynamodb:PutItem", leases), ("dynamodb:DeleteItem", leases)}
+    return frozenset(reading | writing if writes else reading)
+
+
+def in_s3(grant: Grant) -> bool:
+    """Whether it is one of an index in S3."""
+    return grant[1] in ("${Bucket.Arn}", "${LeasesTable.Arn}") or f"/{PUBLISHED}/" in grant[1]
+
+
 def secret(parameter: str) -> frozenset[Grant]:
     """Reading the secret that a parameter of the template names, wherever it is kept."""
     named = f"${{{parameter}}}"
@@ -82,10 +100,15 @@ TURNS = table("Pace", "GetItem", "UpdateItem") | table("Cache", "BatchGetItem", 
 SERVICES = ("BIO_MCP_TABLE_PACE", "BIO_MCP_TABLE_CACHE", "BIO_MCP_SOURCES", "BIO_MCP_SOURCES_EMAIL")
 NCBI = ("BIO_MCP_TABLE_PACE", "NCBI_BASE_URL", "NCBI_ADMIN_EMAIL", "NCBI_API_KEY")
 
+CORPUS, CORPUS_WRITTEN = published("corpus*"), published("corpus*", writes=True)
+PROJECTS, PROJECTS_WRITTEN = published("projects"), published("projects", writes=True)
+OF_TIERS = ("BIO_MCP_INDEX_TIER", "BIO_MCP_INDEX_LIMIT_MB", "BIO_MCP_BUCKET", "BIO_MCP_TABLE_LEASES")
+INDEXED = ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE", *OF_TIERS)
+
 VARIABLES = {
     "documents": ("BIO_MCP_TABLE_DOCUMENTS", "BIO_MCP_BUCKET"),
-    "passages": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
-    "indexes": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
+    "passages": INDEXED,
+    "indexes": INDEXED,
     "models": ("BIO_MCP_MODELS", "BIO_MCP_THREADS", "ORT_DISABLE_TELEMETRY"),
     "parser": (),
     "zotero": ("ZOTERO_LIBRARY_ID", "ZOTERO_LIBRARY_TYPE", "ZOTERO_API_KEY"),
@@ -100,7 +123,7 @@ VARIABLES = {
     "europe_pmc": SERVICES,
     "open_access": SERVICES,
     "projects": ("BIO_MCP_TABLE_PROJECTS",),
-    "collections": ("BIO_MCP_INDEX", "BIO_MCP_OPENSEARCH_URL", "BIO_MCP_OPENSEARCH_SERVICE"),
+    "collections": INDEXED,
     "project_documents": ("BIO_MCP_TABLE_PROJECT_DOCUMENTS", "BIO_MCP_BUCKET"),
     "answers": ("BIO_MCP_TABLE_ANSWERS",),
     "screenings": ("BIO_MCP_TABLE_SCREENINGS", "BIO_MCP_BUCKET"),
@@ -142,23 +165,23 @@ GRANTS: dict[str, frozenset[Grant]] = {
     "documents.put": READING | table("Documents", "PutItem", "UpdateItem") | files("articles", "PutObject"),
     "documents.mark_indexed": table("Documents", "UpdateItem"),
     "documents.delete": READING | table("Documents", "BatchWriteItem", "DeleteItem", "UpdateItem"),
-    "passages.*": index("Get"),
-    "passages.ensure_schema": index("Get", "Put", "Post"),
-    "passages.upsert_chunks": index("Get", "Post"),
-    "passages.refresh": index("Get", "Post"),
-    "passages.delete": index("Get", "Post"),
-    "indexes.all": index("Get"),
+    "passages.*": index("Get") | CORPUS,
+    "passages.ensure_schema": index("Get", "Put", "Post") | CORPUS_WRITTEN,
+    "passages.upsert_chunks": index("Get", "Post") | CORPUS_WRITTEN,
+    "passages.refresh": index("Get", "Post") | CORPUS,
+    "passages.delete": index("Get", "Post") | CORPUS_WRITTEN,
+    "indexes.all": index("Get") | CORPUS,
     "models.*": frozenset(),
     "projects.get": table("Projects", "GetItem", "Scan"),  # Scan names the others where there is none of that id
     "projects.put": table("Projects", "PutItem"),
     "projects.all": table("Projects", "Scan"),
     "projects.delete": table("Projects", "DeleteItem"),
-    "collections.*": index("Get", of=COLLECTIONS),
-    "collections.create": index("Get", "Put", "Delete", of=COLLECTIONS),
-    "collections.drop": index("Get", "Delete", of=COLLECTIONS),
-    "collections.rebuild": index("Get", "Put", "Post", "Delete", of=COLLECTIONS),
-    "collections.replace": index("Get", "Post", of=COLLECTIONS),
-    "collections.upsert": index("Get", "Post", of=COLLECTIONS),
+    "collections.*": index("Get", of=COLLECTIONS) | PROJECTS,
+    "collections.create": index("Get", "Put", "Delete", of=COLLECTIONS) | PROJECTS_WRITTEN,
+    "collections.drop": index("Get", "Delete", of=COLLECTIONS) | PROJECTS_WRITTEN,
+    "collections.rebuild": index("Get", "Put", "Post", "Delete", of=COLLECTIONS) | PROJECTS_WRITTEN,
+    "collections.replace": index("Get", "Post", of=COLLECTIONS) | PROJECTS_WRITTEN,
+    "collections.upsert": index("Get", "Post", of=COLLECTIONS) | PROJECTS_WRITTEN,
     "project_documents.find": table("ProjectDocuments", "BatchGetItem") | DOCUMENT,
     "project_documents.all": table("ProjectDocuments", "Query") | DOCUMENT,
     "project_documents.put": table("ProjectDocuments", "PutItem", "BatchWriteItem")

@@ -125,9 +125,20 @@ def test_a_port_is_made_of_the_variables_of_its_row(port, monkeypatch):
     given |= {"BIO_MCP_SOURCES": "icite,crossref,europepmc,unpaywall"} if "BIO_MCP_SOURCES" in given else {}
     given |= {"BIO_MCP_LLM": "bedrock", "BIO_MCP_LLM_GUARDRAIL": "id:1"} if port == "language_model" else {}
     given |= {"BIO_MCP_OPENSEARCH_URL": "http://127.0.0.1:9"} if port in ("passages", "indexes", "collections") else {}
+    given |= {"BIO_MCP_INDEX_TIER": "opensearch"} if "BIO_MCP_INDEX_TIER" in given else {}
     backends = Aws(Settings.from_env(given))
     if port == "embeddings":  # a model, which this machine has elsewhere
         assert backends.settings.models.name == "1"
     else:
         assert getattr(backends, port)
+    backends.close()
+
+
+@pytest.mark.parametrize("port", ["passages", "collections"])
+def test_a_port_over_an_index_in_s3_is_made_of_the_same_variables(port, monkeypatch):
+    for name, value in NOBODY.items():
+        monkeypatch.setenv(name, value)
+    given = {name: "1" for name in VARIABLES[port]} | {"BIO_MCP_MODE": "aws", "BIO_MCP_OPENSEARCH_SERVICE": "none"}
+    backends = Aws(Settings.from_env(given | {"BIO_MCP_INDEX_TIER": "s3", "BIO_MCP_OPENSEARCH_URL": ""}))
+    assert getattr(backends, port)
     backends.close()

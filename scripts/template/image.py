@@ -4,7 +4,7 @@ It is a function of Lambda's and none of SAM's, and its package type is not plai
 function is an image, it demands a repository to push one to from everybody, whatever the condition.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from scripts.template.blocks import Value
 from scripts.template.functions import Function
@@ -15,6 +15,12 @@ EVERYONES = {  # as template.yaml's Globals
     "BIO_MCP_METRICS": "!Ref AWS::StackName",
     "AWS_ENDPOINT_URL": "!Ref EndpointUrl",
 }
+
+
+def storage(variables: Collection[str]) -> dict[str, Value]:
+    """The disk of a function that has these variables: one that searches may have a copy of the index there."""
+    size = "{ Size: !If [IndexInS3, !Ref IndexStorageMiB, 512] }"
+    return {"EphemeralStorage": size} if "BIO_MCP_INDEX_TIER" in variables else {}
 
 
 def from_image(function: Function, variables: Mapping[str, Value]) -> dict[str, Value]:
@@ -41,6 +47,7 @@ def _function(function: Function, variables: Mapping[str, Value]) -> Value:
             "Role": f"!GetAtt {function.id}Role.Arn",
             "Timeout": str(function.timeout_s),
             "MemorySize": str(function.memory_mb),
+            **storage(function.ports.variables),
             "TracingConfig": "{ Mode: Active }",
             "LoggingConfig": LOGGING % function.id,
             **properties,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from scripts.port_grants import MODEL_BEHIND, PROFILE, Grant
+from scripts.port_grants import MODEL_BEHIND, PROFILE, PUBLISHED, Grant, in_s3
 from scripts.template.blocks import Tagged, Value, listed
 from scripts.template.functions import Function
 
@@ -22,7 +22,8 @@ def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
     grants = function.grants
     made = [policy("log", [allow(["logs:CreateLogStream", "logs:PutLogEvents"], f"!GetAtt {function.id}Logs.Arn")])]
     listed_folder = str(function.declared.get("lists", INBOX))
-    found = {name: allowed(grants, services, listed_folder) for name, services in POLICIES.items()}
+    always = [each for each in grants if not in_s3(each)]
+    found = {name: allowed(always, services, listed_folder) for name, services in POLICIES.items()}
     made += [policy(name, each) for name, each in found.items() if each]
     if called := function.called(callees):
         arns = [each.arn if function.is_endpoint else spelt(BY_NAME % each.name) for each in called]
@@ -31,6 +32,7 @@ def policies(function: Function, callees: Sequence[Function]) -> list[Value]:
     model = allowed(grants, ("bedrock",))
     made += [when("AsksBedrock", policy("model", model))] if model else []
     index = {condition: on_index(grants, service) for condition, service in INDEX.items()}
+    index["IndexInS3"] = allowed(filter(in_s3, grants), POLICIES["stores"], PUBLISHED)
     return [*made, *(when(condition, policy("index", found)) for condition, found in index.items() if found)]
 
 
@@ -46,6 +48,7 @@ def allow(actions: Sequence[str], resource: Value) -> dict[str, Value]:
 
 def allowed(grants: Iterable[Grant], services: Sequence[str], folder: str = INBOX) -> list[Value]:
     """A statement for each resource of these services that the grants name; of a bucket `folder` alone is listed."""
+    grants = list(grants)
     by_resource: dict[str, list[str]] = {}
     for service in services:
         for action, resource in sorted(each for each in grants if each[0].startswith(f"{service}:")):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from scripts.template.blocks import Tagged, Value
 from scripts.template.functions import Function
-from scripts.template.image import from_image
+from scripts.template.image import from_image, storage
 from scripts.template.policies import policies
 
 TEMPORARY = {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
@@ -39,6 +39,8 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "BIO_MCP_QUEUE_URL": "!Ref WorkQueue",
     "BIO_MCP_EVENT_BUS": "!Ref EventBus",
     "BIO_MCP_INDEX": "!Ref OpenSearchIndex",
+    "BIO_MCP_INDEX_TIER": "!Ref IndexTier",
+    "BIO_MCP_INDEX_LIMIT_MB": "!Ref IndexLimitMB",
     "BIO_MCP_OPENSEARCH_URL": '!If [MakesIndex, !Sub "https://${SearchDomain.DomainEndpoint}", !Ref OpenSearchUrl]',
     "BIO_MCP_OPENSEARCH_SERVICE": "!Ref OpenSearchService",
     "BIO_MCP_OPENSEARCH_SHARDS": "!Ref OpenSearchShards",
@@ -106,6 +108,7 @@ def _function(function: Function, callees: Sequence[Function]) -> dict[str, Valu
         "Layers": f"[{', '.join(f'!Ref {each}' for each in function.layers)}]",
         "Timeout": str(function.timeout_s),
         "MemorySize": str(function.memory_mb),
+        **storage(function.ports.variables),
         "LoggingConfig": f"{{ LogGroup: !Ref {function.id}Logs }}",
         **function.properties,
         "Environment": {"Variables": _variables(function, callees)},

@@ -69,13 +69,14 @@ def cloud(
     term: str = "",
     enforcing: bool = True,
     nlm: str = "",
+    tier: str = "opensearch",
 ) -> Iterator[Cloud]:
     """The stack with a local NCBI over `files`, and a schedule for `term` where one is given.
 
     `endpoint`: that of a LocalStack, say; empty starts an emulator. `host`: the address of this machine at which
     functions find the NCBI, the node and the emulator. `enforcing`: calls need the permissions of the template.
     `nlm`: the address of NLM's files, where bulk loads are wanted; the machine that takes their steps waits a twentieth
-    of what it should.
+    of what it should. `tier`: where the index is; in S3 there is no node.
     Raises what says which of these cannot be had.
     """
     template = build()
@@ -83,7 +84,8 @@ def cloud(
         ncbi = opened.enter_context(running(files, host=host))
         search = Search(Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="opensearch-"))), host)
         opened.callback(search.stop)
-        search.start()
+        if tier == "opensearch":
+            search.start()
         own = (
             None
             if endpoint
@@ -101,7 +103,8 @@ def cloud(
             "NcbiAdminEmail": "developer@example.org",
             "NcbiBaseUrl": ncbi.base_url,
             "NcbiIdConverterUrl": ncbi.converter_url,
-            "OpenSearchUrl": search.url,
+            "IndexTier": tier,
+            "OpenSearchUrl": search.url if tier == "opensearch" else "",
             "OpenSearchService": "none",
             **({"LoadsAtOnce": "2", "NcbiFilesUrl": nlm} if nlm else {}),
             **({"Corpus1Key": CORPUS, "Corpus1Term": term} if term else {}),

@@ -1,4 +1,4 @@
-"""How much of a call's answer came from a cache."""
+"""How much of a call's answer came from a cache, and as of when the index is that was searched."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,11 +9,16 @@ from typing import Any
 
 @dataclass(slots=True)
 class CacheUse:
-    """Hits and misses of one call. `oldest_s`: age in seconds of the oldest piece that it used."""
+    """Hits and misses of one call. `oldest_s`: age in seconds of the oldest piece that it used.
+
+    `index_as_of`: when the last change was made (ISO 8601) to the copy of an index that it searched; None where there
+    are no copies.
+    """
 
     hits: int = 0
     misses: int = 0
     oldest_s: float = 0.0
+    index_as_of: str | None = None
 
     @property
     def summary(self) -> dict[str, Any] | None:
@@ -45,3 +50,9 @@ def count(hits: int, misses: int, oldest_s: float) -> None:
         use.hits += hits
         use.misses += misses
         use.oldest_s = max(use.oldest_s, oldest_s)
+
+
+def searched(as_of: str | None) -> None:
+    """Note as of when the copy of an index is that the call which runs in this thread searches."""
+    if (use := _OF_THIS_CALL.get()) is not None:
+        use.index_as_of = max(use.index_as_of or "", as_of or "") or None

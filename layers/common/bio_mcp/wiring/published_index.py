@@ -34,7 +34,7 @@ class PublishedIndex:
 
     @lazily
     def multilingual(self) -> "Passages":
-        return passages_in(self._database("multilingual"))
+        return passages_in(self._database("corpus-multilingual"))
 
     @lazily
     def collections(self) -> "Collections":

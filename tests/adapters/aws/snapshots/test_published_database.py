@@ -7,6 +7,7 @@ import pytest
 
 from bio_mcp.adapters.aws.snapshots.database import STALE_S
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
+from bio_mcp.cache_use import counting
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.errors import DeadlineExceeded, IndexUnavailable
 from bio_mcp.health import OK, WARN
@@ -336,3 +337,14 @@ def test_every_vector_is_the_same_to_the_last_bit_in_another_process(process):
     fill(writer, "1", "2")
     mine, others = writer.document_vectors(["1", "2"]), process().document_vectors(["1", "2"])
     assert all(np.array_equal(mine[pmid], others[pmid]) for pmid in ("1", "2"))
+
+
+def test_a_call_is_told_as_of_when_the_index_is_that_it_searched(process, objects):
+    passages = process()
+    fill(passages, "1")
+    with counting() as use:
+        found(passages)
+    assert use.index_as_of == objects.told.as_of
+    with counting() as unused:
+        pass
+    assert unused.index_as_of is None

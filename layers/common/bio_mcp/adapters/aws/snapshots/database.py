@@ -18,6 +18,7 @@ from bio_mcp.adapters.aws.snapshots.statements import RecordingConnection, State
 from bio_mcp.adapters.aws.snapshots.writing import BUSY, LEASE_S, WAITING, leased
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
+from bio_mcp.cache_use import searched
 from bio_mcp.errors import Failure, IndexUnavailable, StoreFailed
 from bio_mcp.health import OK, WARN, Finding
 
@@ -80,6 +81,7 @@ class PublishedDatabase(Database):
     @contextmanager
     def reading(self, failure: type[Failure] = StoreFailed) -> Iterator["Connection"]:
         self._refresh()
+        searched(self._manifest.as_of)
         with self._gate.entered(), super().reading(failure) as connection:
             yield connection
 

@@ -19,6 +19,7 @@ WHAT = "the index"
 FOLDER = "index"  # of the bucket; a folder in it for each index
 MANIFEST = "manifest.json"
 ABSENT = {"NoSuchKey", "404", "NotFound"}
+MISSING = {*ABSENT, "AccessDenied", "403"}  # so S3 calls it before who may list by prefix alone
 UNCHANGED = {"304", "NotModified"}
 OVERTAKEN = {"PreconditionFailed", "412", "ConditionalRequestConflict", "409", "NoSuchKey"}
 DAMAGED = "The index in S3 is damaged: run bio-mcp reindex, or put back what its bucket has of older versions."
@@ -46,7 +47,7 @@ class IndexObjects:
             except ClientError as error:
                 if code_of(error) in UNCHANGED:
                     return None
-                if code_of(error) in ABSENT:
+                if code_of(error) in MISSING and not any(self._listed(MANIFEST)):
                     return Manifest(), None
                 raise
         try:
@@ -105,11 +106,11 @@ class IndexObjects:
                 self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": part, "Quiet": True})  # type: ignore[typeddict-item]
         return len(unused)
 
-    def _listed(self) -> Iterator[tuple[str, datetime]]:
+    def _listed(self, name: str = "") -> Iterator[tuple[str, datetime]]:
+        """Key and time of each object whose name begins so."""
+        pages = self._client.get_paginator("list_objects_v2")
         with _reaching():
-            for page in self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=self._bucket, Prefix=self._prefix
-            ):
+            for page in pages.paginate(Bucket=self._bucket, Prefix=self._prefix + name):
                 yield from ((each["Key"], each["LastModified"]) for each in page.get("Contents", []))
 
 
