@@ -21,6 +21,11 @@ class CacheUse:
     index_as_of: str | None = None
 
     @property
+    def index(self) -> dict[str, Any]:
+        """As of when the index is, as JSON; empty where no copy was searched."""
+        return {"index": {"as_of": self.index_as_of}} if self.index_as_of else {}
+
+    @property
     def summary(self) -> dict[str, Any] | None:
         """As JSON; None when no cache was asked. `status` is hit, miss or mixed; `age_s` (seconds) comes with a hit."""
         if not self.hits + self.misses:

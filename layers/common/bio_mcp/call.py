@@ -282,8 +282,7 @@ def _audit(given: Any, body: Any, context: Context, latency_ms: int) -> dict[str
 
 def _cached(cache_use: CacheUse) -> dict[str, Any]:
     """How much of the answer came from a cache, and as of when the index is; empty where none was asked."""
-    index = {"index": {"as_of": cache_use.index_as_of}} if cache_use.index_as_of else {}
-    return {**({"cache": summary} if (summary := cache_use.summary) else {}), **index}
+    return ({"cache": summary} if (summary := cache_use.summary) else {}) | cache_use.index
 
 
 def _sha256(value: Any) -> str:
