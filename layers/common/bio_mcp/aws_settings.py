@@ -74,7 +74,7 @@ class AwsSettings:
         "BIO_MCP_INDEX_REFRESH_S", 10, "seconds after which a copy of the index looks for what is new", mode="aws"
     )
     index_limit_mb: int = setting(
-        "BIO_MCP_INDEX_LIMIT_MB", 600, "megabytes that an index in S3 may have, some 50,000 papers", mode="aws"
+        "BIO_MCP_INDEX_LIMIT_MB", 300, "megabytes that an index in S3 may have, some 25,000 papers", mode="aws"
     )
     opensearch_url: str = setting(
         "BIO_MCP_OPENSEARCH_URL",
