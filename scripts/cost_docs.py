@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from bio_mcp.costing.estimate import Estimate, estimate
 from bio_mcp.costing.lines import Line, together
-from bio_mcp.costing.workload import SIZES
+from bio_mcp.costing.workload import PUBMED, SIZES, usual
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
@@ -12,10 +12,10 @@ Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 def cost_tables() -> Mapping[str, Table]:
     """The tables by their names on the page: head and rows."""
     estimates = [estimate(each) for each in SIZES]
-    head = ("", *(f"{each.workload.records:,}" for each in estimates))
+    head = ("", *(f"{each.workload.records:,}, {each.workload.index}" for each in estimates))
     return {
         "sizes": (head, _sizes(estimates)),
-        "load": (("what", "arithmetic", "dollars"), _arithmetic(estimates[-1].load.lines)),
+        "load": (("what", "arithmetic", "dollars"), _arithmetic(estimate(usual(PUBMED)).load.lines)),
         "month": (head, _months(estimates)),
     }
 
@@ -45,9 +45,10 @@ def _domain(of: Estimate) -> str:
 
 
 def _months(estimates: Sequence[Estimate]) -> list[Sequence[str]]:
-    rows = zip(*(each.month for each in estimates), strict=True)
-    lines = [(each[0].what, *map(_cell, each)) for each in rows]
-    return [*lines, ("**together**", *(f"**{together(each.month):,.0f}**" for each in estimates))]
+    lines = [{line.what: line for line in each.month} for each in estimates]
+    names = dict.fromkeys(name for each in lines for name in each)
+    rows = [(name, *(_cell(each[name]) if name in each else "" for each in lines)) for name in names]
+    return [*rows, ("**together**", *(f"**{together(each.month):,.0f}**" for each in estimates))]
 
 
 def _cell(line: Line) -> str:

@@ -75,8 +75,21 @@ def test_a_month_at_rest_is_one_without_calls_and_papers():
     assert of.idle < together(estimate(MILLION).month)
 
 
-def test_all_sizes_have_the_same_lines():
-    assert len({tuple(line.what for line in estimate(each).month) for each in SIZES}) == 1
+def test_bytes_and_one_vector_a_paper_take_less_memory():
+    windows, numbers = 4.3, 384
+    sizes = [vectors_gb(replace(MILLION, vectors=each)) * 2**30 / 1e6 for each in ("float", "byte", "paper")]
+    assert sizes == pytest.approx([1.1 * (4 * numbers + 128) * windows, 1.1 * (numbers + 128) * windows, 1.1 * 512])
+
+
+def test_an_index_in_s3_has_no_domain_and_costs_little():
+    file, domain = (estimate(replace(usual(10_000), tier=tier)) for tier in ("s3", "opensearch"))
+    assert file.domain is None
+    assert not any("domain" in line.what for line in (*file.month, *file.load.lines))
+    assert domain.idle - file.idle > 25
+
+
+def test_a_column_of_the_page_is_named_by_its_index():
+    assert len({(each.records, each.index) for each in SIZES}) == len(SIZES)
 
 
 def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 
-def test_three_sizes_stand_side_by_side(cli):
+def test_sizes_stand_side_by_side(cli):
     ran = cli("cost")
     assert ran.code == 0
     assert all(records in ran.out for records in ("10,000", "1,000,000", "39,000,000"))
@@ -33,6 +33,12 @@ def test_another_rate_takes_the_place_of_the_measured_one(cli):
         for rate in ("0.5", "5")
     )
     assert slow["load"]["compute_dollars"] > 9 * fast["load"]["compute_dollars"]
+
+
+def test_an_index_is_chosen(cli):
+    ran = cli("cost", "--records", "20000", "--index", "s3")
+    assert "index in S3" in ran.out
+    assert "search domain" in cli("cost", "--records", "20000", "--vectors", "paper").out
 
 
 @pytest.mark.parametrize(

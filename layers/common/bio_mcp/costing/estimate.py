@@ -12,7 +12,10 @@ from bio_mcp.costing.workload import Rates, Workload
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """`memory_gb` and `disk_gb` are those of the index; `idle` is a month in which nobody asks and nothing comes."""
+    """`memory_gb` and `disk_gb` are those of the index; of a file in S3 each function that searches has both.
+
+    `idle` is a month in which nobody asks and nothing comes.
+    """
 
     workload: Workload
     memory_gb: float
@@ -33,7 +36,7 @@ def estimate(workload: Workload, rates: Rates | None = None, prices: Prices | No
     at_rest = replace(workload, new_per_day=0, revised_per_day=0, calls_per_day=0)
     return Estimate(
         workload=workload,
-        memory_gb=vectors_gb(workload),
+        memory_gb=disk_gb(workload) if workload.tier == "s3" else vectors_gb(workload),
         disk_gb=disk_gb(workload),
         load=first_load(workload, rates, prices),
         month=tuple(month(workload, rates, prices)),

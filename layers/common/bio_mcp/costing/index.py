@@ -7,9 +7,10 @@ from math import ceil
 from bio_mcp.costing.prices import INSTANCES, Instance
 from bio_mcp.costing.workload import Workload
 
-GRAPH_BYTES = 8 * 16  # of a vector's links in the graph, at m = 16
+LINKS_BYTES = 8 * 16  # of a vector in the graph, at m = 16
 OVERHEAD = 1.1  # OpenSearch's own formula for the memory of a graph
-DISK_A_PAPER = 57_000  # bytes as written; 29,000 once segments are merged
+DISK_A_PAPER = {"float": 57_000, "byte": 57_000, "paper": 57_000}  # bytes as written, before segments are merged
+FILE_A_PAPER = 12_000  # bytes of the embedded engine's file
 RESERVED = 0.2  # of a volume, which AWS leaves free
 SMALLEST_GIB, SHARD_GB = 20, 30  # AWS advises 10 to 50 GB a shard
 GB = 1 << 30
@@ -25,15 +26,22 @@ class Domain:
     shards: int
 
 
+def vectors_of(workload: Workload) -> float:
+    """Return how many vectors the graph has of a paper."""
+    return 1 if workload.vectors == "paper" else workload.windows
+
+
 def vectors_gb(workload: Workload) -> float:
     """Return the memory that searching the vectors takes, beside the heap."""
-    a_window = OVERHEAD * (4 * workload.dimension + GRAPH_BYTES)
-    return workload.records * workload.windows * a_window / GB
+    dimension = workload.dimension * (4 if workload.vectors == "float" else 1)
+    return workload.records * vectors_of(workload) * OVERHEAD * (dimension + LINKS_BYTES) / GB
 
 
 def disk_gb(workload: Workload) -> float:
-    """Return the disk of one copy, as it is written."""
-    return workload.records * DISK_A_PAPER / GB
+    """Return the disk of one copy: of the domain as it is written, or of the file in S3."""
+    if workload.tier == "s3":
+        return workload.records * FILE_A_PAPER / GB
+    return workload.records * DISK_A_PAPER[workload.vectors] / GB
 
 
 def domain_for(workload: Workload) -> Domain:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import ceil
 
-from bio_mcp.costing.index import Domain, domain_for
+from bio_mcp.costing.index import Domain, domain_for, vectors_of
 from bio_mcp.costing.lines import Line, together
 from bio_mcp.costing.prices import Prices
 from bio_mcp.costing.workload import Rates, Workload
@@ -67,7 +67,7 @@ def first_load(workload: Workload, rates: Rates, prices: Prices) -> Load:
 
 def _indexing_hours(workload: Workload, rates: Rates, domain: Domain) -> float:
     cores = min(domain.nodes * domain.instance.cores, domain.shards * CORES_A_SHARD)
-    return workload.records * workload.windows / (rates.indexed * cores) / 3600
+    return workload.records * vectors_of(workload) / (rates.indexed * cores) / 3600
 
 
 def _nodes(domain: Domain) -> str:

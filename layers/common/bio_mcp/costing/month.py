@@ -1,6 +1,6 @@
 """A month of a stack: what it costs at rest, and what calls and new papers add."""
 
-from bio_mcp.costing.index import domain_for
+from bio_mcp.costing.index import disk_gb, domain_for
 from bio_mcp.costing.lines import Line
 from bio_mcp.costing.load import READ_UNITS, WRITE_UNITS
 from bio_mcp.costing.prices import Prices
@@ -15,6 +15,11 @@ ANSWER_GB, LOG_GB, RECORDED_GB = 20_000 / 10**9, 4_000 / 10**9, 20_000 / 10**9  
 TRACED = 2_200_000  # calls a month that are the first of their second; of the rest one in twenty is traced
 HEARTBEATS, HEARTBEAT_GB_S = 8_760, 2
 SECONDS = HOURS * 3600
+SNAPSHOTS = 2  # the one that is named and the one before it, which is deleted a day later
+PART_GB, DOWNLOAD_GB_S = 8 / 1024, 0.08  # of an index in S3, as a function reads it
+LOOK_S = 10  # between two looks of a warm function for a newer index
+CHANGE_PAPERS = 32  # published together
+SEARCH_GB = 1_769 / 1_024
 BUDGET_WRITES, RECORD_WRITES = 2, 2  # of a call
 
 
@@ -34,10 +39,27 @@ def month(workload: Workload, rates: Rates, prices: Prices) -> list[Line]:
 
 
 def _index(workload: Workload, prices: Prices) -> list[Line]:
+    if workload.tier == "s3":
+        return _file(workload, prices)
     domain = domain_for(workload)
     return [
         Line("search domain", domain.nodes * HOURS, f"h of {domain.instance.name}", domain.instance.hour),
         Line("its volumes", domain.nodes * domain.volume_gib, "GiB", prices.volume_gb_month),
+    ]
+
+
+def _file(workload: Workload, prices: Prices) -> list[Line]:
+    """The file in S3: its snapshots, what is read of it, and what a sync publishes."""
+    size, calls = disk_gb(workload), workload.calls_per_day * DAYS
+    parts = calls * RESTORES * size / PART_GB
+    looks = min(calls, SECONDS / LOOK_S)
+    return [
+        Line("index in S3", size * SNAPSHOTS, "GB", prices.s3_gb_month),
+        Line("its parts and manifests read", parts + looks, "requests", prices.s3_get),
+        Line(
+            "waiting for its download", calls * RESTORES * size / DOWNLOAD_GB_S * SEARCH_GB, "GB-s", prices.lambda_gb_s
+        ),
+        Line("its changes published", _settled(workload) / CHANGE_PAPERS * 2, "requests", prices.s3_put),
     ]
 
 

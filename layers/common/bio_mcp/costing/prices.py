@@ -22,6 +22,7 @@ class Prices:
     recovery_gb_month: float = 0.20
     s3_gb_month: float = 0.023
     s3_put: float = 0.000005
+    s3_get: float = 0.0000004
     state_transition: float = 0.000025
     event: float = 0.000001
     gb_out: float = 0.09

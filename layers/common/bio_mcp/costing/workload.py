@@ -1,10 +1,11 @@
 """What is to be stored and how much is asked of it, and the rates that were measured."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
 Tier = Literal["opensearch", "s3"]
+Vectors = Literal["float", "byte", "paper"]
 
 PUBMED = 39_000_000
 DAYS = 365 / 12  # of a month
@@ -14,7 +15,7 @@ GROWTH = 1.2e-4  # new papers a day for each paper there is: PubMed gains some 1
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A corpus of `records` papers, each of `windows` texts that have a vector.
+    """A corpus of `records` papers, each of `windows` texts that have a vector. Of `vectors` see docs/scaling.md.
 
     `new_per_day` and `revised_per_day` papers are settled, `calls_per_day` tools are called. `loaders` Lambda functions
     work at once on a first load.
@@ -25,9 +26,15 @@ class Workload:
     revised_per_day: int
     calls_per_day: int
     tier: Tier = "opensearch"
+    vectors: Vectors = "float"
     windows: float = 4.3
     dimension: int = 384
     loaders: int = 200
+
+    @property
+    def index(self) -> str:
+        """Return which index it is searched by, in two words at most."""
+        return "S3" if self.tier == "s3" else f"OpenSearch, {self.vectors}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +57,16 @@ class Rates:
         return (1 / self.embedded + 1 / self.imported) * (1 + self.waiting)
 
 
-def usual(records: int, calls_per_day: int | None = None, tier: Tier = "opensearch") -> Workload:
+def usual(records: int) -> Workload:
     """A corpus that grows as PubMed does, and is asked a thousand times a day, or more the larger it is."""
     new = ceil(records * GROWTH)
-    calls = calls_per_day if calls_per_day is not None else min(100_000, max(1_000, records // 100))
-    return Workload(records, new, ceil(new / 2), calls, tier)
+    return Workload(records, new, ceil(new / 2), min(100_000, max(1_000, records // 100)))
 
 
-SIZES = (usual(10_000), usual(1_000_000), usual(PUBMED))
+SIZES = (
+    replace(usual(10_000), tier="s3"),
+    usual(10_000),
+    usual(1_000_000),
+    usual(PUBMED),
+    replace(usual(PUBMED), vectors="paper"),
+)

@@ -18,16 +18,20 @@ SOURCE = "Prices are those known on {as_of}, of us-east-1; check them. Rates are
 
 
 @click.command("cost")
-@click.option("--records", type=click.IntRange(1, 10 * PUBMED), help="Papers of the corpus.  [default: three sizes]")
+@click.option(
+    "--records", type=click.IntRange(1, 10 * PUBMED), help="Papers of the corpus.  [default: sizes side by side]"
+)
 @click.option("--calls-per-day", type=click.IntRange(0), help="Calls of tools a day.  [default: more the larger it is]")
 @click.option("--new-per-day", type=click.IntRange(0), help="New papers a day.  [default: as PubMed grows]")
+@click.option("--index", "tier", type=click.Choice(["opensearch", "s3"]), help="IndexTier of the stack.  [opensearch]")
+@click.option("--vectors", type=click.Choice(["float", "byte", "paper"]), help="OpenSearchVectors.  [float]")
 @click.option("--loaders", type=click.IntRange(1, 10_000), default=200, help="Functions that load at once.  [200]")
 @click.option("--papers-per-second", type=click.FloatRange(0.1, 1e6), help="Embedded by one core.  [as measured]")
 @answering
 def cost_command(session: Session, records: int | None, papers_per_second: float | None, **given: Any) -> None:
     """Estimate what a corpus costs on AWS: its first load, its index, a month. Asks nobody.
 
-    Without --records three sizes stand side by side; with it, each line with its arithmetic.
+    Without --records some sizes stand side by side; with it, each line with its arithmetic.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     rates = replace(Rates(), embedded=papers_per_second) if papers_per_second else Rates()
@@ -45,6 +49,7 @@ def _body(of: Estimate) -> dict[str, Any]:
     domain = of.domain
     return {
         "records": of.workload.records,
+        "name": of.workload.index,
         "workload": asdict(of.workload),
         "index": {
             "memory_gb": of.memory_gb,
@@ -89,7 +94,8 @@ def _sizes(estimates: Sequence[Mapping[str, Any]]) -> Any:
         ("a month at rest", [_dollars(each["month"]["idle_dollars"]) for each in estimates]),
     ]
     columns = ("papers", *(f"{each['records']:,}" for each in estimates))
-    return terminal.table(columns, [(name, *cells) for name, cells in rows], right=range(1, len(columns)))
+    named = [("index", [each["name"] for each in estimates]), *rows]
+    return terminal.table(columns, [(name, *cells) for name, cells in named], right=range(1, len(columns)))
 
 
 def _domain(domain: Mapping[str, Any] | None) -> str:
