@@ -1,0 +1,91 @@
+"""A stack whose index is in S3: what one function publishes, others find, as the laptop's engine finds it."""
+
+from contextlib import closing
+
+import pytest
+
+from bio_mcp.call import call
+from bio_mcp.catalog import TOOLS
+from bio_mcp.settings import Settings
+from bio_mcp.wiring.embedded import Embedded
+from tests.emulated.build import BUILT
+from tests.emulated.cloud import SAMPLES, cloud
+from tests.emulated.stack import until
+
+pytestmark = pytest.mark.timeout(300)
+FIRST, LATER = "1971/02/01", "1971/03/01"
+QUESTION = {"query": "treatment of depression in adults", "top_k": 100}
+SEEN_S = 30  # a copy looks for what is new every ten seconds
+
+
+@pytest.fixture(scope="module")
+def small():
+    """The running stack, and the PMIDs of the papers that its first sync has brought."""
+    with cloud(files=SAMPLES, tier="s3") as running:
+        assert hits(running.stack) == [], "an index that was never written is empty, and no failure"
+        yield running, synced(running, FIRST, 40)
+
+
+def sync_of(day):
+    return {"query_key": f"day-{day.replace('/', '-')}", "term": f"{day}:{day}[crdt]", "overlap_days": 5}
+
+
+def synced(up, day, many):
+    """The PMIDs of so many papers of a day, which a function has synced."""
+    wanted = set(map(str, up.ncbi.control.clone(many, day, first=71_000_000 + 1_000 * int(day[5:7]))))
+    done = up.stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": sync_of(day)})
+    assert done["inserted"] == many
+    return wanted
+
+
+def hits(stack, function="search", tool="rag.search"):
+    return stack.invoke(function, {"tool": tool, "arguments": QUESTION})["results"]
+
+
+def pmid_of(hit):
+    return hit["doc_id"].removeprefix("pmid:")
+
+
+def test_another_function_finds_what_a_sync_published_as_a_laptop_does(small, tmp_path):
+    up, wanted = small
+    until(lambda: set(map(pmid_of, hits(up.stack))) == wanted, SEEN_S, "hit for each paper")
+    found = hits(up.stack)
+    ncbi = {"ncbi_base_url": up.ncbi.base_url, "models": BUILT / "InferenceLayer/models"}
+    with closing(Embedded(Settings(home=tmp_path, **ncbi))) as laptop:
+        until(lambda: call(TOOLS["pubmed.sync_delta"], sync_of(FIRST), laptop).body["state"] == "complete", 60, "sync")
+        laptops = call(TOOLS["rag.search"], QUESTION, laptop).body["results"]
+    assert scores(laptops) == pytest.approx(scores(found), abs=1e-4)  # one thread and two differ in the last bits
+
+
+def scores(found):
+    return {f"{each['uuid']} {name}": each[name] or 0.0 for each in found for name in ("sim", "bm25")}
+
+
+def test_a_warm_function_finds_what_came_since(small):
+    up, _ = small
+    until(lambda: hits(up.stack), SEEN_S, "hit")
+    added = synced(up, LATER, 20)
+    until(lambda: added & set(map(pmid_of, hits(up.stack))), SEEN_S, "hit among what came since")
+
+
+def test_a_project_is_filled_by_one_function_and_asked_by_another(small):
+    up, _ = small
+    made = up.stack.command("projects", "create", "lab/in-s3")
+    assert made["created"]
+    vector = [1.0] + [0.0] * 383
+    item = {"id": "note", "text": "Statins lower cholesterol.", "embedding": vector, "metadata": {"doc_id": "note"}}
+    stored = {"tool": "store_chunks", "arguments": {"project": "lab/in-s3", "items": [item]}}
+    up.stack.invoke("chunks", stored)
+    asked = {"tool": "query_hybrid", "arguments": {"project": "lab/in-s3", "text": "statins", "top_k": 3}}
+    until(lambda: up.stack.invoke("projects", asked)["items"], SEEN_S, "passage of the note")
+
+
+def test_the_stack_has_no_domain_and_doctor_says_as_of_when_its_index_is(small):
+    up, _ = small
+    listed = up.stack.client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=up.stack.name)
+    kinds = {each["ResourceType"] for page in listed for each in page["StackResourceSummaries"]}
+    assert "AWS::DynamoDB::Table" in kinds
+    assert "AWS::OpenSearchService::Domain" not in kinds
+    [finding] = [each for each in up.stack.command("doctor")["checks"] if each["check"] == "index"]
+    assert finding["state"] == "ok"
+    assert finding["found"].startswith("as of 20")
