@@ -8,7 +8,7 @@ from hypothesis import settings
 
 import bio_mcp.adapters.embedders  # noqa: F401  turns telemetry off before a test imports ONNX Runtime itself
 
-settings.register_profile("same_every_time", derandomize=True)
+settings.register_profile("same_every_time", derandomize=True, deadline=None)
 settings.load_profile("same_every_time")
 
 pytest_plugins = ["tests.eutils_server.fixtures", "tests.doors.command_line", "tests.scholarly_server.fixtures"]
