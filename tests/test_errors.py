@@ -15,6 +15,7 @@ OUTSIDE = {
     "errors.FunctionBroke": "a bug of ours, which `call` reports as one",
     "adapters.caching.codecs.Unreadable": "a miss of the cache, which the caching package alone sees",
     "adapters.parsers.frames.Broken": "ends a parsing child, which the parser reports as an unreadable document",
+    "adapters.workers.process.Died": "ends an embedding process, which its pool replaces and the import reports",
     "adapters.embedders.registry.WeightsUnavailable": "ends `bio-mcp setup`; it holds pip's words, paths and addresses",
     "doors.auth.tokens.TokenRejected": "an answer of HTTP (401), before there is a call that could fail",
     "doors.client_configs.merging.Refused": "ends `bio-mcp mcp-config`, which names the file that it leaves alone",

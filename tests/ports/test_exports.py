@@ -17,8 +17,8 @@ PUBLIC = {
     if inspect.isclass(each) and each.__module__ == module.__name__ and not name.startswith("_")
 }
 # To adapters, to a door, to `call`.
-GIVEN_BY_WIRING = {"Authorizations", "Budgets", "Cache", "Functions", "LoadFiles", "LoadRuns", "RateLimiter", "Recorder"}
-GIVEN_BY_WIRING |= {"Watch", "Workers"}
+GIVEN_BY_WIRING = {"Authorizations", "Budgets", "Cache", "Functions", "RateLimiter", "Recorder", "Watch"}
+GIVEN_BY_WIRING |= {"LoadFiles", "LoadRuns", "Workers"}
 
 
 def test_every_port_is_given_by_backends():

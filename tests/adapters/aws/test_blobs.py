@@ -18,5 +18,5 @@ def test_an_address_downloads_one_file_under_a_name_for_a_time(ports):
 
 def test_the_bucket_ends_files_when_the_port_says():
     rules = RESOURCES["Bucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
-    days = {each["Prefix"]: each["ExpirationInDays"] for each in rules if "Prefix" in each}
+    days = {each["Prefix"]: each["ExpirationInDays"] for each in rules if "ExpirationInDays" in each}
     assert {f"{folder}/": each for folder, each in EXPIRING_DAYS.items()}.items() <= days.items()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bio_mcp.errors import Misconfigured
 from bio_mcp.health import Finding, examine
@@ -20,6 +20,7 @@ from bio_mcp.wiring.shared import Shared
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.clients import Clients
     from bio_mcp.adapters.aws.queue import SqsContinuations
+    from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
     from bio_mcp.metering import Limits
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.authorizations import Authorizations
@@ -239,7 +240,7 @@ class Aws(Shared):
     def _checks_of_index(self) -> Sequence[Finding]:
         if self._in_s3:
             return self._published.checks()
-        return [examine("projects", lambda: opensearch.collections(self.settings).inspect())]
+        return [examine("projects", lambda: cast("OpenSearchCollections", self.collections).inspect())]
 
     def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
         unused = {"cache"} if self.settings.cache == "off" else set()
