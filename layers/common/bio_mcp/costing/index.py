@@ -9,7 +9,7 @@ from bio_mcp.costing.workload import Workload
 
 LINKS_BYTES = 8 * 16  # of a vector in the graph, at m = 16
 OVERHEAD = 1.1  # OpenSearch's own formula for the memory of a graph
-DISK_A_PAPER = {"float": 57_000, "byte": 57_000, "paper": 57_000}  # bytes as written, before segments are merged
+DISK_A_PAPER = 43_000  # bytes at most until segments are merged; 16,000 to 22,000 afterwards
 FILE_A_PAPER = 12_000  # bytes of the embedded engine's file
 RESERVED = 0.2  # of a volume, which AWS leaves free
 SMALLEST_GIB, SHARD_GB = 20, 30  # AWS advises 10 to 50 GB a shard
@@ -41,7 +41,7 @@ def disk_gb(workload: Workload) -> float:
     """Return the disk of one copy: of the domain as it is written, or of the file in S3."""
     if workload.tier == "s3":
         return workload.records * FILE_A_PAPER / GB
-    return workload.records * DISK_A_PAPER[workload.vectors] / GB
+    return workload.records * DISK_A_PAPER / GB
 
 
 def domain_for(workload: Workload) -> Domain:
