@@ -24,8 +24,8 @@ WAIT_S = 60
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Six files of a hundred real records, of which the later ones revise, delete and bring back those before them."""
-    return write(history(real_records(100), 20, baseline=4, updates=2), tmp_path_factory.mktemp("nlm"), baseline=4)
+    """Six files of two hundred real records: the later ones revise, delete and bring back those before them."""
+    return write(history(real_records(200), 40, baseline=4, updates=2), tmp_path_factory.mktemp("nlm"), baseline=4)
 
 
 def started(home, folder):

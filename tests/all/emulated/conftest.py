@@ -57,9 +57,12 @@ class Papers:
         return {pmid for pmid, item in self.stored().items() if item["indexed_version"] == item["version"]}
 
     def indexed(self):
-        """PMID -> what OpenSearch holds, and which write of it that is."""
+        """PMID -> what OpenSearch holds, and which write of it that is. Nothing before there is an index."""
         url = f"{self.up.search.url}/pubmed_chunk/_mget"
-        held = httpx.post(url, json={"ids": sorted(self.wanted)}, timeout=10).raise_for_status().json()["docs"]
+        answer = httpx.post(url, json={"ids": sorted(self.wanted)}, timeout=10)
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return {}
+        held = answer.raise_for_status().json()["docs"]
         return {doc["_id"]: (doc["_version"], doc["_source"]) for doc in held if doc.get("found")}
 
     def watermark(self):
