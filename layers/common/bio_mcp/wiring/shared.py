@@ -80,26 +80,28 @@ class Shared:
 
     @property
     def embeddings(self) -> "Embeddings":
-        return found_once(self, self._searched)[0]
+        return found_once((self, "model"), self._searched_model)
 
     @lazily
     def models(self) -> "InstalledModels":
         return InstalledModels(self.settings, lambda: self.configured_embeddings)
 
-    def _searched(self) -> "tuple[Embeddings, Passages | None]":
-        """The model by which papers are searched, and their index where it was looked up for it: one pair for the
-        whole of a call.
+    def _searched_model(self) -> "Embeddings":
+        """The model by which papers are searched, that of the call's index.
 
         Without another model than the configured one nothing is looked up. Where it cannot be, whoever searches the
         index hears why.
         """
         if not self.models.others:
-            return self.configured_embeddings, None
+            return self.configured_embeddings
         try:
-            index = self.indexes.searched()
-            return model_of(index, self.models), index[0]
+            return model_of(self._searched_index(), self.models)
         except (IndexUnavailable, StoreFailed, Misconfigured):
-            return self.configured_embeddings, None
+            return self.configured_embeddings
+
+    def _searched_index(self) -> "tuple[Passages, tuple[str, int] | None]":
+        """The index of the whole call. No model is opened for it: the pages that count passages have none."""
+        return found_once((self, "index"), lambda: self.indexes.searched())
 
     @lazily
     def passages(self) -> "Passages":
@@ -108,8 +110,7 @@ class Shared:
         return cast("Passages", SearchedPassages(self._searched_passages))
 
     def _searched_passages(self) -> "Passages":
-        _, passages = found_once(self, self._searched)
-        return passages or found_once((self, "passages"), lambda: self.indexes.searched()[0])
+        return self._searched_index()[0]
 
     @lazily
     def configured_embeddings(self) -> "Embeddings":
