@@ -1,5 +1,7 @@
 """A small real corpus: records of the package's sample, in a store of its own, with PubMed played by those records."""
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -202,8 +204,10 @@ def articles() -> list[Article]:
 
 @cache
 def corpus() -> Corpus:
-    """The corpus of this test process, made once."""
-    made = Corpus(Path(tempfile.mkdtemp(prefix="bio-mcp-corpus-")), articles())
+    """The corpus of this test process, made once and removed at its end."""
+    home = Path(tempfile.mkdtemp(prefix="bio-mcp-corpus-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    made = Corpus(home, articles())
     import_records(made.articles, made)
     add_project(made)
     add_graph(made)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from functools import partial
 
 from bio_mcp.errors import EmbeddingFailed, Misconfigured
@@ -9,7 +10,8 @@ from tests.hashed_words import HashedWords
 
 
 class Fragile(HashedWords):
-    """Is killed, exits or fails as the word in a text says; `deadly once` kills the first process that reads it."""
+    """Is killed, exits or fails as the word in a text says; `deadly once` kills the first process that reads it,
+    and `endless once` keeps it busy."""
 
     def __init__(self, marks=None):
         super().__init__()
@@ -19,6 +21,8 @@ class Fragile(HashedWords):
         text = " ".join(texts)
         if "deadly once" in text and self.first():
             os.kill(os.getpid(), signal.SIGKILL)
+        if "endless once" in text and self.first():
+            time.sleep(60)
         if "deadly always" in text:
             raise ZeroDivisionError("a bug")
         if "refused" in text:

@@ -17,8 +17,8 @@ from tests.hashed_words import HashedWords
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
 
-def workers(make, count=1):
-    return WorkerProcesses(make, count, fingerprint=HashedWords.fingerprint, environment=ENVIRONMENT)
+def workers(make, count=1, **more):
+    return WorkerProcesses(make, count, fingerprint=HashedWords.fingerprint, environment=ENVIRONMENT, **more)
 
 
 def articles(*texts):
@@ -55,6 +55,13 @@ def _chunks(article):
 def test_a_batch_whose_process_dies_is_done_again_and_the_death_is_counted(tmp_path, make):
     with workers(make(tmp_path)) as pool:
         made = pool.prepare(articles("Well.", "deadly once"), {}).result()
+        assert pmids(made) == ["1", "2"]
+        assert pool.died == 1
+
+
+def test_a_process_that_does_not_answer_is_killed_and_its_batch_is_done_by_another(tmp_path):
+    with workers(fragile(tmp_path), batch_s=2) as pool:
+        made = pool.prepare(articles("Well.", "endless once"), {}).result()
         assert pmids(made) == ["1", "2"]
         assert pool.died == 1
 

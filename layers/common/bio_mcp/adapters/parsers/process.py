@@ -5,15 +5,14 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Timer
 from time import monotonic
 from typing import IO, Any, cast
 
+from bio_mcp.adapters.child_processes import start_module
 from bio_mcp.adapters.parsers.frames import read_line, request
 from bio_mcp.deadline import call_deadline
 
@@ -41,17 +40,11 @@ class Child:
         self._limits = limits
         self.timed_out = self.has_file = False
         given = {"memory": limits.memory, "pages": limits.pages, "reader": reader, "tesseract": tesseract}
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", MODULE, json.dumps(given)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        self._process = start_module(
+            MODULE,
+            json.dumps(given),
+            environment={**environment, "OMP_THREAD_LIMIT": "1"},
             stderr=subprocess.DEVNULL,
-            env={
-                **environment,
-                "OMP_THREAD_LIMIT": "1",
-                "PYTHONPATH": os.pathsep.join(str(Path(each).absolute()) for each in sys.path),
-            },
-            start_new_session=True,  # it and the programs that it starts are killed together
         )
 
     @property

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
 
-from bio_mcp.adapters.workers.process import Died, Worker
+from bio_mcp.adapters.workers.process import ANSWER_S, Died, Worker
 from bio_mcp.errors import EmbeddingFailed, Failure
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article
@@ -22,14 +22,22 @@ _log = logging.getLogger(__name__)
 class WorkerProcesses:
     """`count` processes, started when they are needed and killed at the end of the `with` block.
 
-    Each makes its model by `make`, which is pickled, and is refused unless that model has this `fingerprint`.
+    Each makes its model by `make`, which is pickled, and is refused unless that model has this `fingerprint`. One
+    that does not answer a batch within `batch_s` seconds is killed.
     """
 
     def __init__(
-        self, make: Callable[[], Embeddings], count: int, *, fingerprint: str, environment: Mapping[str, str]
+        self,
+        make: Callable[[], Embeddings],
+        count: int,
+        *,
+        fingerprint: str,
+        environment: Mapping[str, str],
+        batch_s: float = ANSWER_S,
     ) -> None:
         self.count, self.died = count, 0
         self._make, self.fingerprint, self._environment = make, fingerprint, environment
+        self._batch_s = batch_s
         self._threads = ThreadPoolExecutor(count, "worker")  # each waits for one process at a time
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
@@ -99,7 +107,7 @@ class WorkerProcesses:
                 raise EmbeddingFailed("The worker processes were ended.")
             if self._idle:
                 return self._idle.pop(), False
-            worker = Worker(self._make, self._environment)
+            worker = Worker(self._make, self._environment, batch_s=self._batch_s)
             self._alive.add(worker)
             return worker, True
 

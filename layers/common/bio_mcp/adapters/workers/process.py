@@ -3,16 +3,16 @@
 import contextlib
 import os
 import pickle
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from threading import Timer
 from typing import IO, Any, cast
 
+from bio_mcp.adapters.child_processes import start_module
 from bio_mcp.ports.stores import Embeddings
 
 MODULE = "bio_mcp.adapters.workers.worker"
+ANSWER_S = 900.0  # seconds for one answer; a batch takes some three on one core
 LAST = 2_000  # bytes of standard error that tell how a process died
 
 
@@ -23,38 +23,37 @@ class Died(Exception):
 class Worker:
     """A process that embeds with the model that `make` makes in it. One thread at a time may ask it.
 
-    `make` is pickled. `environment` is all that the process is given of this one's. It is in a session of its own, so
-    an interrupt at the terminal reaches only the process that waits for it.
+    `make` is pickled. `environment` is all that the process is given of this one's. A process that does not answer
+    a batch within `batch_s` seconds is killed.
     """
 
-    def __init__(self, make: Callable[[], Embeddings], environment: Mapping[str, str]) -> None:
-        self._make = make
+    def __init__(
+        self, make: Callable[[], Embeddings], environment: Mapping[str, str], *, batch_s: float = ANSWER_S
+    ) -> None:
+        self._make, self._batch_s = make, batch_s
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", MODULE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            env={
-                **environment,
-                "OMP_NUM_THREADS": "1",
-                "PYTHONPATH": os.pathsep.join(str(Path(each).absolute()) for each in sys.path),
-            },
-            start_new_session=True,
-        )
+        self._process = start_module(MODULE, environment={**environment, "OMP_NUM_THREADS": "1"}, stderr=self._stderr)
 
     def fingerprint(self) -> Any:
         """The fingerprint of the model in it, or a `Failure`. To be asked once, before anything else."""
-        return self.ask(self._make)
+        return self._ask(self._make, ANSWER_S)
 
-    def ask(self, request: Any) -> Any:
-        """The answer to a request. Raises `Died`."""
+    def ask(self, batch: Any) -> Any:
+        """The answer to a batch. Raises `Died`."""
+        return self._ask(batch, self._batch_s)
+
+    def _ask(self, request: Any, seconds: float) -> Any:
+        timer = Timer(seconds, self.kill)
+        timer.daemon = True
+        timer.start()
         try:
             pickle.dump(request, self._input, pickle.HIGHEST_PROTOCOL)
             self._input.flush()
             return pickle.load(self._output)  # noqa: S301  from a process of ours
         except (EOFError, OSError, ValueError, pickle.UnpicklingError) as broken:
             raise Died(self._how()) from broken
+        finally:
+            timer.cancel()
 
     def kill(self) -> None:
         """Kill the process; a thread that waits for its answer gets `Died`."""
