@@ -84,6 +84,25 @@ MUST = {
 }
 
 
+def ringing(monitoring):
+    """The alarms of a stack with one corpus, a domain, a heartbeat and bulk loads."""
+    given = {name: str(each.get("Default", "")) for name, each in PARAMETERS.items()}
+    given |= {"Monitoring": monitoring, "Corpus1Key": "herbs", "Corpus1Term": "herbs[tiab]", "LoadsAtOnce": "20"}
+    given |= {"NcbiAdminEmail": "a@example.org"}
+    conditions = {name: TEMPLATE["Resources"][name].get("Condition") for name in ALARMS}
+    return {name for name, each in conditions.items() if each is None or rendered({"Condition": each}, given)}
+
+
+def test_basic_monitoring_has_the_alarms_of_what_users_miss_and_those_that_take_a_new_version_back():
+    left = {"ToolFailures", "ApiErrors", "McpHttpErrors", "Heartbeat", "DeadLetters", "LoadFailed"}
+    left |= {"Corpus1SyncAge", "RetractionsSyncAge"}
+    left |= {f"SearchDomain{each}" for each in ("Red", "Blocked", "Space")}
+    assert ringing("basic") == {f"{each}Alarm" for each in left}
+    assert ringing("full") == ALARMS.keys() - {"Corpus2SyncAgeAlarm", "Corpus3SyncAgeAlarm"}
+    assert TEMPLATE["Resources"]["Dashboard"]["Condition"] == "WatchesAll"
+    assert PARAMETERS["Monitoring"]["Default"] == "full"
+
+
 def test_everything_that_must_be_watched_is_and_nothing_else():
     assert watched() == MUST
     assert len(list(metrics())) == len(MUST)

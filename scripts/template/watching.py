@@ -29,7 +29,10 @@ def failures(function: Function) -> dict[str, Value]:
 
 
 def alarms(function: Function) -> dict[str, Value]:
-    """Errors and throttles from the first on, and calls that are close to the time-out."""
+    """Errors and throttles from the first on, and calls that are close to the time-out.
+
+    All of them with `Monitoring=full`; with `basic` only the endpoint's errors, which take a new version back.
+    """
     name = function.name
     found = {
         "Errors": _alarm(function, "Errors", f"{name} crashed or timed out"),
@@ -38,7 +41,13 @@ def alarms(function: Function) -> dict[str, Value]:
     if function.alarm_ms:
         late = f"{name} is close to its time-out"
         found["Duration"] = _alarm(function, "Duration", late, "Maximum", 3, f"{function.alarm_ms}  # milliseconds")
-    return {f"{function.id}{metric}Alarm": function.only | each for metric, each in found.items()}
+    return {f"{function.id}{metric}Alarm": _only(function, metric) | each for metric, each in found.items()}
+
+
+def _only(function: Function, metric: str) -> dict[str, Value]:
+    if function.is_endpoint and metric == "Errors":
+        return function.only
+    return {"Condition": f"Watches{function.declared.get('condition', 'All')}"}
 
 
 def _alarm(

@@ -8,10 +8,9 @@ from bio_mcp.costing.estimate import estimate
 from bio_mcp.costing.index import domain_for, vectors_gb
 from bio_mcp.costing.lines import Line, together
 from bio_mcp.costing.load import first_load
-from bio_mcp.costing.month import ALARM_METRICS
 from bio_mcp.costing.prices import INSTANCES, Prices
 from bio_mcp.costing.workload import PUBMED, SIZES, Rates, usual
-from tests.aws_template import TEMPLATE
+from tests.aws_template import ALARM, TEMPLATE, rendered
 
 MILLION = usual(1_000_000)
 
@@ -92,9 +91,33 @@ def test_a_column_of_the_page_is_named_by_its_index():
     assert len({(each.records, each.index) for each in SIZES}) == len(SIZES)
 
 
-def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted():
-    alarms = {name: each["Properties"] for name, each in TEMPLATE["Resources"].items() if name.endswith("Alarm")}
-    charged = [each for name, each in alarms.items() if name not in {"Corpus2SyncAgeAlarm", "Corpus3SyncAgeAlarm"}]
-    metrics = [len(each["Metrics"]) - 1 if "Metrics" in each else 1 for each in charged]
+def metrics_under_alarm(monitoring, tier):
+    """How many metrics the alarms of a stack with one corpus and no bulk loads read."""
+    chosen = {"Monitoring": monitoring, "IndexTier": tier, "Corpus1Key": "herbs", "Corpus1Term": "herbs[tiab]"}
+    given = {name: str(each.get("Default", "")) for name, each in TEMPLATE["Parameters"].items()} | chosen
+    given |= {"NcbiAdminEmail": "a@example.org"}
+    alarms = [each for name, each in TEMPLATE["Resources"].items() if each["Type"] == ALARM]
+    made = [each["Properties"] for each in alarms if holds(each.get("Condition"), given)]
+    metrics = [len(each["Metrics"]) - 1 if "Metrics" in each else 1 for each in made]
     assert max(metrics) <= 10  # CloudWatch adds up ten metrics at most
-    assert abs(ALARM_METRICS - sum(metrics)) * Prices().alarm_month < 1  # right to a dollar
+    return sum(metrics)
+
+
+def holds(condition, given):
+    return condition is None or rendered({"Condition": condition}, given)
+
+
+@pytest.mark.parametrize("tier", ["s3", "opensearch"])
+@pytest.mark.parametrize("monitoring", ["full", "basic"])
+def test_the_alarms_that_a_stack_with_one_corpus_pays_for_are_counted(monitoring, tier):
+    lines = estimate(replace(usual(10_000), tier=tier, monitoring=monitoring)).month
+    [counted] = [each.quantity for each in lines if each.what == "metrics under alarm"]
+    assert abs(counted - metrics_under_alarm(monitoring, tier)) * Prices().alarm_month < 1  # right to a dollar
+
+
+def test_basic_monitoring_and_no_snapshot_bring_a_stack_at_rest_below_ten_dollars():
+    few, full = (
+        estimate(replace(usual(10_000), tier="s3", monitoring=each, snapstart=each == "full")).idle
+        for each in ("basic", "full")
+    )
+    assert few < 10 < full

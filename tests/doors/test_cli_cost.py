@@ -41,6 +41,13 @@ def test_an_index_is_chosen(cli):
     assert "search domain" in cli("cost", "--records", "20000", "--vectors", "paper").out
 
 
+def test_what_watches_the_stack_is_chosen(cli):
+    out = cli("cost", "--records", "20000", "--index", "s3", "--monitoring", "basic", "--no-snapstart").out
+    assert "0 dashboards" in out
+    assert "SnapStart" not in out
+    assert "SnapStart" in cli("cost", "--records", "20000").out
+
+
 @pytest.mark.parametrize(
     "wrong", [["--records", "0"], ["--records", "many"], ["--loaders", "0"], ["--calls-per-day", "-1"]]
 )

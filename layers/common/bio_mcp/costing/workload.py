@@ -6,6 +6,7 @@ from typing import Literal
 
 Tier = Literal["opensearch", "s3"]
 Vectors = Literal["float", "byte", "paper"]
+Monitoring = Literal["full", "basic"]
 
 PUBMED = 39_000_000
 DAYS = 365 / 12  # of a month
@@ -18,7 +19,7 @@ class Workload:
     """A corpus of `records` papers, each of `windows` texts that have a vector. Of `vectors` see docs/scaling.md.
 
     `new_per_day` and `revised_per_day` papers are settled, `calls_per_day` tools are called. `loaders` Lambda functions
-    work at once on a first load.
+    work at once on a first load. `tier`, `monitoring` and `snapstart` are parameters of the template.
     """
 
     records: int
@@ -26,6 +27,8 @@ class Workload:
     revised_per_day: int
     calls_per_day: int
     tier: Tier = "opensearch"
+    monitoring: Monitoring = "full"
+    snapstart: bool = True
     vectors: Vectors = "float"
     windows: float = 4.3
     dimension: int = 384
@@ -33,8 +36,9 @@ class Workload:
 
     @property
     def index(self) -> str:
-        """Return which index it is searched by, in two words at most."""
-        return "S3" if self.tier == "s3" else f"OpenSearch, {self.vectors}"
+        """Return which index it is searched by, and whether little is watched."""
+        index = "S3" if self.tier == "s3" else f"OpenSearch, {self.vectors}"
+        return index if self.monitoring == "full" else f"{index}, basic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ def usual(records: int) -> Workload:
 
 
 SIZES = (
+    replace(usual(10_000), tier="s3", monitoring="basic", snapstart=False),
     replace(usual(10_000), tier="s3"),
     usual(10_000),
     usual(1_000_000),

@@ -25,6 +25,8 @@ SOURCE = "Prices are those known on {as_of}, of us-east-1; check them. Rates are
 @click.option("--new-per-day", type=click.IntRange(0), help="New papers a day.  [default: as PubMed grows]")
 @click.option("--index", "tier", type=click.Choice(["opensearch", "s3"]), help="IndexTier of the stack.  [opensearch]")
 @click.option("--vectors", type=click.Choice(["float", "byte", "paper"]), help="OpenSearchVectors.  [float]")
+@click.option("--monitoring", type=click.Choice(["full", "basic"]), help="Monitoring of the stack.  [full]")
+@click.option("--snapstart/--no-snapstart", default=None, help="SnapStart of the stack.  [on]")
 @click.option("--loaders", type=click.IntRange(1, 10_000), default=200, help="Functions that load at once.  [200]")
 @click.option("--papers-per-second", type=click.FloatRange(0.1, 1e6), help="Embedded by one core.  [as measured]")
 @answering
