@@ -95,6 +95,8 @@ THIRD_PARTIES = {
     "yaml": {"adapters.parsers"},
     "rfc8785": {"call", "literature", "querying.references"},
     "docx": {"adapters.parsers"},
+    "orjson": {"literature", "adapters.embedded"},
+    "isal": {"literature"},
     "lxml": {"literature.jats", "literature.medline", "literature.references", "adapters.entrez", "adapters.parsers"},
     "markdown_it": {"adapters.parsers"},
     "numpy": {

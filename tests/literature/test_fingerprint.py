@@ -112,5 +112,12 @@ def test_text_cannot_move_between_sections_unseen():
 
 def test_the_canonical_form_is_rfc_8785():
     for record in open_records(FIXTURES / "edges.xml.xz"):
-        ours = fingerprint._CANONICAL.encode(fingerprint._content(record)).encode()
+        ours = fingerprint._canonical(record)
         assert ours == rfc8785.dumps(json.loads(ours))
+
+
+def test_every_character_is_written_as_rfc_8785_has_it():
+    characters = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x11000), 0x10FFFF]))
+    ours = fingerprint._canonical(replace(ARTICLE, title=characters))
+    assert ours == rfc8785.dumps(json.loads(ours))
+    assert json.loads(ours)["title"] == characters

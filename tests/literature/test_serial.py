@@ -3,6 +3,7 @@
 import gzip
 import zlib
 from dataclasses import fields, replace
+from datetime import date
 from itertools import islice
 
 import pytest
@@ -81,6 +82,31 @@ def test_any_article_comes_back_equal_and_of_the_same_types(article):
 def test_the_same_article_gives_the_same_bytes():
     article = Article("1", title="T")
     assert serial.dumps(article) == serial.dumps(replace(article))
+
+
+def test_an_article_that_an_earlier_version_stored_is_read():
+    rows = (
+        '["384001",1,"MEDLINE","TNF-α",null,[["METHODS",null,"We measured."]],[],null,[["Doe","J",null,null,null,null,'
+        '["Here"]]],true,[],["Journal",null,null,"0000001"],null,null,["eng"],[["D016428","Journal Article"]],'
+        '[["D006801","Humans",false,[["Q000009","x",true]]]],[],[],[],[],[["A citation",null,"10.5555/a"]],[],null,'
+        'null,null,["2021 Jun 7",2021,6,7],null,"2021-05-02T06:00",null,null,"2021-06-08",null,"clear"]'
+    )
+    assert serial.loads(b"\x01" + zlib.compress(rows.encode(), 3)) == Article(
+        "384001",
+        status="MEDLINE",
+        title="TNF-α",
+        abstract=(records.AbstractSection("METHODS", None, "We measured."),),
+        authors=(records.Author("Doe", "J", affiliations=("Here",)),),
+        journal=records.Journal("Journal", nlm_id="0000001"),
+        languages=("eng",),
+        publication_types=(records.PublicationType("D016428", "Journal Article"),),
+        mesh=(records.MeshHeading("D006801", "Humans", False, (records.MeshQualifier("Q000009", "x", True),)),),
+        references=(records.Reference("A citation", doi="10.5555/a"),),
+        publication_date=records.PartialDate("2021 Jun 7", 2021, 6, 7),
+        edat="2021-05-02T06:00",
+        date_revised=date(2021, 6, 8),
+        retraction=records.RetractionStatus.CLEAR,
+    )
 
 
 def test_an_article_is_smaller_stored_than_its_gzipped_xml():

@@ -150,3 +150,20 @@ def test_a_text_is_folded_as_its_pieces_between_spaces_are(text):
 def test_words_of_ascii_letters_are_those_that_the_rule_for_all_letters_finds(text):
     folded = fold(text)
     assert analysis._words(folded) == analysis._WORD.findall(folded)
+
+
+CUTS = st.sampled_from([", ", ". ", "(", ")", "/", "1,000", "3.5", "e.g."])
+
+
+@given(st.lists(CUTS | PIECES, max_size=30).map("".join))
+@settings(max_examples=300)
+def test_the_pieces_of_a_text_have_the_words_of_the_whole(text):
+    folded = fold(text)
+    assert [word for piece in analysis._pieces(folded) for word in analysis._words(piece)] == analysis._words(folded)
+
+
+def test_pieces_have_the_same_terms_however_few_are_remembered():
+    many, few = analysis._Pieces(1_000), analysis._Pieces(8)
+    text = [f"IL-{number % 7 + number // 50}," for number in range(400)]
+    assert [few[piece] for piece in text] == [many[piece] for piece in text]
+    assert len(few) + len(few._earlier) <= 8 < len(many)

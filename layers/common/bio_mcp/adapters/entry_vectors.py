@@ -19,7 +19,7 @@ def check_vectors(entry: Entry, dim: int) -> None:
     for vector in entry.vectors.values():
         if vector.shape != (dim,):
             raise ModelMismatch(f"The index holds vectors of {dim} numbers, not of {vector.size}; rebuild it.")
-    if not np.isfinite(list(entry.vectors.values())).all():  # all at once: one by one takes three times as long
+    if entry.vectors and not np.isfinite(np.concatenate(list(entry.vectors.values()))).all():  # all at once: faster
         broken = [chunk_id for chunk_id, vector in entry.vectors.items() if not np.isfinite(vector).all()]
         raise EmbeddingFailed(f"The vector of chunk {broken[0]} of PMID {entry.pmid} is not finite.")
 

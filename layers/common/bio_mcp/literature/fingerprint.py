@@ -4,14 +4,14 @@ NLM exports a record again for reasons that no reader sees: MeSH indexing, a new
 hash covers what a reader, a citation or a filter depends on, and nothing else.
 """
 
-import json
 from hashlib import sha256
 from typing import Any
+
+import orjson
 
 from bio_mcp.literature.records import Article, Journal
 
 SCHEME = 1
-_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
 def content_hash(article: Article) -> str:
@@ -20,7 +20,11 @@ def content_hash(article: Article) -> str:
     The JSON holds strings, integers, nulls, lists and ASCII keys only; for these, sorted compact JSON in UTF-8 is
     RFC 8785. Raise `SCHEME` whenever a field is added, dropped or read in another way: every record then is news.
     """
-    return sha256(_CANONICAL.encode(_content(article)).encode()).hexdigest()
+    return sha256(_canonical(article)).hexdigest()
+
+
+def _canonical(article: Article) -> bytes:
+    return orjson.dumps(_content(article), option=orjson.OPT_SORT_KEYS)
 
 
 def _content(article: Article) -> dict[str, Any]:

@@ -64,8 +64,9 @@ def analyse(text: str) -> list[str]:
     """
     folded = fold(text)
     names = chain.from_iterable(map(_joined, _SPACED_NAME.findall(folded)))
-    terms_of = _terms_in_capitals if folded.isupper() else _terms_of_word
-    terms = [*names, *chain.from_iterable(map(terms_of, _words(folded)))]
+    in_capitals = folded.isupper()
+    of_words = map(_terms_in_capitals, _words(folded)) if in_capitals else map(_PIECES.__getitem__, _pieces(folded))
+    terms = [*names, *chain.from_iterable(of_words)]
     return terms or list(_terms(folded, frozenset(), _SPACED_NAME))
 
 
@@ -96,7 +97,7 @@ def fold(text: str) -> str:
         text = _GLUED_GREEK.sub(r"\1-\2-", text)
     if "--" in text:
         text = _HYPHENS.sub("-", text)
-    return _POSSESSIVE.sub("", text)
+    return _POSSESSIVE.sub("", text) if "'" in text else text
 
 
 @lru_cache(maxsize=1 << 14)
@@ -122,10 +123,31 @@ def _words(folded: str) -> list[str]:
     return words
 
 
-@lru_cache(maxsize=1 << 17)
-def _terms_of_word(word: str) -> tuple[str, ...]:
-    """The terms of a document's word."""
-    return tuple(_terms_of(word, STOP_WORDS, shouted=False))
+def _pieces(folded: str) -> list[str]:
+    """Cut folded text where no word goes on, in a third of the time in which its words are found."""
+    for separator in (", ", ". ", "(", ")", "/"):
+        folded = folded.replace(separator, " ")
+    return folded.split()
+
+
+class _Pieces(dict[str, tuple[str, ...]]):
+    """The terms of the pieces of documents, remembered. Half of the pieces, those used last, outlast the others."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._earlier = most, dict[str, tuple[str, ...]]()
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        terms = self._earlier.get(piece)
+        if terms is None:
+            terms = tuple(chain.from_iterable([_terms_of(word, STOP_WORDS, shouted=False) for word in _words(piece)]))
+        if len(self) >= self._most // 2:
+            self._earlier = dict(self)
+            self.clear()
+        self[piece] = terms
+        return terms
+
+
+_PIECES = _Pieces(1 << 17)  # some 30 MB
 
 
 def _terms_in_capitals(word: str) -> Iterable[str]:

@@ -12,7 +12,7 @@ from bio_mcp.ports.indexes import PaperIndex
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.retrieval.chunking import chunks_of
 from bio_mcp.retrieval.index_entries import entry_of
-from bio_mcp.retrieval.passages import Entry
+from bio_mcp.retrieval.passages import Chunk, Entry
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,10 +109,15 @@ def entries_of(
         (position, chunk)
         for position, (document, chunks) in enumerate(zip(documents, chunked, strict=True))
         for chunk in chunks
-        if known.get(document.article.pmid, {}).get(chunk.chunk_id) != chunk.embedded_sha256
+        if not _is_known(chunk, known.get(document.article.pmid))
     ]
     vectors = embeddings.embed([chunk.embedded_text for _, chunk in missing]) if missing else ()
     fresh: list[Vectors] = [{} for _ in documents]
     for (position, chunk), vector in zip(missing, vectors, strict=True):
         fresh[position][chunk.chunk_id] = vector
     return [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]
+
+
+def _is_known(chunk: Chunk, known: Mapping[str, str] | None) -> bool:
+    stored = known.get(chunk.chunk_id) if known else None
+    return stored is not None and stored == chunk.embedded_sha256

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -16,6 +15,7 @@ import numpy as np
 from bio_mcp.adapters.collections import no_vector
 from bio_mcp.adapters.embedded.checksums import is_intact
 from bio_mcp.adapters.embedded.chunk_checks import chunk_checksum, damaged
+from bio_mcp.adapters.embedded.term_counts import term_counts
 from bio_mcp.literature.parsed import SectionKind
 from bio_mcp.retrieval.chunk_facets import WorkFacets, facets_of, section_of
 from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
@@ -23,7 +23,6 @@ from bio_mcp.retrieval.project_chunks import ProjectChunk, Work
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MAX_FREQUENCY = 0xFFFF
 _INSERT = "INSERT INTO collection_chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _FIELDS = [each.name for each in fields(ProjectChunk) if each.name not in ("chunk_id", "work", "position")]
 _work_row = attrgetter(*[each.name for each in fields(Work)])
@@ -56,10 +55,11 @@ def write_chunks(
 ) -> None:
     """Add chunks whose ids are free, each with the vector of its id, in the caller's transaction."""
     new = list(chunks)
-    terms = {chunk.chunk_id: Counter(chunk.terms) for chunk in new}
-    numbers = _term_numbers(connection, to.collection, set(chain.from_iterable(terms.values())))
-    for chunk in new:
-        row = _row(chunk, terms[chunk.chunk_id], numbers)
+    terms = [chunk.terms for chunk in new]
+    known = _term_numbers(connection, to.collection, set(chain.from_iterable(terms)))
+    numbers, lengths = list(map(known.__getitem__, chain.from_iterable(terms))), list(map(len, terms))
+    for chunk, length, counts in zip(new, lengths, term_counts(numbers, lengths), strict=True):
+        row = _row(chunk, length, *counts)
         crc = chunk_checksum(*(each.encode() if isinstance(each, str) else each for each in row))
         number = connection.execute(_INSERT, (None, to.collection, *row, crc)).lastrowid
         text, vector = _encoded(chunk), vectors[chunk.chunk_id]
@@ -135,9 +135,8 @@ def _work(row: list[Any]) -> Work:
     return Work(doc_id, title, citekey, doi, pmid, url, year, tuple(authors), tuple(tags), language, source)
 
 
-def _row(chunk: ProjectChunk, terms: Counter[str], numbers: Mapping[str, int]) -> tuple[Any, ...]:
+def _row(chunk: ProjectChunk, length: int, terms: bytes, frequencies: bytes) -> tuple[Any, ...]:
     """A chunk's values for the columns from `chunk_id` to `frequencies`."""
-    counts = sorted((numbers[term], min(count, MAX_FREQUENCY)) for term, count in terms.items())
     facets = facets_of(chunk.work)
     return (
         chunk.chunk_id,
@@ -146,9 +145,9 @@ def _row(chunk: ProjectChunk, terms: Counter[str], numbers: Mapping[str, int]) -
         chunk.embedded_sha256,
         _json([facets.doc_id, facets.citekey, facets.year, sorted(facets.tags), sorted(facets.authors)]),
         section_of(chunk),
-        terms.total(),
-        np.array([number for number, _ in counts], "<u4").tobytes(),
-        np.array([count for _, count in counts], "<u2").tobytes(),
+        length,
+        terms,
+        frequencies,
     )
 
 

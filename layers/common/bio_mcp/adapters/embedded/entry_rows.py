@@ -1,25 +1,26 @@
 """Index entries as rows of the corpus file: the writing half."""
 
-import json
 import sqlite3
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from struct import pack
 from typing import Any
 from zlib import crc32
+
+import orjson
 
 from bio_mcp.adapters.embedded.checksums import ENTRY, entry_checksum, is_intact, is_intact_entry
 from bio_mcp.adapters.embedded.numbers import Facet
 from bio_mcp.adapters.embedded.opening import Connection
 from bio_mcp.adapters.embedded.rows import SEPARATOR
+from bio_mcp.adapters.embedded.term_counts import term_counts
 from bio_mcp.adapters.entry_vectors import journal_names, newest
 from bio_mcp.adapters.pmids import key
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry
 
-MAX_FREQUENCY = 0xFFFF
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+_chunk_row = attrgetter("chunk_id", "text", "section", "char_start", "char_end", "embedded_sha256")
 
 
 def facets_of(entry: Entry) -> list[Facet]:
@@ -42,14 +43,13 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
     if not current:
         return 0
     connection.numbers.begin(connection, change)
-    terms = connection.numbers.of_terms(connection, chain.from_iterable(entry.terms for entry in current.values()))
-    facets = connection.numbers.of_facets(connection, chain.from_iterable(map(facets_of, current.values())))
+    rows = _rows(connection, current, change)
     vectors = {pmid: _vectors(connection, entry) for pmid, entry in current.items()}
     chunks = {pmid: _chunks(entry) for pmid, entry in current.items()}
-    rows = {pmid: _row(pmid, entry, change, terms, facets) for pmid, entry in current.items()}
-    checksums = [(pmid, _row_checksum(rows[pmid]), crc32(chunks[pmid].encode()), crc32(vectors[pmid])) for pmid in rows]
+    checksums = [(pmid, _row_checksum(rows[pmid]), crc32(chunks[pmid]), crc32(vectors[pmid])) for pmid in rows]
     connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", vectors.items())
-    connection.executemany("INSERT OR REPLACE INTO chunks VALUES (?, ?)", chunks.items())
+    texts = [(pmid, listed.decode()) for pmid, listed in chunks.items()]
+    connection.executemany("INSERT OR REPLACE INTO chunks VALUES (?, ?)", texts)
     connection.executemany(
         "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.values()
     )
@@ -92,28 +92,35 @@ def _stored_vectors(connection: sqlite3.Connection, pmid: str) -> dict[str, byte
     ).fetchone()
     if row is None or not (is_intact(row[0], row[2]) and is_intact(row[1], row[3])):
         return {}
-    hashes = [chunk[-1] for chunk in json.loads(row[0])]
+    hashes = [chunk[-1] for chunk in orjson.loads(row[0])]
     size = len(row[1]) // max(1, len(hashes))
     return {digest: row[1][i * size : (i + 1) * size] for i, digest in enumerate(hashes)}
 
 
-def _chunks(entry: Entry) -> str:
-    return _JSON.encode(
-        [[c.chunk_id, c.text, c.section, c.char_start, c.char_end, c.embedded_sha256] for c in entry.chunks]
-    )
+def _chunks(entry: Entry) -> bytes:
+    return orjson.dumps(list(map(_chunk_row, entry.chunks)))
 
 
 def _row_checksum(row: Sequence[Any]) -> int:
     return entry_checksum(*[value.encode() if isinstance(value, str) else value for value in row])
 
 
+def _rows(connection: Connection, entries: Mapping[int, Entry], change: int) -> dict[int, tuple[Any, ...]]:
+    """The row of each entry in the table `entries`."""
+    terms = [entry.terms for entry in entries.values()]
+    facets = [facets_of(entry) for entry in entries.values()]
+    known = connection.numbers.of_terms(connection, chain.from_iterable(terms))
+    counts = term_counts(list(map(known.__getitem__, chain.from_iterable(terms))), list(map(len, terms)))
+    known = connection.numbers.of_facets(connection, chain.from_iterable(facets))
+    return {
+        pmid: _row(pmid, entry, change, *counted, sorted([known[facet] for facet in having]))
+        for (pmid, entry), counted, having in zip(entries.items(), counts, facets, strict=True)
+    }
+
+
 def _row(
-    pmid: int, entry: Entry, change: int, terms: Mapping[str | Facet, int], facets: Mapping[str | Facet, int]
+    pmid: int, entry: Entry, change: int, terms: bytes, frequencies: bytes, facets: Sequence[int]
 ) -> tuple[Any, ...]:
-    counts = {terms[term]: count for term, count in Counter(entry.terms).items()}
-    numbers = sorted(counts)
-    frequencies = [min(counts[number], MAX_FREQUENCY) for number in numbers]
-    facet_numbers = sorted([facets[facet] for facet in facets_of(entry)])
     quality = entry.quality
     return (
         pmid,
@@ -126,9 +133,9 @@ def _row(
         quality.human,
         entry.retraction.value,
         len(entry.terms),
-        pack(f"<{len(numbers)}I", *numbers),
-        pack(f"<{len(numbers)}H", *frequencies),
-        pack(f"<{len(facet_numbers)}I", *facet_numbers),
+        terms,
+        frequencies,
+        pack(f"<{len(facets)}I", *facets),
         len(entry.chunks),
         SEPARATOR.join([chunk.chunk_id for chunk in entry.chunks]),
     )
