@@ -9,6 +9,7 @@ from bio_mcp.adapters.embedded.lexical import Texts, best_by_bm25
 from bio_mcp.adapters.embedded.postings import GatheredPostings, Postings, Segments, best, norms
 
 WORDS, DEPTH = 12, 10
+NONE = np.empty(0, np.int32)
 SHARES = 0.9 / (1 + np.arange(WORDS)) ** 1.5  # the first word is in nearly every document, the last in few
 
 
@@ -43,9 +44,9 @@ def test_the_hits_are_those_of_scoring_every_document(seed, rows, share):
     own = norms(table.sum(axis=1).astype(np.int32), alive, 1.2, 0.5)
     query = [(int(term), float(rng.choice([1.0, 2.0, 0.3]))) for term in rng.permutation(WORDS)[: rng.integers(1, 9)]]
     among = None if share is None else np.flatnonzero(alive & (rng.random(rows) < share)).astype(np.int32)
-    documents, order = int(np.count_nonzero(alive)), rng.permutation(rows).astype(np.int64)
-    found, scores = best_by_bm25(Texts(segments, own, documents), query, among, order, DEPTH)
-    wanted = scored(table, alive, own, query, documents)
+    dead, order = np.flatnonzero(~alive).astype(np.int32), rng.permutation(rows).astype(np.int64)
+    found, scores = best_by_bm25(Texts(segments, own, dead), query, among, order, DEPTH)
+    wanted = scored(table, alive, own, query, rows - len(dead))
     candidates = np.arange(rows) if among is None else among
     candidates = candidates[wanted[candidates] > 0]
     best_ = candidates[best(wanted[candidates], order[candidates], DEPTH)]
@@ -73,9 +74,9 @@ def test_a_word_of_most_documents_is_looked_up_for_those_alone_that_may_be_hits(
     segments = Segments().plus(Postings.of(terms, np.concatenate([common, rare]), np.ones(len(terms), np.uint16)))
     own = norms(np.full(rows, 100, np.int32), np.ones(rows, np.bool_), 1.2, 0.5).view(Norms)
     own.taken = []
-    found, _ = best_by_bm25(Texts(segments, own, rows), [(0, 1.0), (1, 1.0)], None, np.arange(rows), 100)
+    found, _ = best_by_bm25(Texts(segments, own, NONE), [(0, 1.0), (1, 1.0)], None, np.arange(rows), 100)
     assert found.tolist() == rare[::-1][:100].tolist()
-    assert own.taken == [300, 300]
+    assert own.taken == [300, 100, 300]  # scored for the rare word, and looked up for the best of them and for all
 
 
 def test_postings_that_are_gathered_in_parts_are_those_of_all_at_once():

@@ -63,7 +63,7 @@ class CollectionSnapshot:
 
     def lexical(self, terms: list[tuple[int, float]], among: Rows, depth: int) -> dict[int, float]:
         """Row -> BM25 of the `depth` best rows of `among`; a row with none of the terms is not one of them."""
-        texts = Texts(self.terms, self.norms, int(np.count_nonzero(self.alive)))
+        texts = Texts(self.terms, self.norms, np.flatnonzero(~self.alive).astype(np.int32))
         rows, scores = best_by_bm25(texts, terms, among, -self.order, depth)
         return dict(zip(rows.tolist(), scores.tolist(), strict=True))
 

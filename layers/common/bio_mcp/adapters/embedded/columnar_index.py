@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bio_mcp.adapters.embedded.growable import GrowableArray
+from bio_mcp.adapters.embedded.lexical import Texts
 from bio_mcp.adapters.embedded.postings import GatheredPostings, Postings, Segments, norms
 from bio_mcp.adapters.embedded.quantising import SAMPLE, Quantiser
 from bio_mcp.adapters.embedded.row_numbers import RowNumbers
@@ -80,6 +81,7 @@ class Columns:
         live = self._rows.live(len(self._pmids))
         alive = np.zeros(len(self._pmids), dtype=np.bool_)
         alive[live] = True
+        dead = np.flatnonzero(~alive).astype(np.int32)
         return Snapshot(
             change=change,
             pmids=self._pmids.view,
@@ -87,11 +89,10 @@ class Columns:
             profiles=self._profiles.view,
             layouts=self._layouts.view,
             alive=alive,
-            norms=norms(self._lengths.view, alive, k1, b),
             documents=len(self._rows),
-            terms=self._terms,
+            texts=Texts(self._terms, norms(self._lengths.view, alive, k1, b), dead),
             facets=self._facets,
-            windows=self._windows.view(self._pmids.view, live),
+            windows=self._windows.view(self._pmids.view, live, dead),
             names=self._names,
         )
 

@@ -2,7 +2,8 @@
 
 Words are added in the order of how much each may add. Once the words that are left add less than the score of the
 last hit, only documents that have one of the others can be hits ("MaxScore"): words as frequent as "patients" are
-looked up for some thousand documents instead of being scored for a third of the corpus.
+looked up for some thousand documents instead of being scored for a third of the corpus. What the last hit scores at
+least is known early: the best documents of a rare word have their whole scores looked up.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,9 @@ from bio_mcp.adapters.embedded.postings import Mask, Rows, Scores, Segments, bes
 
 LOOK_UP = 8  # postings that are added in the time of looking one document up
 FREQUENT = 32  # of a word of one document in so many it is asked whether it must be added
+HOPEFUL = 2  # times as much as the last hit scores may be left, for it to be asked
 TELLING = 65_536  # the score of the last hit is estimated by the documents of words that have at most so many
+SAMPLED = 64  # one row in so many tells about how many rows have a score
 
 Norms = NDArray[np.float32]
 
@@ -32,7 +35,8 @@ class Word:
     def add(self, scores: Scores, norms: Norms) -> None:
         """Add what it adds to the score of each row."""
         for rows, frequencies in self.spans:
-            scores[rows] += self._impacts(frequencies, norms[rows])
+            at = rows.astype(np.intp)
+            np.add.at(scores, at, self._impacts(frequencies, norms[at]).astype(np.float64))
 
     def look_up(self, scores: Scores, among: Rows, norms: Norms) -> None:
         """Add what it adds to the scores of the rows `among`, which ascend."""
@@ -41,12 +45,14 @@ class Word:
             found = np.flatnonzero(rows[at] == among)
             scores[found] += self._impacts(frequencies[at[found]], norms[among[found]])
 
-    def last_hit(self, scores: Scores, passing: Mask | None, depth: int) -> float:
-        """A score that at least `depth` of its documents have; 0 if it has fewer, or too many to ask."""
+    def best(self, scores: Scores, passing: Mask | None, depth: int) -> Rows | None:
+        """The `depth` documents of its own that score highest; None if it has fewer, or too many to ask."""
         if not depth <= self.postings <= TELLING:
-            return 0.0
+            return None
         rows = np.concatenate([rows for rows, _ in self.spans])
-        return _last(scores[rows if passing is None else rows[passing[rows]]], depth)
+        rows = rows if passing is None else rows[passing[rows]]
+        own = scores[rows]
+        return rows[np.argpartition(own, len(own) - depth)[len(own) - depth :]] if len(own) >= depth else None
 
     def _impacts(self, frequencies: NDArray[np.uint16], norms: Norms) -> NDArray[np.float32]:
         impacts = frequencies.astype(np.float32)
@@ -57,12 +63,12 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What the words of a corpus are scored with: its postings, the norm of each row (infinite for a dead one), and
-    how many rows are live."""
+    """What the words of a corpus are scored with: its postings, the norm of each row (infinite for a dead one), and the
+    dead rows, ascending."""
 
     segments: Segments
     norms: Norms
-    documents: int
+    dead: Rows
 
     def words(self, query: Iterable[tuple[int, float]]) -> list[Word]:
         """The words of a query that live rows have, those that may add most first."""
@@ -70,13 +76,18 @@ class Texts:
 
     def _word(self, term: int, weight: float) -> Word | None:
         spans = self.segments.spans(term)
-        live = sum(len(rows) for rows, _ in spans)
-        if self.documents < len(self.norms):
-            live = sum(int(np.count_nonzero(np.isfinite(self.norms[rows]))) for rows, _ in spans)
+        postings = sum(len(rows) for rows, _ in spans)
+        live = postings - sum(self._dead_in(rows) for rows, _ in spans)
         if not live:
             return None
-        scaled = np.float32(weight * np.log1p((self.documents - live + 0.5) / (live + 0.5)))
-        return Word(spans, scaled, float(scaled), sum(len(rows) for rows, _ in spans))
+        scaled = np.float32(weight * np.log1p((len(self.norms) - len(self.dead) - live + 0.5) / (live + 0.5)))
+        return Word(spans, scaled, float(scaled), postings)
+
+    def _dead_in(self, rows: Rows) -> int:
+        """How many of `rows`, which ascend, are dead."""
+        if len(self.dead) * LOOK_UP > len(rows):
+            return int(np.count_nonzero(np.isinf(self.norms[rows])))
+        return int(np.count_nonzero(rows[np.minimum(np.searchsorted(rows, self.dead), len(rows) - 1)] == self.dead))
 
 
 def best_by_bm25(
@@ -93,10 +104,11 @@ def best_by_bm25(
     if not words:
         return np.empty(0, np.int32), np.empty(0)
     left = [sum(word.bound for word in words[place:]) for place in range(len(words) + 1)]
-    rows, scores, done = _added(words, left, texts.norms, among, depth)
+    rows, scores, done, last = _added(words, left, texts.norms, among, depth)
     for place in range(done, len(words)):
         words[place].look_up(scores, rows, texts.norms)
-        hopeful = scores + left[place + 1] >= _last(scores, depth)
+        last = max(last, _last(scores, depth))
+        hopeful = scores + left[place + 1] >= last
         rows, scores = rows[hopeful], scores[hopeful]
     found = scores > 0
     rows, scores = rows[found], scores[found]
@@ -106,20 +118,42 @@ def best_by_bm25(
 
 def _added(
     words: list[Word], left: list[float], norms: Norms, among: Rows | None, depth: int
-) -> tuple[Rows, Scores, int]:
-    """The rows that may be hits, ascending, their scores by the first words, and how many words those are."""
+) -> tuple[Rows, Scores, int, float]:
+    """The rows that may be hits, ascending, their scores by the first words, how many words those are, and a score that
+    the last hit has at least."""
     if among is not None and len(among) * len(words) * LOOK_UP < sum(word.postings for word in words):
-        return among, np.zeros(len(among)), 0
-    passing, scores, last = _mask(among, len(norms)), np.zeros(len(norms)), 0.0
+        return among, np.zeros(len(among)), 0, 0.0
+    passing, scores, last, telling = _mask(among, len(norms)), np.zeros(len(norms)), 0.0, None
     for place, word in enumerate(words):
-        if last > left[place] and word.postings * FREQUENT > len(norms):
-            rows = _reaching(scores, last - left[place], passing)
-            if len(rows) * LOOK_UP < word.postings:
-                return rows, scores[rows], place
+        if word.postings * FREQUENT > len(norms) and left[place] < HOPEFUL * last:
+            if telling is not None:
+                last, telling = max(last, _completed(words[place:], scores, telling, norms, depth)), None
+            if last > left[place] and _about(scores, last - left[place], passing) * LOOK_UP < word.postings:
+                rows = _reaching(scores, last - left[place], passing)
+                return rows, scores[rows], place, last
         word.add(scores, norms)
-        last = max(last, word.last_hit(scores, passing, depth))
+        own = word.best(scores, passing, depth)
+        if own is not None and scores[own].min() > last:
+            last, telling = float(scores[own].min()), own
     rows = _reaching(scores, last, passing)
-    return rows, scores[rows], len(words)
+    return rows, scores[rows], len(words), last
+
+
+def _completed(words: list[Word], scores: Scores, rows: Rows, norms: Norms, depth: int) -> float:
+    """The score of the last hit among `rows`, after the other `words` were added."""
+    rows = np.sort(rows)
+    own = scores[rows]
+    for word in words:
+        word.look_up(own, rows, norms)
+    return _last(own, depth)
+
+
+def _about(scores: Scores, least: float, passing: Mask | None) -> int:
+    """About how many rows have at least this score, by one in `SAMPLED` of them."""
+    found = scores[::SAMPLED] >= least
+    if passing is not None:
+        found &= passing[::SAMPLED]
+    return SAMPLED * int(np.count_nonzero(found))
 
 
 def _reaching(scores: Scores, least: float, passing: Mask | None) -> Rows:

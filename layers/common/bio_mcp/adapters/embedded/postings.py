@@ -77,7 +77,7 @@ class Postings:
 
     def span(self, term: int) -> slice:
         """The slice with the postings of `term`; empty if there are none."""
-        at = int(np.searchsorted(self.terms, term))
+        at = int(np.searchsorted(self.terms, np.uint32(term)))  # another type would convert all terms
         if at == len(self.terms) or self.terms[at] != term:
             return slice(0, 0)
         return slice(int(self.starts[at]), int(self.starts[at + 1]))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bio_mcp.adapters.embedded.signs import COORDINATES, Words, directions, signs
+
 Matrix = NDArray[np.float32]
 Codes = NDArray[np.int8]
 
@@ -19,11 +21,13 @@ BLOCK, INNER = 1_024, 64  # rows multiplied at once; OpenBLAS would start a seco
 class Quantiser:
     """`axes` has orthonormal rows, those with most of the vectors' length first; `steps` is the step along each.
 
-    `windows` counts the windows that the corpus had when they were learned.
+    `along` has the directions of signs, in the first of these coordinates. `windows` counts the windows that the corpus
+    had when they were learned.
     """
 
     axes: Matrix
     steps: Matrix
+    along: Matrix
     windows: int
 
     @staticmethod
@@ -32,7 +36,8 @@ class Quantiser:
         _, vectors = np.linalg.eigh((sample.T @ sample).astype(np.float64))
         axes = np.ascontiguousarray(vectors[:, ::-1].T, dtype=np.float32)
         greatest = np.abs(sample @ axes.T).max(axis=0, initial=1e-6)
-        return Quantiser(axes, (greatest * (MARGIN / LIMIT)).astype(np.float32), windows)
+        along = directions(min(COORDINATES, len(axes)))
+        return Quantiser(axes, (greatest * (MARGIN / LIMIT)).astype(np.float32), along, windows)
 
     @property
     def sketched(self) -> int:
@@ -42,6 +47,20 @@ class Quantiser:
     def coordinates(self, matrix: Matrix) -> Matrix:
         """The coordinates of vectors, in steps, as numbers that are not rounded yet."""
         return np.asarray((matrix @ self.axes.T) / self.steps, np.float32)
+
+    def centre_signs(self, coordinates: Matrix, counts: NDArray[np.int64]) -> Words:
+        """The signs of the centre of each document whose windows, `counts` of each, have these coordinates."""
+        length, some = self.along.shape[1], counts > 0
+        sums = np.zeros((len(counts), length), np.float32)
+        if some.any():
+            sums[some] = np.add.reduceat(coordinates[:, :length], (np.cumsum(counts) - counts)[some], axis=0)
+        return signs(sums * self.steps[:length], self.along)
+
+    def signs(self, weights: Matrix) -> Words:
+        """The signs of a vector that has these `weights`."""
+        length = self.along.shape[1]
+        own = np.einsum("ij,j->i", self.along, weights[:length] / self.steps[:length])
+        return np.packbits(own > 0).view(np.uint64)
 
     def weights(self, vector: Matrix) -> Matrix:
         """What a product with the codes of a window must be taken with to be its cosine to `vector`."""

@@ -41,9 +41,8 @@ class Snapshot:
     profiles: NDArray[np.int32]
     layouts: NDArray[np.int32]
     alive: Mask
-    norms: NDArray[np.float32]
     documents: int
-    terms: Segments
+    texts: Texts
     facets: Segments
     windows: Windows
     names: Names
@@ -57,16 +56,19 @@ class Snapshot:
         if conditions.year_from is not None:
             mask &= self.years >= conditions.year_from
         if conditions.year_to is not None:
-            mask &= (self.years <= conditions.year_to) & (self.years != NO_YEAR)
+            mask &= self.years <= conditions.year_to
+            if conditions.year_from is None:
+                mask &= self.years != NO_YEAR
         for facets in conditions.any_of:
-            mask &= np.logical_or.reduce([self._mask(facet) for facet in facets] or [np.zeros_like(mask)])
+            own = [self._mask(facet) for facet in facets] or [np.zeros_like(mask)]
+            mask &= own[0] if len(own) == 1 else np.logical_or.reduce(own)
         if conditions.within is not None:
             mask &= _members(self.pmids, conditions.within)
         return np.flatnonzero(mask).astype(np.int32)
 
     def lexical(self, query: list[tuple[int, float]], among: Rows | None, depth: int) -> tuple[Rows, Scores]:
         """The `depth` best rows by BM25 and their scores, best first; a row with score 0 is never included."""
-        return best_by_bm25(Texts(self.terms, self.norms, self.documents), query, among, self.pmids, depth)
+        return best_by_bm25(self.texts, query, among, self.pmids, depth)
 
     def dense(
         self, vector: Matrix, among: Rows | None, depth: int, read: VectorsOf, *, all_exact: bool = False

@@ -2,28 +2,31 @@
 
 A product with all vectors is bound by memory: 6.6 GB for a million documents. So the index has bytes. A window is its
 coordinates along the principal axes of the corpus: the first of them are its sketch, the others its tail. A document
-has a centre, the mean of its sketches with their spread. Centres select some documents, sketches a quarter of their
-windows, whole codes a quarter more documents than are asked for, and those are scored by their vectors, which a large
-corpus reads from its file: every returned cosine is exact, and next to no hit is missed (benchmarks/million.py measures
-the recall). Of a small corpus all vectors are scored.
+has a centre, the mean of its sketches with their spread, and its signs. Signs select a 20th of a million documents,
+centres a third of those, sketches a quarter of their windows, whole codes some more documents than are asked for, and
+those are scored by their vectors, which a large corpus reads from its file: every returned cosine is exact, and next to
+no hit is missed (benchmarks/million.py measures the recall). Of a small corpus all vectors are scored.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bio_mcp.adapters.embedded.postings import Rows, best
-from bio_mcp.adapters.embedded.quantising import Codes, Matrix, Quantiser, all_products, some_products
+from bio_mcp.adapters.embedded.quantising import Codes, Matrix, Quantiser, some_products
+from bio_mcp.adapters.embedded.signs import HALF, Words, agreement
 
 Positions = NDArray[np.intp]
+Scalar = TypeVar("Scalar", bound=np.generic)
 VectorsOf = Callable[[Sequence[int]], list[Matrix]]
 """Reads the vectors of documents, by PMID; no rows for one that is not stored."""
 
 CENTRES_SHARE, CENTRES_PER_HIT = 12, 10  # documents selected by centre: one in 12, at least 10 per requested hit ...
 MANY, MANY_SHARE = 8_192, 120  # ... but of a large corpus this many, and one in 120
-ROUGHLY = 6  # times as many are selected before, by the first half of the centre alone
+ROUGHLY = 8, 3  # times as many are selected before, by half of the signs of the centre, and by all
 SKETCHED_SHARE, SKETCHED_PER_HIT = 4, 16  # windows selected by sketch: one in 4, at least 16 per requested hit
 SPARE = 4  # documents scored by their vectors: a quarter more than requested
 SPREAD = 0.2  # how far a document's best window is beyond its centre, in spreads: measured on real windows
@@ -46,13 +49,14 @@ class Nearest:
 class Windows:
     """The windows of all documents in the order of their rows: row i has those at `starts[i]` to `starts[i + 1]`.
 
-    `pmids` has each row's document, `live` the rows that are not dead. `matrix` has the vectors if they are in memory.
-    Without `codes` all of them are scored.
+    `pmids` has each row's document, `live` the rows that are not dead, `dead` the others. `matrix` has the vectors if
+    they are in memory. Without `codes` all of them are scored.
     """
 
     pmids: NDArray[np.int64]
     starts: NDArray[np.int64]
     live: Rows
+    dead: Rows
     matrix: Matrix
     codes: "WindowCodes | None"
     in_memory: bool
@@ -80,14 +84,12 @@ class Windows:
         """The `count` of `rows` whose best window's code is closest, ascending; fewer if fewer have a window."""
         near = self._by_centre(codes, weights, rows, depth)
         windows, owners = self._windows_of(near)
-        keep = _best_positions(
-            some_products(codes.sketches, windows, weights[: codes.sketches.shape[1]]),
-            max(SKETCHED_PER_HIT * depth, len(windows) // SKETCHED_SHARE),
-        )
+        sketched = some_products(codes.sketches, windows, weights[: codes.sketches.shape[1]])
+        keep = _best_positions(sketched, max(SKETCHED_PER_HIT * depth, len(windows) // SKETCHED_SHARE))
         first = _first_of_each(owners[keep])
         if len(first) < min(count, len(near)):  # one document's windows crowd the others out
             keep, first = np.arange(len(windows)), _first_of_each(owners)
-        scores = codes.cosines(windows[keep], weights)
+        scores = sketched[keep] + some_products(codes.tails, windows[keep], weights[codes.sketches.shape[1] :])
         tops = np.maximum.reduceat(scores, first) if len(first) else scores
         return owners[keep[first]][_best_positions(tops, count)]
 
@@ -96,17 +98,28 @@ class Windows:
         count = max(min(len(rows) // CENTRES_SHARE, MANY + len(rows) // MANY_SHARE), CENTRES_PER_HIT * depth)
         if len(rows) <= count or not codes.coherent:
             return rows
-        first, second = codes.centre_weights(weights)
-        if 4 * len(rows) > len(self.pmids):
-            scores = all_products(codes.centres, first)
-            scores = scores if len(scores) == len(rows) else scores[rows]
+        near = self._by_signs(codes, weights, rows, count)
+        scores = some_products(codes.centres, near, codes.centre_weights(weights))
+        return near[scores >= _threshold(scores, count)].astype(np.int32)
+
+    def _by_signs(self, codes: "WindowCodes", weights: Matrix, rows: Rows, count: int) -> Positions:
+        """Those of `rows` whose centre has the most signs of the question, several times `count`; all if these are
+        most of them."""
+        (first, second), asked = ROUGHLY, codes.quantiser.signs(weights)
+        if len(rows) <= 2 * second * count:
+            return rows.astype(np.intp)
+        if rows is self.live:
+            at, agreeing = None, agreement(codes.signs, asked[:HALF])
+            agreeing[self.dead] = 0
         else:
-            scores = some_products(codes.centres, rows.astype(np.intp), first)
-        if len(rows) > 2 * ROUGHLY * count:
-            passing = np.flatnonzero(scores >= _threshold(scores, ROUGHLY * count))
-            rows, scores = rows[passing], scores[passing]
-        scores += some_products(codes.centre_tails, rows.astype(np.intp), second)
-        return rows[scores >= _threshold(scores, count)]
+            at = rows.astype(np.intp)
+            agreeing = agreement(codes.signs.take(at, axis=0, mode="clip"), asked[:HALF])
+        least = max(_threshold(agreeing, min(first * count, len(rows))), np.uint8(1))
+        passing = np.flatnonzero(agreeing >= least)
+        at = passing if at is None else at[passing]
+        more = agreement(codes.other_signs.take(at, axis=0, mode="clip"), asked[HALF:])
+        whole = agreeing[passing].astype(np.uint16) + more
+        return at[whole >= _threshold(whole, second * count)]
 
     def _windows_of(self, rows: Rows) -> tuple[Positions, Rows]:
         """The windows of `rows`, which must ascend, and the row of each."""
@@ -137,28 +150,22 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class WindowCodes:
-    """A sketch and a tail per window, and per row a centre in two halves: the mean of its sketches but for their last
-    coordinate. The last number of the first half is their spread."""
+    """A sketch and a tail per window. Per row a centre, the mean of its sketches but for their last coordinate, and
+    their spread; and the signs of its mean, in two halves."""
 
     quantiser: Quantiser
     sketches: Codes
     tails: Codes
     centres: Codes
-    centre_tails: Codes
+    signs: Words
+    other_signs: Words
     coherent: bool
 
-    def cosines(self, windows: Positions, weights: Matrix) -> Matrix:
-        """The cosines of windows as their codes have them."""
-        sketched = self.sketches.shape[1]
-        whole = some_products(self.sketches, windows, weights[:sketched])
-        whole += some_products(self.tails, windows, weights[sketched:])
-        return whole
-
-    def centre_weights(self, weights: Matrix) -> tuple[Matrix, Matrix]:
-        """What products with both halves of a centre must be taken with, to estimate how close the best window is."""
-        first, last = self.centres.shape[1] - 1, self.centres.shape[1] + self.centre_tails.shape[1] - 1
-        length = np.linalg.norm(weights[:last] / self.quantiser.steps[:last])
-        return np.append(weights[:first], np.float32(SPREAD * length / SPREAD_STEPS)), weights[first:last]
+    def centre_weights(self, weights: Matrix) -> Matrix:
+        """What a product with a centre must be taken with, to estimate how close the best window is."""
+        means = weights[: self.centres.shape[1] - 1]
+        length = np.linalg.norm(means / self.quantiser.steps[: len(means)])
+        return np.append(means, np.float32(SPREAD * length / SPREAD_STEPS))
 
 
 def _best_positions(estimates: Matrix, count: int) -> Positions:
@@ -170,12 +177,13 @@ def _best_positions(estimates: Matrix, count: int) -> Positions:
     return positions
 
 
-def _threshold(estimates: Matrix, count: int) -> np.float32:
+def _threshold(estimates: NDArray[Scalar], count: int) -> Scalar:
     """A value that about `count` of many estimates reach, from an even sample of them; no fewer than `count`."""
     step = max(1, len(estimates) // SAMPLED)
     sample = estimates[::step]
     place = max(0, len(sample) - int(count / step * 1.02) - 1)
-    return np.float32(np.partition(sample, place)[place])
+    threshold: Scalar = np.partition(sample, place)[place]
+    return threshold
 
 
 def _first_of_each(owners: Rows) -> Positions:
@@ -195,9 +203,9 @@ def products(matrix: Matrix, rows: Positions, vector: Matrix) -> Matrix:
     return result
 
 
-def centre_codes(coordinates: Matrix, steps: Matrix, counts: NDArray[np.int64]) -> tuple[Codes, Codes]:
-    """Both halves of the centre of each document whose windows, `counts` of each, have these sketched coordinates;
-    zeros for one without."""
+def centre_codes(coordinates: Matrix, steps: Matrix, counts: NDArray[np.int64]) -> Codes:
+    """The centre of each document whose windows, `counts` of each, have these sketched coordinates; zeros for one
+    without."""
     axes = coordinates.shape[1] - 1
     codes = np.zeros((len(counts), axes + 1), dtype=np.int8)
     some = counts > 0
@@ -207,7 +215,6 @@ def centre_codes(coordinates: Matrix, steps: Matrix, counts: NDArray[np.int64]) 
         mean = np.add.reduceat(own, first, axis=0) / counts[some][:, None]
         squares = np.add.reduceat(np.square(own * lengths).sum(axis=1), first) / counts[some]
         spread = np.sqrt(np.maximum(squares - np.square(mean * lengths).sum(axis=1), 0))
-        half = axes // 2
-        whole = np.concatenate([mean[:, :half], spread[:, None] * SPREAD_STEPS, mean[:, half:]], axis=1)
+        whole = np.concatenate([mean, spread[:, None] * SPREAD_STEPS], axis=1)
         codes[some] = np.clip(np.rint(whole), -SPREAD_STEPS, SPREAD_STEPS)
-    return codes[:, : axes // 2 + 1], codes[:, axes // 2 + 1 :]
+    return codes
