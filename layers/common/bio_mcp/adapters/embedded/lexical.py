@@ -16,8 +16,8 @@ from bio_mcp.adapters.embedded.postings import Mask, Rows, Scores, Segments, bes
 
 LOOK_UP = 8  # postings that are added in the time of looking one document up
 FREQUENT = 32  # of a word of one document in so many it is asked whether it must be added
-HOPEFUL = 2  # times as much as the last hit scores may be left, for it to be asked
-TELLING = 65_536  # the score of the last hit is estimated by the documents of words that have at most so many
+LESS = 2.5  # the score of the last hit is estimated whenever the words that are left add so many times less ...
+TELLING, ASKED = 65_536, 2  # ... by the best documents of the last words that have at most so many
 SAMPLED = 64  # one row in so many tells about how many rows have a score
 
 Norms = NDArray[np.float32]
@@ -45,14 +45,12 @@ class Word:
             found = np.flatnonzero(rows[at] == among)
             scores[found] += self._impacts(frequencies[at[found]], norms[among[found]])
 
-    def best(self, scores: Scores, passing: Mask | None, depth: int) -> Rows | None:
-        """The `depth` documents of its own that score highest; None if it has fewer, or too many to ask."""
-        if not depth <= self.postings <= TELLING:
-            return None
+    def best(self, scores: Scores, passing: Mask | None, depth: int) -> Rows:
+        """The `depth` documents of its own that score highest; fewer if it has fewer."""
         rows = np.concatenate([rows for rows, _ in self.spans])
         rows = rows if passing is None else rows[passing[rows]]
         own = scores[rows]
-        return rows[np.argpartition(own, len(own) - depth)[len(own) - depth :]] if len(own) >= depth else None
+        return rows[np.argpartition(own, len(own) - depth)[len(own) - depth :]] if len(own) > depth else rows
 
     def _impacts(self, frequencies: NDArray[np.uint16], norms: Norms) -> NDArray[np.float32]:
         impacts = frequencies.astype(np.float32)
@@ -123,27 +121,30 @@ def _added(
     the last hit has at least."""
     if among is not None and len(among) * len(words) * LOOK_UP < sum(word.postings for word in words):
         return among, np.zeros(len(among)), 0, 0.0
-    passing, scores, last, telling = _mask(among, len(norms)), np.zeros(len(norms)), 0.0, None
+    passing, scores = _mask(among, len(norms)), np.zeros(len(norms))
+    last, estimated = 0.0, left[0]
     for place, word in enumerate(words):
-        if word.postings * FREQUENT > len(norms) and left[place] < HOPEFUL * last:
-            if telling is not None:
-                last, telling = max(last, _completed(words[place:], scores, telling, norms, depth)), None
+        if word.postings * FREQUENT > len(norms):
+            if left[place] < estimated / LESS:
+                last = max(last, _estimate(words[:place], words[place:], scores, passing, norms, depth))
+                estimated = left[place]
             if last > left[place] and _about(scores, last - left[place], passing) * LOOK_UP < word.postings:
                 rows = _reaching(scores, last - left[place], passing)
                 return rows, scores[rows], place, last
         word.add(scores, norms)
-        own = word.best(scores, passing, depth)
-        if own is not None and scores[own].min() > last:
-            last, telling = float(scores[own].min()), own
+    last = max(last, _estimate(words, [], scores, passing, norms, depth))
     rows = _reaching(scores, last, passing)
     return rows, scores[rows], len(words), last
 
 
-def _completed(words: list[Word], scores: Scores, rows: Rows, norms: Norms, depth: int) -> float:
-    """The score of the last hit among `rows`, after the other `words` were added."""
-    rows = np.sort(rows)
+def _estimate(
+    added: list[Word], others: list[Word], scores: Scores, passing: Mask | None, norms: Norms, depth: int
+) -> float:
+    """A score that the last hit has at least: the whole scores of the best documents of some rare words tell."""
+    telling = [word for word in added if depth <= word.postings <= TELLING][-ASKED:]
+    rows = np.unique(np.concatenate([np.empty(0, np.int32), *(word.best(scores, passing, depth) for word in telling)]))
     own = scores[rows]
-    for word in words:
+    for word in others:
         word.look_up(own, rows, norms)
     return _last(own, depth)
 

@@ -26,9 +26,9 @@ VectorsOf = Callable[[Sequence[int]], list[Matrix]]
 
 CENTRES_SHARE, CENTRES_PER_HIT = 12, 10  # documents selected by centre: one in 12, at least 10 per requested hit ...
 MANY, MANY_SHARE = 8_192, 120  # ... but of a large corpus this many, and one in 120
-ROUGHLY = 8, 3  # times as many are selected before, by half of the signs of the centre, and by all
+ROUGHLY = 6, 2  # times as many are selected before, by half of the signs of the centre, and by all
 SKETCHED_SHARE, SKETCHED_PER_HIT = 4, 16  # windows selected by sketch: one in 4, at least 16 per requested hit
-SPARE = 4  # documents scored by their vectors: a quarter more than requested
+SPARE = 8  # documents scored by their vectors: an eighth more than requested
 SPREAD = 0.2  # how far a document's best window is beyond its centre, in spreads: measured on real windows
 SPREAD_STEPS = 127
 COHERENT = 0.55  # above this mean spread, centres are not informative
