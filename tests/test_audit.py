@@ -58,7 +58,7 @@ def test_two_versions_of_a_package_are_asked_about_one_after_the_other(tmp_path)
     assert (tmp_path / "asked").read_text() == "b==1.0\nc==3b==2.0"
 
 
-def test_a_registry_without_advisories_is_said(tmp_path, capsys):
+def test_a_registry_without_advisories_is_reported(tmp_path, capsys):
     tools = answering(tmp_path, {"name": "b", "skip_reason": "not found"})
     assert advisories(tools, {("b", "1.0")}) == []
     assert "has none to look in for 1 of 1 packages" in capsys.readouterr().out

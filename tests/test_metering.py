@@ -98,7 +98,7 @@ def test_callers_have_budgets_of_their_own_and_share_that_of_their_tenant(budget
     assert not asked(Caller("ada", tenant="other"), limited).failed
 
 
-def test_of_caller_and_tenant_the_one_with_less_left_is_told(budgets):
+def test_of_caller_and_tenant_the_one_with_less_left_is_reported(budgets):
     limited = over(budgets, {"calls": 9}, {"calls": 4})
     assert asked(ADA, limited).budgets["calls"]["of"] == 4
 

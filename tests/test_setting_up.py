@@ -76,7 +76,7 @@ def with_another_python(folder):
 
 
 @pytest.mark.parametrize("change", [moved, without_python, with_another_python])
-def test_what_cannot_be_used_any_more_is_said_and_removed_but_for_the_model(folder, change):
+def test_what_cannot_be_used_any_more_is_reported_and_removed_but_for_the_model(folder, change):
     changed = change(folder)
     assert reported(changed).startswith("This folder was moved, or its Python is gone")
     left = sorted(str(each.relative_to(changed)) for each in changed.rglob("*") if each.is_file())

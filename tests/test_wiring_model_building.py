@@ -44,7 +44,7 @@ def test_a_wheel_without_the_weights_is_refused_with_what_to_do_and_leaves_nothi
     assert list(settings.models.iterdir()) == []
 
 
-def test_a_directory_that_cannot_be_written_is_said(settings, tmp_path):
+def test_a_directory_that_cannot_be_written_is_reported(settings, tmp_path):
     settings.models.write_text("a file in its place")
     with pytest.raises(EmbeddingFailed, match="was not built") as failed:
         begin_model(settings)

@@ -31,7 +31,9 @@ def indexed(corpus):
         ("documents.mark_indexed", "before", 70),
     ],
 )
-def test_a_paper_is_marked_and_told_only_when_searches_see_it(tmp_path_factory, opensearch, killed, step, when, seen):
+def test_a_paper_is_marked_and_reported_only_when_searches_see_it(
+    tmp_path_factory, opensearch, killed, step, when, seen
+):
     home = tmp_path_factory.mktemp("refresh")
     with over(Corpus, home, opensearch.url) as corpus:
         corpus.passages.ensure_schema(corpus.model.fingerprint, corpus.model.dim)

@@ -95,7 +95,7 @@ def test_without_a_sentence_that_passes_the_extract_is_the_answer_and_it_says_wh
     assert says in written.warnings[0]
 
 
-def test_without_a_language_model_the_extract_is_the_answer_and_nothing_is_said():
+def test_without_a_language_model_the_extract_is_the_answer_and_nothing_is_reported():
     assert written_by(None).warnings == ()
     assert written_by(None).mode == EXTRACTIVE
 

@@ -63,7 +63,7 @@ def program(*argv, **environment):
     return subprocess.run(command, capture_output=True, text=True, env=known, check=False)
 
 
-def test_the_version_is_told_without_importing_anything_heavy():
+def test_the_version_is_reported_without_importing_anything_heavy():
     check = f"print([name for name in {LAZY} if name in sys.modules])"
     code = f"import sys; from bio_mcp.doors.cli import main; main(['--version']); {check}"
     reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

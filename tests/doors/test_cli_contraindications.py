@@ -26,7 +26,7 @@ def test_findings_are_shown_with_their_papers_sources_and_derivation(graph):
     assert "low: no more than PMID 31129916 (not in the corpus" in ran.shown
 
 
-def test_what_is_not_documented_and_what_is_unknown_are_told_apart(graph):
+def test_what_is_not_documented_and_what_is_unknown_are_distinguished(graph):
     ran = graph("kg", "contraindications", "H3", "H9", "--formulation", "F1")
     assert "Plainleaf (herb): nothing documented" in ran.shown
     assert "H9 (herb): unknown" in ran.shown

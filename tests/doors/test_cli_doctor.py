@@ -159,7 +159,7 @@ def test_a_data_directory_that_is_a_file_fails(tmp_path):
 
 
 @pytest.mark.parametrize(("free", "state"), [(2 << 30, OK), (1 << 29, WARN), (1 << 20, FAIL)])
-def test_a_full_disk_is_told_before_it_hurts(tmp_path, free, state):
+def test_a_full_disk_is_reported_before_it_hurts(tmp_path, free, state):
     assert inspection.space(tmp_path, free).state == state
 
 

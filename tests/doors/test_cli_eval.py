@@ -56,7 +56,7 @@ def test_questions_that_changed_cannot_be_compared(lab, tmp_path):
     assert "another version of the set" in ran.json["regressions"][0]
 
 
-def test_a_baseline_that_is_not_there_or_has_nothing_of_the_set_is_said(lab):
+def test_a_baseline_that_is_not_there_or_has_nothing_of_the_set_is_reported(lab):
     ran = lab("eval", "run", "--set", lab.questions)
     assert (ran.code, "--update-baseline makes one" in ran.err) == (1, True)
     lab.baseline.write_text("{}")

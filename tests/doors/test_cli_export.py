@@ -39,7 +39,7 @@ def test_standard_output_has_the_file_and_nothing_else(papers):
     assert [each["PMID"] for each in json.loads(ran.out)] == [papers.pmids[0]]
 
 
-def test_a_file_that_cannot_be_written_is_said(papers):
+def test_a_file_that_cannot_be_written_is_reported(papers):
     ran = papers("export", "--pmid", papers.pmids[0], "-o", "no/such/place.ris")
     assert (ran.code, "cannot be written" in ran.err) == (1, True)
 

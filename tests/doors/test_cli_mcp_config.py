@@ -100,7 +100,7 @@ def test_a_project_gets_its_own_file(cli, tmp_path):
         (["--client", "cursor", "--env", "key"], "NAME=VALUE"),
     ],
 )
-def test_what_makes_no_sense_is_said(cli, arguments, message):
+def test_what_makes_no_sense_is_reported(cli, arguments, message):
     ran = cli("mcp-config", *arguments, "--write")
     assert ran.code == 1
     assert message in " ".join(ran.err.split())

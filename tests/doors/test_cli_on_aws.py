@@ -64,7 +64,7 @@ def found(ran):
     return {each["check"]: (each["state"], f"{each['found']} {each['remedy']}") for each in ran.json["checks"]}
 
 
-def test_a_stack_that_is_whole_is_told_to_be(stack):
+def test_a_stack_that_is_whole_is_reported_as_whole(stack):
     ran = stack("doctor")
     states = {name: state for name, (state, _) in found(ran).items()}
     assert list(states) == [
@@ -102,7 +102,7 @@ def test_a_table_of_kept_answers_is_only_needed_where_answers_are_kept(stack):
     assert "cache" not in message
 
 
-def test_a_table_that_is_another_is_told(stack, made):
+def test_a_table_that_is_another_is_reported(stack, made):
     state, message = found(stack("doctor", table_jobs=f"{made.prefix}-LeasesTable"))["tables"]
     assert state == FAIL
     assert "the table of jobs has the key lease, not job" in message

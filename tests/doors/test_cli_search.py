@@ -39,7 +39,7 @@ def test_a_list_says_what_its_scores_are_worth(full):
     assert full("search", "cancer").out.splitlines()[-1].startswith("Scores only order this answer.")
 
 
-def test_a_warning_is_told_apart_from_the_list(full):
+def test_a_warning_is_distinguished_from_the_list(full):
     ran = full("search", "xyzzyplugh")
     assert ran.err.startswith("warning: None of the query's words occurs in the corpus")
     assert "warning" not in ran.out

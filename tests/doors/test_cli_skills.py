@@ -64,7 +64,7 @@ def test_a_skill_that_somebody_changed_is_left_as_it_is_unless_replacing_it_is_a
     assert own.read_bytes() == skill("systematic-search").content
 
 
-def test_a_place_that_cannot_be_written_is_said(cli, home):
+def test_a_place_that_cannot_be_written_is_reported(cli, home):
     (home / ".claude").write_text("no directory")
     done = cli("skill", "install")
     assert done.code == 1

@@ -64,7 +64,7 @@ async def test_query_keys_are_completed_in_their_order(client):
     assert found.has_more is False
 
 
-async def test_no_more_than_a_hundred_are_given_and_that_there_are_more_is_said(client):
+async def test_no_more_than_a_hundred_are_given_and_that_there_are_more_is_reported(client):
     found = await completed(client, NEWS, "query_key", "")
     assert found.values == ["ginger", *QUERIES[: MOST - 1]]
     assert found.has_more is True

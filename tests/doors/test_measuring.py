@@ -45,7 +45,7 @@ def test_a_call_that_a_queue_brings_is_measured_too(monkeypatch, told):
     assert [each["tool"] for each in told()] == ["work"]
 
 
-def test_without_a_namespace_nothing_is_told(told):
+def test_without_a_namespace_nothing_is_reported(told):
     handler_for(sample, lambda: NO_BACKENDS)({"tool": "sample_echo", "arguments": {"text": "x"}}, context())
     assert told() == []
 

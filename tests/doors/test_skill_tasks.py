@@ -95,7 +95,7 @@ def test_a_condition_is_met_or_not():
     assert not meets(None, {"is": "text"})
 
 
-def test_what_is_otherwise_than_a_step_finds_is_told():
+def test_what_is_otherwise_than_a_step_finds_is_reported():
     body = {"a": [{"b": "x"}], "n": 3}
     assert list(unmet(body, {"/a/0/b": "x", "/a/*/b": {"has": "x"}, "/n": {"least": 3}})) == []
     assert list(unmet(body, {"/a/0/b": "y", "/a/1/b": "x", "/n": {"most": 2}})) == [

@@ -116,7 +116,7 @@ def test_the_questions_that_should_not_have_been_answered_are_named_with_the_con
     assert "0.31" in seen.text[at:]
 
 
-def test_risk_and_calibration_are_told_in_words_too(seen):
+def test_risk_and_calibration_are_reported_in_words_too(seen):
     assert "confidence 0.31: 0.00 of 3 right; confidence 0.90: 1.00 of 1 right" in seen.text
     assert any("of the first 25%, 0% wrong" in each for each in seen.text)
 

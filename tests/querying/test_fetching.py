@@ -52,7 +52,7 @@ def test_medline_text_is_cut_before_each_record():
     assert whole.titles["7"] == "A title that goes on, 7."
 
 
-def test_records_that_cannot_be_told_apart_are_a_failure_that_says_what_to_do():
+def test_records_that_cannot_be_distinguished_are_a_failure_that_says_what_to_do():
     whole = raw(["1"], "xml", Printed(xml=(1, 1)), NEVER)
     with pytest.raises(UpstreamFailed, match="abstract_plus") as failed:
         pieces(whole)

@@ -123,7 +123,7 @@ def test_a_preprint_is_asked_for_by_its_id():
     assert (climbed.place, climbed.rungs[1].licence) == ("europe_pmc", "CC BY 4.0")
 
 
-def test_without_a_text_the_address_of_a_legal_copy_is_said_and_not_fetched():
+def test_without_a_text_the_address_of_a_legal_copy_is_reported_and_not_fetched():
     climbed = climb("7", World(records=[ARTICLE], copies=[COPY]), NEVER)
     assert climbed.text is None
     assert answers(climbed)[2:] == [("unpaywall", "available"), ("publisher", "available")]
@@ -156,7 +156,7 @@ def test_a_place_that_fails_does_not_keep_the_others_from_being_asked():
     assert climb("7", World(broken=["europe_pmc"], copies=[COPY]), NEVER).rungs[1].outcome == "failed"
 
 
-def test_a_service_that_may_not_be_asked_is_said_and_not_counted_as_a_failure():
+def test_a_service_that_may_not_be_asked_is_reported_and_not_counted_as_a_failure():
     world = World(unasked=["europe_pmc", "open_access"])
     with pytest.raises(NotFound) as raised:
         climb("7", world, NEVER)

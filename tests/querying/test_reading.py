@@ -43,7 +43,7 @@ def test_a_cut_ends_with_a_sentence():
     assert shown.sections[0].text.endswith("sentence.")
 
 
-def test_a_section_whose_table_has_no_room_is_told_to_be_cut():
+def test_a_section_whose_table_has_no_room_is_reported_to_be_cut():
     before = length(SECTIONS[0])
     section = TextSection("Methods", 1, "How it was done. " * 20, (TABLE,))
     shown = fit([SECTIONS[0], section], before + length(section) - 5, with_tables=True)

@@ -108,12 +108,12 @@ def test_other_code_that_gives_the_same_answer_is_equal(corpus):
     assert replayed(corpus).equal
 
 
-def test_where_nothing_explains_it_that_is_said(corpus):
+def test_where_nothing_explains_it_that_is_reported(corpus):
     asked(corpus)
     assert replayed(corpus, other()).moved == ("unknown",)
 
 
-def test_code_and_corpus_are_told_apart_and_both_named(corpus):
+def test_code_and_corpus_are_distinguished_and_both_named(corpus):
     asked(corpus)
     changed(corpus, inputs={**corpus.calls.get("c1").inputs, "code": "of another version"})
     corpus.store(article("9", "Ginger against nausea again.", "Ginger against nausea."), 1)
@@ -199,7 +199,7 @@ def test_another_reranker_than_then_is_named(corpus):
     assert (found.as_then, found.today, found.moved) == (True, False, ("reranker",))
 
 
-def test_what_a_reranker_made_of_a_search_is_not_recorded_and_that_is_said(corpus):
+def test_what_a_reranker_made_of_a_search_is_not_recorded_and_that_is_reported(corpus):
     corpus.reranker = Reversing()
     asked(corpus)
     found = replayed(corpus)

@@ -61,7 +61,7 @@ def test_only_what_replaces_a_decision_is_audited(backends):
     assert backends.audited == [("review.abstract", R, before, after)]
 
 
-def test_papers_outside_of_the_review_and_of_the_stage_are_told_apart(backends):
+def test_papers_outside_of_the_review_and_of_the_stage_are_distinguished(backends):
     decide(backends, ("1", "include"), ("2", "exclude"))
     changes = decide(
         backends, ("1", "include"), ("2", "include"), ("3", "include"), ("9", "include"), stage="full_text"

@@ -34,17 +34,17 @@ def test_a_paper_is_announced_when_it_comes_and_changes_and_not_when_it_stays(co
     assert announced(corpus, CHANGED) == []
 
 
-def test_a_paper_is_told_to_be_retracted_once(corpus):
+def test_a_paper_is_reported_to_be_retracted_once(corpus):
     announced(corpus, PAPER)
     assert announced(corpus, RETRACTED) == [("changed", "7", "2"), ("retracted", "7", "2")]
     assert announced(corpus, replace(RETRACTED, title="RETRACTED: A trial.")) == [("changed", "7", "3")]
 
 
-def test_a_paper_that_comes_retracted_is_told_to_be_both(corpus):
+def test_a_paper_that_comes_retracted_is_reported_to_be_both(corpus):
     assert announced(corpus, RETRACTED) == [("new", "7", "1"), ("retracted", "7", "1")]
 
 
-def test_a_paper_that_is_retracted_once_more_is_told_again(corpus):
+def test_a_paper_that_is_retracted_once_more_is_reported_again(corpus):
     announced(corpus, RETRACTED)
     announced(corpus, CHANGED)
     assert ("retracted", "7", "3") in announced(corpus, RETRACTED)

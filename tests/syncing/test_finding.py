@@ -78,7 +78,7 @@ def test_what_another_query_brought_before_is_news_of_now_too(corpus, ncbi):
     assert (entries(corpus)[-1].pmid, entries(corpus)[-1].at >= before) == (pmid, True)
 
 
-def test_a_paper_that_changes_is_told_whoever_notices_it(corpus, ncbi):
+def test_a_paper_that_changes_is_reported_whoever_notices_it(corpus, ncbi):
     run(corpus)
     first, second = everything(ncbi)[:2]
     for pmid in (first, second):
@@ -89,7 +89,7 @@ def test_a_paper_that_changes_is_told_whoever_notices_it(corpus, ncbi):
     assert (told(corpus, first), told(corpus, second)) == ([(NEW, 1), (CHANGED, 2)], [(NEW, 1), (CHANGED, 2)])
 
 
-def test_a_paper_that_goes_is_told_and_is_of_the_query_no_more(corpus, ncbi):
+def test_a_paper_that_goes_is_reported_and_is_of_the_query_no_more(corpus, ncbi):
     run(corpus)
     gone, *rest = everything(ncbi)
     settle([Deletion(gone)], corpus)

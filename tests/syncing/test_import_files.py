@@ -123,7 +123,7 @@ def test_an_index_of_another_model_than_the_workers_gets_vectors_of_its_own(tmp_
     assert corpus.passages.count() == (3, 3)
 
 
-def test_a_paper_that_cannot_be_embedded_is_left_out_and_told(tmp_path, corpus):
+def test_a_paper_that_cannot_be_embedded_is_left_out_and_reported(tmp_path, corpus):
     write(tmp_path, 1, papers(1, 5))
     [report] = import_files(listed([tmp_path]), corpus, workers=Inline(corpus.model, refused=["3"]))
     assert (counts(report), report.odd, report.reasons) == ((3, 3, 0, 0, 0), 1, ["Odd."])

@@ -95,7 +95,7 @@ def marked(corpus):
     return sum(head.indexed_version == head.version for head in heads.values())
 
 
-def test_an_index_that_is_slow_to_refresh_is_refreshed_once_and_nothing_is_told_before(tmp_path):
+def test_an_index_that_is_slow_to_refresh_is_refreshed_once_and_nothing_is_reported_before(tmp_path):
     with Corpus(tmp_path) as corpus:
         passages = Slow(corpus.passages, dies=1)
         with pytest.raises(Killed):

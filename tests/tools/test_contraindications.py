@@ -50,7 +50,7 @@ def test_a_quote_that_does_not_stand_in_its_paper_is_marked():
     assert "(not in" not in check(corpus, ["H1"])["results"][0]["evidence"].split("PMID")[1]
 
 
-def test_the_three_states_of_knowledge_are_told_apart_and_none_is_a_clearance():
+def test_the_three_states_of_knowledge_are_distinguished_and_none_is_a_clearance():
     body = check(corpus_of(), ["H1", "H3", "H9"])
     assert statuses(body) == [("H1", "documented"), ("H3", "nothing_documented"), ("H9", "unknown")]
     nothing, unknown = body["warnings"]

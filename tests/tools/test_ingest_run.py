@@ -107,7 +107,7 @@ def test_a_batch_of_which_nothing_can_be_read_is_an_error_with_its_reasons(herba
         ({"batch": [{"uri": "a", "doc_type": "exe"}]}, "doc_type"),
     ],
 )
-def test_what_cannot_be_done_is_said_before_anything_is_read(herbarium, arguments, message):
+def test_what_cannot_be_done_is_reported_before_anything_is_read(herbarium, arguments, message):
     error = run(herbarium, **arguments)["error"]
     assert error["code"] in ("INVALID_ARG", "NOT_FOUND")
     assert message in error["message"]

@@ -61,7 +61,7 @@ def test_a_changed_paper_says_what_differs_and_in_which_version(corpus):
     assert paper["changed"] == [{"field": "abstract", "removed": "ten", "added": "two"}]
 
 
-def test_a_retraction_is_told_with_its_notice_beside_the_change(corpus):
+def test_a_retraction_is_reported_with_its_notice_beside_the_change(corpus):
     settle([RETRACTED], corpus)
     [*_, changed, retracted] = asked(corpus)["news"]
     assert (changed["kind"], retracted["kind"]) == ("changed", "retracted")
@@ -69,7 +69,7 @@ def test_a_retraction_is_told_with_its_notice_beside_the_change(corpus):
     assert retracted["notices"] == ["Retraction in: J Test. 2026;1:1"]
 
 
-def test_a_paper_that_pubmed_withdrew_is_told_without_what_it_was(corpus):
+def test_a_paper_that_pubmed_withdrew_is_reported_without_what_it_was(corpus):
     settle([Deletion("1")], corpus)
     [*_, gone] = asked(corpus)["news"]
     assert (gone["kind"], gone["pmid"], gone.get("title")) == ("deleted", "1", None)

@@ -43,7 +43,7 @@ def test_after_a_minute_ncbi_is_asked_again(live, ncbi):
     assert len(ncbi.control.requests("einfo")) == 2
 
 
-def test_who_we_are_and_what_we_keep_to_is_told_without_the_key(live):
+def test_who_we_are_and_what_we_keep_to_is_reported_without_the_key(live):
     body = info(live)
     assert body["contactEmail"] == IDENTITY["email"]
     assert body["ncbiCompliance"]["toolIdentifier"] == IDENTITY["tool"]

@@ -200,6 +200,6 @@ def test_an_indication_without_code_and_description_has_its_name(backends):
     }
 
 
-def test_a_herb_that_does_not_exist_and_what_is_none_are_told_apart(backends):
+def test_a_herb_that_does_not_exist_and_what_is_none_are_distinguished(backends):
     assert read(herb, {"id": "H9"}, backends).body["error"]["code"] == "NOT_FOUND"
     assert read(herb, {"id": "C9"}, backends).body["error"]["code"] == "INVALID_ARG"

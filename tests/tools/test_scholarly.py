@@ -65,7 +65,7 @@ def test_preprints_are_found_with_the_article_that_they_became_and_its_standing(
         ({"query": "a", "citing": "ppr7", "preprintsOnly": False}, "(a) AND CITES:PPR7_PPR"),
     ],
 )
-def test_the_query_that_is_sent_is_told(at, scholarly, arguments, query):
+def test_the_query_that_is_sent_is_reported(at, scholarly, arguments, query):
     assert ask(at, scholarly_tools.search_europe_pmc, **arguments)["effectiveQuery"] == query
     assert scholarly.requests[-1].parameters["query"] == query
 
@@ -127,7 +127,7 @@ def test_an_outage_is_an_error_and_never_nothing_found(at, scholarly, tool, argu
     assert "127.0.0.1" not in str(error)
 
 
-def test_versions_are_told_by_both_services_with_the_notices_about_a_paper(at, scholarly):
+def test_versions_are_reported_by_both_services_with_the_notices_about_a_paper(at, scholarly):
     scholarly.records = [epmc_record("PPR", "PPR1", link("Preprint of", "MED", "8"), doi="10.1101/1")]
     related = {"is-preprint-of": [{"id-type": "doi", "id": "10.1000/8", "asserted-by": "subject"}]}
     more = {"type": "posted-content", "relation": related}

@@ -53,7 +53,7 @@ def test_a_file_is_downloaded_as_it_was_when_it_was_listed(files, tmp_path):
         files.download("files/one", path, tag)
 
 
-def test_a_file_that_is_not_there_is_told_by_its_name(files, tmp_path):
+def test_a_file_that_is_not_there_is_reported_by_its_name(files, tmp_path):
     with pytest.raises(NotFound, match="one is not among"):
         files.get("files/one")
     with pytest.raises(NotFound, match="one is not among"):

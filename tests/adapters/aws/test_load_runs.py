@@ -48,7 +48,7 @@ def test_a_second_run_waits_for_the_end_of_the_first(runs, machine):
 
 
 @pytest.mark.parametrize("name", ["nothing", "../other"])
-def test_a_name_of_no_run_is_told(runs, name):
+def test_a_name_of_no_run_is_reported(runs, name):
     with pytest.raises(NotFound, match="no load of this name"):
         runs.get(name)
 

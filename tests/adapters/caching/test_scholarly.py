@@ -78,7 +78,7 @@ def test_what_a_service_does_not_have_is_asked_for_again(cached, service):
     assert len(service.asked) == 2
 
 
-def test_an_answer_ends_with_its_lifetime_and_a_failure_is_told(cached, service, known, clock):
+def test_an_answer_ends_with_its_lifetime_and_a_failure_is_reported(cached, service, known, clock):
     first = next(iter(known))
     cached.of([first], deadline=NEVER)
     service.away = True

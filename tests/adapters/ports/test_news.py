@@ -38,11 +38,11 @@ def test_more_papers_than_one_request_takes_are_all_found(news, told):
     assert {pmid for _, pmid, _ in told(limit=200)} == set(pmids)
 
 
-def test_nothing_is_told_of_a_key_that_found_nothing(news, told):
+def test_nothing_is_reported_of_a_key_that_found_nothing(news, told):
     assert (told("never"), list(news.pmids("never")), news.latest("never", 5)) == ([], [], [])
 
 
-def test_a_change_is_told_to_every_key_that_found_the_paper_and_to_no_other(news, told):
+def test_a_change_is_reported_to_every_key_that_found_the_paper_and_to_no_other(news, told):
     for key, pmid in (("k", "1"), ("l", "1"), ("m", "2")):
         news.find(key, [Found(pmid, 1)])
     news.record([change("1")])
@@ -56,7 +56,7 @@ def test_a_new_paper_of_the_corpus_is_news_only_where_a_query_finds_it(news, tol
     assert told() == [(NEW, "1", 1)]
 
 
-def test_a_change_that_is_recorded_again_is_told_once(news, told):
+def test_a_change_that_is_recorded_again_is_reported_once(news, told):
     news.find("k", [Found("1", 1)])
     for _ in range(2):
         news.record([change("1"), change("1", kind=RETRACTED)])
@@ -64,7 +64,7 @@ def test_a_change_that_is_recorded_again_is_told_once(news, told):
     assert sorted(told()[1:]) == [(CHANGED, "1", 2), (CHANGED, "1", 3), (RETRACTED, "1", 2)]
 
 
-def test_news_are_told_in_the_order_of_time_and_behind_a_position(news, clock):
+def test_news_are_reported_in_the_order_of_time_and_behind_a_position(news, clock):
     for pmid in ("9", "5", "7"):
         news.find("k", [Found(pmid, 1)])
         clock.now += 10
@@ -85,7 +85,7 @@ def test_an_entry_has_the_time_at_which_it_was_recorded(news, clock, told):
     assert entry == NewsEntry(entry.at, NEW, "1", 1)
 
 
-def test_a_paper_with_a_time_of_its_own_is_told_there_and_what_happens_to_it_later_is_not(news, clock, told):
+def test_a_paper_with_a_time_of_its_own_is_reported_there_and_what_happens_to_it_later_is_not(news, clock, told):
     came = datetime(1969, 5, 6, 7, 8, tzinfo=UTC)
     news.find("k", [Found("1", 1, came), Found("2", 1, came)])
     news.record([change("1")])
@@ -103,7 +103,7 @@ def test_no_entry_comes_before_one_that_was_given_even_if_the_clock_is_put_back(
     assert [each.kind for each in news.since("k", position, 10)] == [CHANGED]
 
 
-def test_a_deleted_paper_is_told_and_is_of_no_key_any_more(news, clock, told):
+def test_a_deleted_paper_is_reported_and_is_of_no_key_any_more(news, clock, told):
     news.find("k", [Found("1", 1), Found("2", 1)])
     clock.now += 1
     for _ in range(2):

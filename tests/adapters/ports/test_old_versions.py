@@ -25,7 +25,7 @@ def test_a_replaced_version_can_still_be_read(documents):
     assert documents.at_version("7", 3).indexed_version == 0
 
 
-def test_versions_of_equal_content_are_told_apart_by_their_revision(documents):
+def test_versions_of_equal_content_are_distinguished_by_their_revision(documents):
     for version in (1, 2, 3):
         article = Article("7", title="same", date_revised=date(2025, version, 1))
         documents.put([Document(article, "hash", version)])

@@ -28,7 +28,7 @@ def test_a_work_has_its_fields_as_a_reference_cites_them(crossref, server):
     assert (work.notices, status_of(work.notices)) == ((), "clear")
 
 
-def test_its_notices_are_told_oldest_first_each_with_who_says_so(crossref, server):
+def test_its_notices_are_reported_oldest_first_each_with_who_says_so(crossref, server):
     server.works[DOI] = crossref_work(
         DOI, update("retraction"), update("erratum", "10.1000/e", (2018, 2), "publisher"), update("new_version", "")
     )

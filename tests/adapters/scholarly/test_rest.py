@@ -34,7 +34,7 @@ def test_a_failure_that_passes_is_tried_again(icite, server, clock):
     assert clock.pauses == [1.0, 2.0]
 
 
-def test_a_failure_that_stays_is_told_with_the_service_and_no_address(icite, server):
+def test_a_failure_that_stays_is_reported_with_the_service_and_no_address(icite, server):
     server.faults += [Fault(status=502)] * 3
     with pytest.raises(UpstreamFailed, match="NIH iCite is having trouble \\(HTTP 502\\)") as raised:
         ask(icite)

@@ -177,6 +177,6 @@ def test_it_does_not_start_open_by_accident(cli, monkeypatch, configured, says):
     assert [each for each in (SECRET, "too-short-a-secret") if each in err + logged] == []
 
 
-def test_the_token_is_told_as_json_with_its_end(tmp_path):
+def test_the_token_is_reported_as_json_with_its_end(tmp_path):
     body = json.loads(run(tmp_path, "token", "--subject", "ada", "--json", MCP_AUTH_SECRET_KEY=SECRET).stdout)
     assert set(body) == {"token", "subject", "expires"}

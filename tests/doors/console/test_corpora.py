@@ -67,7 +67,7 @@ def test_an_empty_corpus_says_how_to_fill_it(nothing):
     assert page.all("svg") == []
 
 
-def test_what_a_store_that_fails_would_say_is_left_out_and_its_failure_told(busy):
+def test_what_a_store_that_fails_would_say_is_left_out_and_its_failure_reported(busy):
     page = Page(browser(Broken(busy, "passages", IndexUnavailable("The index is away."))).get(PATH))
     assert page.status == 200
     assert page.text("p", cls="note") == "The index is away."

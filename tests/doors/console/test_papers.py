@@ -35,7 +35,7 @@ def test_it_shows_the_record(get):
     assert paper.authors[0].short_name in page.source
 
 
-def test_a_retraction_is_said_first_and_names_its_notice(page):
+def test_a_retraction_is_reported_first_and_names_its_notice(page):
     assert page.text("strong", cls="retracted") == "Retracted"
     assert "This paper was retracted" in page.source
     assert "Retraction in: J Test. 2021;1:1" in page.source
@@ -70,7 +70,7 @@ def test_versions_are_shown_newest_first_with_what_each_changed(page):
 
 
 @pytest.mark.parametrize(("pmid", "status", "words"), [("999", 404, "pubmed_sync_delta"), ("x", 400, "PMID")])
-def test_a_paper_that_is_not_there_is_told_as_a_page(get, pmid, status, words):
+def test_a_paper_that_is_not_there_is_reported_as_a_page(get, pmid, status, words):
     page = get(f"/papers/{pmid}")
     assert page.status == status
     assert words in page.text("div", cls="problem")

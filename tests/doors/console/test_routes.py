@@ -45,7 +45,7 @@ def test_the_menu_names_every_page_and_marks_the_open_one(get):
         assert [(attributes["href"], text) for _, attributes, text in current] == [(path, menu)]
 
 
-def test_an_address_of_no_page_is_told_as_a_page(get):
+def test_an_address_of_no_page_is_reported_as_a_page(get):
     page = get("/nothing-here")
     assert (page.status, page.text("h1")) == (404, "There is no such page")
 

@@ -33,7 +33,7 @@ def test_pages_on_which_nothing_moves_do_not_renew_themselves(look, syncs):
     assert page.all("noscript") == []
 
 
-def test_what_went_wrong_is_told_on_the_page_of_the_sync(look, syncs):
+def test_what_went_wrong_is_reported_on_the_page_of_the_sync(look, syncs):
     page = look("/syncs")
     assert "2 failed" in card(page, "broken incomplete")
     assert "NCBI did not answer" in card(page, "broken incomplete")

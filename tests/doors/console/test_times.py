@@ -19,7 +19,7 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
         (86_400 * 400, "400 days ago"),
     ],
 )
-def test_a_time_is_told_by_how_long_ago_it_is(seconds, words):
+def test_a_time_is_reported_by_how_long_ago_it_is(seconds, words):
     assert ago((NOW - timedelta(seconds=seconds)).isoformat(), NOW) == words
 
 

@@ -165,7 +165,7 @@ def retracted(citation="Editors. Lancet. 2010 Mar;376(1):445-6", title=PAPER.tit
     return replace(PAPER, title=title, corrections=(notice,), retraction=RetractionStatus.RETRACTED)
 
 
-def test_a_retraction_is_told_as_each_style_tells_it():
+def test_a_retraction_is_reported_as_each_style_tells_it():
     assert cite(retracted(), "apa_string").endswith(
         "A trial [Retracted]. Lancet, 375(9713), 737–738. https://doi.org/10.1016/S0140-6736(10)60175-4 "
         "(Retraction published 2010, Lancet, 376[1], 445–446)"
@@ -185,7 +185,7 @@ def test_a_title_that_says_it_is_retracted_is_not_marked_again():
     assert "RETRACTED: Effect of TP53." in citation
 
 
-def test_a_retraction_without_a_notice_is_told_all_the_same():
+def test_a_retraction_without_a_notice_is_reported_all_the_same():
     alone = replace(PAPER, retraction=RetractionStatus.RETRACTED)
     assert all("etracted" in cite(alone, style) for style in STYLES)
 

@@ -80,6 +80,6 @@ def test_a_real_file_reads_the_same_in_batches_and_one_record_at_a_time():
 
 
 @pytest.mark.parametrize("end", [5_000, 400_000, 800_123, len(QUICK) - 5])
-def test_a_failure_is_told_with_the_line_of_the_file(end):
+def test_a_failure_is_reported_with_the_line_of_the_file(end):
     cut = QUICK[:end]
     assert outcome(cut) == outcome(cut.replace(ROOT, UNPLAIN, 1))

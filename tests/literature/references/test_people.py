@@ -53,7 +53,7 @@ def test_a_group_behind_the_people_is_no_title():
     assert text[people_in(text).end :].startswith(". Long-term")
 
 
-def test_editors_are_told_from_authors():
+def test_editors_are_distinguished_from_authors():
     for text, are in (
         ("Jensen G (ed.) Cryo-EM", True),
         ("Jensen G, eds. Cryo-EM", False),

@@ -339,7 +339,7 @@ def test_every_vector_is_the_same_to_the_last_bit_in_another_process(process):
     assert all(np.array_equal(mine[pmid], others[pmid]) for pmid in ("1", "2"))
 
 
-def test_a_call_is_told_as_of_when_the_index_is_that_it_searched(process, objects):
+def test_a_call_is_reported_as_of_when_the_index_is_that_it_searched(process, objects):
     passages = process()
     fill(passages, "1")
     with counting() as use:

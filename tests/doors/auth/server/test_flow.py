@@ -93,7 +93,7 @@ def test_no_program_is_an_operator_unless_somebody_says_so(team, client):
     assert 'value="admin">' in page
 
 
-def test_a_refusal_is_told_to_the_client(client, ann, store):
+def test_a_refusal_is_reported_to_the_client(client, ann, store):
     back = parameters(client.answer(ann, decision="deny"))
     assert back == {"error": "access_denied", "state": "st", "iss": ORIGIN}
     assert store.of("grant", owner_of(ANN)) == []

@@ -68,7 +68,7 @@ class Out:
         raise StoreFailed("the store at 10.0.0.1 cannot be reached")
 
 
-def test_an_outage_of_the_store_is_told_as_one_and_uses_nothing_up(team, client, ann, store):
+def test_an_outage_of_the_store_is_reported_as_one_and_uses_nothing_up(team, client, ann, store):
     code = client.code(ann)
     team.store = Out()
     for answer in (client.exchange(code), ann.get(client.request()), ann.post("/sign-in", data={"code": "x"})):
