@@ -2,8 +2,15 @@
 
 import pytest
 
-from bio_mcp.adapters.http import http_client
+from bio_mcp.adapters.http import http_client, trusted
 from bio_mcp.errors import Misconfigured
+
+
+@pytest.fixture(autouse=True)
+def no_certificates_read():
+    trusted.cache_clear()
+    yield
+    trusted.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -20,3 +27,9 @@ def test_an_environment_that_cannot_be_followed_is_explained(monkeypatch, variab
     monkeypatch.setenv(variable, value)
     with pytest.raises(Misconfigured, match=says):
         http_client()
+
+
+def test_certificates_are_read_once_for_all_clients(monkeypatch):
+    with http_client():
+        monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent/certificates.pem")
+        http_client().close()

@@ -16,8 +16,10 @@ _LONG = 5  # letters from which on one may be mistyped
 
 def folded(text: str) -> str:
     """Lower case, without accents; Greek letters by name, raised and lowered figures as figures."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKD", _GREEK.sub(_named, text.casefold()).translate(_PLAIN)).casefold()
-    return "".join(each for each in plain if not unicodedata.combining(each))
+    return plain if plain.isascii() else "".join(each for each in plain if not unicodedata.combining(each))
 
 
 def words_of(text: str) -> list[str]:
