@@ -26,6 +26,8 @@ Asked = tuple[list[str], "NDArray[np.float32]", "list[Any] | None"]
 def report(name: str, search: Callable[[Asked], object], asked: Sequence[Asked]) -> None:
     wall, cpu = [], []
     for each in asked:
+        search(each)
+    for each in asked:
         began, began_cpu = time.perf_counter(), time.process_time()
         search(each)
         wall.append((time.perf_counter() - began) * 1e3)
@@ -47,6 +49,7 @@ class Lance:
     def __init__(self, directory: Path, papers: list[list[Any]], matrix: NDArray[np.float32], rows: Any) -> None:
         import lancedb
         import pyarrow as pa
+        from lancedb.index import FTS, IvfPq
 
         database = lancedb.connect(directory / "lance")
         pmids, texts, years, projects = (list(column) for column in zip(*papers, strict=True))
@@ -54,11 +57,12 @@ class Lance:
         of_window = {"pmid": np.array(pmids)[rows], "year": np.array(years)[rows]}
         columns = {**of_window, "project": np.array(projects)[rows], "vector": vectors}
         self._windows = database.create_table("windows", pa.table(columns))
-        self._windows.create_index(metric="dot")
+        self._windows.create_index("vector", config=IvfPq(distance_type="dot"))
         self._papers = database.create_table(
             "papers", pa.table({"pmid": pmids, "words": texts, "year": years, "project": projects})
         )
-        self._papers.create_fts_index("words", stem=False, remove_stop_words=False, with_position=False)
+        analysed = FTS(base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False)
+        self._papers.create_index("words", config=analysed)
 
     def meaning(self, asked: Asked) -> list[int]:
         _, vector, filters = asked
@@ -151,7 +155,6 @@ def main() -> None:
         began = time.perf_counter()
         built = engine(directory, given["papers"], matrix, rows)
         seconds = time.perf_counter() - began
-        built(plain[0])
         report(f"{name}, hybrid", built, plain)
         report(f"{name}, hybrid, filtered", built, filtered)
         print(f"{name}: recall at {AT} {recall(built.meaning, plain, given['wanted'])}; filled in {seconds:.0f} s")
