@@ -1,5 +1,6 @@
 """A whole embedded corpus for tests: real stores and index, the local NCBI, and a model that needs no weights."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from bio_mcp.adapters.entrez.client import Eutils
@@ -96,3 +97,11 @@ class Corpus(Embedded):
 
     def __exit__(self, *_):
         self.close()
+
+
+class SlowCorpus(Corpus):
+    """A corpus whose clock moves a second whenever it is read, so that each slice of papers is written by itself."""
+
+    def now(self):
+        self.looks = getattr(self, "looks", 0) + 1
+        return super().now() + timedelta(seconds=self.looks)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bio_mcp.deadline import NEVER
 from bio_mcp.syncing.delta import sync_delta
-from tests.corpus import Corpus
+from tests.corpus import SlowCorpus
 
 
 class Deadly:
@@ -40,7 +40,7 @@ class Deadly:
         return call
 
 
-class Doomed(Corpus):
+class Doomed(SlowCorpus):
     """A corpus one of whose ports is deadly."""
 
     def arm(self, port, deadly):

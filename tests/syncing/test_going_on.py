@@ -16,7 +16,7 @@ from bio_mcp.errors import BudgetSpent
 from bio_mcp.syncing import delta
 from bio_mcp.syncing.stopping import remove, stop
 from tests.adapters.clocks import Clock
-from tests.corpus import Corpus, Over
+from tests.corpus import Over, SlowCorpus
 
 SYNC = TOOLS[delta.TOOL]
 ASKED = {"query_key": "k", "term": "cancer"}
@@ -26,7 +26,7 @@ COUNTS = ("inserted", "updated", "skipped", "failed")
 @pytest.fixture
 def corpus(tmp_path, ncbi):
     ncbi.control.set_today("2026/01/01")
-    with Corpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as it:
+    with SlowCorpus(tmp_path, ncbi.base_url, date(2026, 1, 1)) as it:
         yield it
 
 
@@ -230,7 +230,7 @@ def test_the_warnings_of_a_sync_are_logged_at_its_end(corpus, caplog):
 
 
 def test_a_sync_that_has_begun_is_said_to_run_before_ncbi_has_been_reached(corpus, ncbi):
-    class Reached(Corpus):
+    class Reached(SlowCorpus):
         """Asks for the same sync when NCBI is reached for."""
 
         @property

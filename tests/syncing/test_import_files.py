@@ -118,9 +118,13 @@ def test_an_index_of_another_model_than_the_workers_gets_vectors_of_its_own(tmp_
     [piece] = pieces(articles, corpus, Inline(HashedWords()))
     corpus.model.fingerprint = "another"
     corpus.passages.ensure_schema("another", corpus.model.dim)
-    piece.write([Document(each, "") for each in articles], corpus.model, corpus.passages)
+    entries = piece.embedded([Document(each, "", 2) for each in articles], corpus.model, corpus.passages)
     assert corpus.model.embedded == 3
-    assert corpus.passages.count() == (3, 3)
+    assert [(entry.pmid, entry.version, len(entry.vectors)) for entry in entries] == [
+        ("1", 2, 1),
+        ("2", 2, 1),
+        ("3", 2, 1),
+    ]
 
 
 def test_a_paper_that_cannot_be_embedded_is_left_out_and_reported(tmp_path, corpus):

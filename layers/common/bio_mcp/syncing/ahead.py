@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from bio_mcp.errors import Conflict
 from bio_mcp.literature.medline import OddRecord
 from bio_mcp.literature.records import Article, Deletion, Document
 from bio_mcp.one_index import one_index
@@ -13,9 +12,8 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.ports.workers import Workers
 from bio_mcp.retrieval.passages import Entry
-from bio_mcp.syncing.indexing import write_passages
+from bio_mcp.syncing.indexing import SLICE, embedded, slices
 from bio_mcp.syncing.revisions import revise
-from bio_mcp.syncing.settling import SLICE, slices
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -40,23 +38,16 @@ class Piece:
         """PMID -> why it cannot be embedded. Waits for the workers; raises what they fail with."""
         return {article.pmid: each for article, each in self._made() if isinstance(each, OddRecord)}
 
-    def write(
-        self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
-    ) -> None:
-        """Do what `write_passages` does, with the workers' entries where there are some of this model."""
+    def embedded(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> list[Entry]:
+        """Do what `indexing.embedded` does, with the workers' entries where there are some of this model."""
         ours = self._made() if embeddings.fingerprint == self.fingerprint else ()
         made = {id(article): each for article, each in ours if isinstance(each, Entry)}
-        ready = [(document, made[id(document.article)]) for document in documents if id(document.article) in made]
-        for document, entry in ready:
+        rest = [document for document in documents if id(document.article) not in made]
+        found = iter(embedded(rest, embeddings, passages) if rest else ())
+        entries = [made.get(id(document.article)) or next(found) for document in documents]
+        for document, entry in zip(documents, entries, strict=True):
             entry.version = document.version
-        try:
-            if ready:
-                passages.upsert_chunks([entry for _, entry in ready], refresh=refresh)
-        except Conflict:  # a vector that was known is not stored any more
-            ready = []
-        written = {id(document) for document, _ in ready}
-        if rest := [document for document in documents if id(document) not in written]:
-            write_passages(rest, embeddings, passages, refresh=refresh)
+        return entries
 
     def _made(self) -> Iterator[tuple[Article, Entry | OddRecord]]:
         return zip(self.articles, chain.from_iterable(batch.result() for batch in self.batches), strict=True)

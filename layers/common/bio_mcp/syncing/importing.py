@@ -202,7 +202,7 @@ def _settle(piece: Piece, report: ImportReport, backends: Backends, settled_to: 
 
     withdrawn = [record.pmid for record in records if isinstance(record, Deletion)]
     report.deleted += len(backends.documents.heads(withdrawn)) if withdrawn else 0
-    settled = settle(records, backends, before_slice=report_progress, write=piece.write)
+    settled = settle(records, backends, before_slice=report_progress, embed=piece.embedded)
     changes = list(settled.changes.values())
     report.read += len(records)
     report.inserted += changes.count(Change.INSERTED)

@@ -1,8 +1,9 @@
-"""Write passages to the index that is searched, and to the one beside it while the corpus is embedded again."""
+"""The indexes of papers: what is written to them, refreshed and deleted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bio_mcp.errors import ModelMismatch
 from bio_mcp.literature.records import Document
@@ -20,13 +21,21 @@ if TYPE_CHECKING:
 
     Vectors = dict[str, NDArray[np.float32]]
 
+T = TypeVar("T")
+SLICE = 32  # documents embedded between two checks of the time
 
-class Write(Protocol):
-    """What `write_passages` does."""
 
-    def __call__(
-        self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
-    ) -> None: ...
+class Embed(Protocol):
+    """What `embedded` does."""
+
+    def __call__(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> list[Entry]: ...
+
+
+def slices(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield the items, `SLICE` at a time."""
+    rest = iter(items)
+    while part := list(islice(rest, SLICE)):
+        yield part
 
 
 @contextmanager
@@ -39,21 +48,6 @@ def searched_index(backends: Backends) -> Iterator[tuple[Embeddings, Passages]]:
         embeddings, passages = backends.embeddings, backends.passages
         passages.ensure_schema(embeddings.fingerprint, embeddings.dim)
         yield embeddings, passages
-
-
-def write_to_all(documents: Sequence[Document], backends: Backends, write: Write) -> None:
-    """Replace the documents' passages in the index that is searched, and in the one beside it, if there is one.
-
-    Searches may miss them until `refresh_all`. The indexes are looked up again after each write: one that was begun
-    meanwhile is written to as well, so that nothing is missing from it when it is switched to.
-    """
-    with searched_index(backends) as (embeddings, passages):
-        write(documents, embeddings, passages, refresh=False)
-        written = {embeddings.fingerprint}
-    while others := [each for each in backends.indexes.all() if each.fingerprint not in written]:
-        for each in others:
-            write(documents, model_of(each, backends), each.passages, refresh=False)
-            written.add(each.fingerprint)
 
 
 def refresh_all(backends: Backends) -> None:
@@ -96,8 +90,13 @@ def write_passages(
     documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
 ) -> None:
     """Replace the documents' passages; only texts whose vector is not stored yet are embedded."""
+    passages.upsert_chunks(embedded(documents, embeddings, passages), refresh=refresh)
+
+
+def embedded(documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> list[Entry]:
+    """The documents' index entries, without the vectors of texts that are stored already."""
     known = passages.chunk_texts([document.article.pmid for document in documents])
-    passages.upsert_chunks(entries_of(documents, known, embeddings), refresh=refresh)
+    return entries_of(documents, known, embeddings)
 
 
 def entries_of(

@@ -1,7 +1,7 @@
 """Make the index of the papers again from what is stored: after a restore, or, beside the old one, for another model.
 
 Another model's index is begun, filled, compared and switched to (blue/green). From its beginning on every writer
-writes to both indexes (`indexing.write_to_all`), so nothing is blocked and neither lacks a paper when the other is
+writes to both indexes (`IndexWrites`), so nothing is blocked and neither lacks a paper when the other is
 searched: whatever was written before is found by filling. Each step may be stopped and repeated.
 """
 
@@ -12,8 +12,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.indexes import PaperIndex, Role
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.progress import Progress, silent
-from bio_mcp.syncing.indexing import model_of, refresh_all, searched_index, write_passages
-from bio_mcp.syncing.settling import slices
+from bio_mcp.syncing.indexing import model_of, refresh_all, searched_index, slices, write_passages
 
 PASSES = 5  # over both indexes, at most; what a later one would find, writers have in hand
 CHECKED_AT_ONCE = 200  # PMIDs

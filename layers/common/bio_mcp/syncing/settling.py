@@ -6,26 +6,22 @@ The order decides what a crash can do. Each step is repeatable and precedes the 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import TypeVar
 
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.literature.records import Article, Deletion, Document, RetractionStatus
 from bio_mcp.ports import Backends
+from bio_mcp.syncing.index_writes import IndexWrites
 from bio_mcp.syncing.indexing import (
-    Write,
+    Embed,
     delete_beside,
     delete_from_all,
+    embedded,
     refresh_all,
     searched_index,
-    write_passages,
-    write_to_all,
+    slices,
 )
 from bio_mcp.syncing.revisions import Change, revise
 from bio_mcp.tenants import of_all_tenants
-
-T = TypeVar("T")
-SLICE = 32  # documents embedded and written to the index between two checks of the time
 
 
 @dataclass(slots=True)
@@ -41,15 +37,15 @@ def settle(
     backends: Backends,
     *,
     before_slice: Callable[[Mapping[str, str]], bool] = lambda _changes: True,
-    write: Write | None = None,
+    embed: Embed = embedded,
 ) -> Settled:
     """Bring the corpus to the state that `records` describe; of several versions of a PMID the last one wins.
 
     `before_slice` is called before each slice of documents that must be embedded, with the changes so far. When it
     returns False, `settle` stops early and leaves a consistent corpus. What is stored but not indexed yet is healed by
     the next `settle` of the record. Slices are announced and marked together where an index is slow to refresh; those
-    that were written and not marked are written again, and not embedded again. `write` writes passages that were
-    embedded before. Raises the failures of its ports.
+    that were written and not marked are written again, and not embedded again. `embed` may
+    have embedded passages before. Raises the failures of its ports.
     """
     articles, deletions = _latest_by_pmid(records)
     settled = Settled()
@@ -60,7 +56,7 @@ def settle(
     if changed:
         with searched_index(backends):
             backends.documents.put([document for _, document in changed.values()])
-    for written in _written(changed, backends, lambda: before_slice(settled.changes), write or write_passages):
+    for written in _written(changed, backends, lambda: before_slice(settled.changes), embed):
         documents = [changed[pmid][1] for pmid in written]
         complete(documents, backends, [each for pmid in written for each in pending[pmid]])
         settled.changes.update((pmid, changed[pmid][0]) for pmid in written)
@@ -71,22 +67,21 @@ def settle(
 
 
 def _written(
-    changed: Mapping[str, tuple[Change, Document]], backends: Backends, go_on: Callable[[], bool], write: Write
+    changed: Mapping[str, tuple[Change, Document]], backends: Backends, go_on: Callable[[], bool], embed: Embed
 ) -> Iterator[list[str]]:
-    """Write the documents to the index, a slice at a time while `go_on`; yield their PMIDs whenever to refresh it."""
-    written: list[str] = []
+    """Embed the documents, a slice at a time while `go_on`, and write them; yield their PMIDs whenever to refresh the
+    index."""
+    writes, written = IndexWrites(backends, embed), list[str]()
     for part in slices(changed):
         if not go_on():
             break
-        documents = [changed[pmid][1] for pmid in part]
-        write_to_all(documents, backends, write)
-        if second := backends.multilingual:
-            second.put(documents)
-        written += part
+        writes.add([changed[pmid][1] for pmid in part])
+        if writes.is_due():
+            written += writes.write()
         if len(written) >= backends.passages.refresh_after():
             yield written
             written = []
-    if written:
+    if written := [*written, *writes.write()]:
         yield written
 
 
@@ -154,13 +149,6 @@ def _revise(articles: dict[str, Article], backends: Backends) -> dict[str, tuple
     heads = backends.documents.heads(list(articles))
     revisions = {pmid: revise(article, heads.get(pmid)) for pmid, article in articles.items()}
     return {pmid: (revision.change, revision.document) for pmid, revision in revisions.items()}
-
-
-def slices(items: Iterable[T]) -> Iterator[list[T]]:
-    """Yield the items, `SLICE` at a time."""
-    rest = iter(items)
-    while part := list(islice(rest, SLICE)):
-        yield part
 
 
 def complete(documents: Sequence[Document], backends: Backends, changes: Sequence[CorpusChange]) -> None:
