@@ -32,6 +32,7 @@ _ASCII_WORD = re.compile(
     r"|[0-9](?:[0-9]*+(?:[.,][0-9]++)++|[0-9A-Za-z]*+(?:['-][0-9A-Za-z]++)*+)"
 )
 _WORD = re.compile(rf"\d+(?:[.,]\d+)+|(?:{_LETTER}|[{_MARKS}])+(?:['-](?:{_LETTER}|[{_MARKS}])+)*")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _OTHER_LETTER = re.compile(rf"[^\x00-\x7f](?<=[\w{_MARKS}])")
 _PART = re.compile(r"['-]")
 _POSSESSIVE = re.compile(r"'[sS]\b")
@@ -39,6 +40,7 @@ _GREEK_LETTER = re.compile("[α-ω]", re.IGNORECASE)
 _MICRO = re.compile(r"[µμ](?=[a-zA-Z])")
 _GLUED = ("alpha", "beta", "gamma", "delta", "kappa")
 _GLUED_GREEK = re.compile(rf"([A-Z0-9])-?({'|'.join(_GLUED)})(?![a-z])")
+_EDGES = '.,;:%=<>[]"'  # no word begins or ends with one of these
 _HYPHENS = re.compile(r"--+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _SPACED_NAME = re.compile(r"([A-Z](?<!\w.)[A-Za-z]{0,4}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
@@ -90,14 +92,25 @@ def query_terms(
 
 def fold(text: str) -> str:
     """Fold `text` to one form of each character; Greek letters are spelled and set off by hyphens, case is left."""
-    if not text.isascii():  # nothing that this looks at reaches across a space
-        pieces = text.replace("`", "'").split(" ")
-        text = " ".join([piece if piece.isascii() else _fold_piece(piece) for piece in pieces])
+    if not text.isascii():
+        text = _fold_others(text.replace("`", "'"))
     if any(map(text.__contains__, _GLUED)):
         text = _GLUED_GREEK.sub(r"\1-\2-", text)
     if "--" in text:
         text = _HYPHENS.sub("-", text)
     return _POSSESSIVE.sub("", text) if "'" in text else text
+
+
+def _fold_others(text: str) -> str:
+    """Fold the pieces between spaces that are not ASCII: nothing that this looks at reaches across a space."""
+    folded, done = list[str](), 0
+    for found in _NOT_ASCII.finditer(text):
+        if found.start() >= done:
+            start, end = text.rfind(" ", done, found.start()) + 1 or done, text.find(" ", found.end())
+            end = len(text) if end < 0 else end
+            folded += text[done:start], _fold_piece(text[start:end])
+            done = end
+    return "".join([*folded, text[done:]])
 
 
 @lru_cache(maxsize=1 << 14)
@@ -139,12 +152,19 @@ class _Pieces(dict[str, tuple[str, ...]]):
     def __missing__(self, piece: str) -> tuple[str, ...]:
         terms = self._earlier.get(piece)
         if terms is None:
-            terms = tuple(chain.from_iterable([_terms_of(word, STOP_WORDS, shouted=False) for word in _words(piece)]))
+            core = piece.strip(_EDGES)
+            terms = self[core] if core != piece else self._analysed(piece)
         if len(self) >= self._most // 2:
             self._earlier = dict(self)
             self.clear()
         self[piece] = terms
         return terms
+
+    @staticmethod
+    def _analysed(piece: str) -> tuple[str, ...]:
+        if piece.isascii() and piece.isalpha():
+            return tuple(_terms_of(piece, STOP_WORDS, shouted=False))
+        return tuple(chain.from_iterable([_terms_of(word, STOP_WORDS, shouted=False) for word in _words(piece)]))
 
 
 _PIECES = _Pieces(1 << 17)  # some 30 MB

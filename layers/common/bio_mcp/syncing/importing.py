@@ -17,6 +17,7 @@ from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.sentences import sentence_spans
 from bio_mcp.syncing.ahead import Piece, pieces
 from bio_mcp.syncing.finished_files import finished, mark_finished
+from bio_mcp.syncing.garbage import rarely_collected
 from bio_mcp.syncing.indexing import searched_index
 from bio_mcp.syncing.listed_files import ListedFile
 from bio_mcp.syncing.revisions import Change
@@ -81,6 +82,7 @@ def corpus_size(backends: Backends) -> CorpusSize:
         return CorpusSize(backends.documents.count(), *backends.passages.count())
 
 
+@rarely_collected()
 def import_records(
     records: Iterable[Article | Deletion | OddRecord],
     backends: Backends,
@@ -103,6 +105,7 @@ def import_records(
     return report
 
 
+@rarely_collected()
 def import_files(
     files: Sequence[ListedFile], backends: Backends, progress: Progress = silent, workers: Workers | None = None
 ) -> list[ImportReport]:
@@ -236,8 +239,10 @@ def _batches(
 
 def odd_if_endless(record: Article | Deletion | OddRecord) -> Article | Deletion | OddRecord:
     """Turn an article into an `OddRecord` if it has so many sentences that embedding it would block all others."""
-    if isinstance(record, Article):
-        text = abstract_text(record)
-        if len(text) > LONG_TEXT and len(sentence_spans(text)) > MOST_SENTENCES:
-            return OddRecord(f"The abstract of PMID {record.pmid} has more than {MOST_SENTENCES:,} sentences.")
+    if isinstance(record, Article) and _is_long(record) and len(sentence_spans(abstract_text(record))) > MOST_SENTENCES:
+        return OddRecord(f"The abstract of PMID {record.pmid} has more than {MOST_SENTENCES:,} sentences.")
     return record
+
+
+def _is_long(article: Article) -> bool:
+    return sum([len(each.text) + len(each.label or "") + 3 for each in article.abstract]) > LONG_TEXT

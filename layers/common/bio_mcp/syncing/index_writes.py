@@ -38,8 +38,7 @@ class IndexWrites:
 
     def is_due(self) -> bool:
         """Whether what was added should be written now."""
-        several = bool(self._backends.multilingual) or len(self._backends.indexes.all()) > 1
-        return several or self._backends.now() - self._began > WRITE_AFTER
+        return self._backends.now() - self._began > WRITE_AFTER or self._several()
 
     def write(self) -> list[str]:
         """Replace the passages of the documents that were added in every index; returns their PMIDs.
@@ -60,6 +59,9 @@ class IndexWrites:
                 second.put(documents)
         self._entries, self._began = [], self._backends.now()
         return [document.article.pmid for document in documents]
+
+    def _several(self) -> bool:
+        return bool(self._backends.multilingual) or len(self._backends.indexes.all()) > 1
 
     def _write(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> None:
         if embeddings.fingerprint == self._fingerprint and len(self._entries) == len(documents):

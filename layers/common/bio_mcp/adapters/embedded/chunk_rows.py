@@ -57,7 +57,8 @@ def write_chunks(
     new = list(chunks)
     terms = [chunk.terms for chunk in new]
     known = _term_numbers(connection, to.collection, set(chain.from_iterable(terms)))
-    numbers, lengths = list(map(known.__getitem__, chain.from_iterable(terms))), list(map(len, terms))
+    numbers = np.fromiter(map(known.__getitem__, chain.from_iterable(terms)), np.int64)
+    lengths = list(map(len, terms))
     for chunk, length, counts in zip(new, lengths, term_counts(numbers, lengths), strict=True):
         row = _row(chunk, length, *counts)
         crc = chunk_checksum(*(each.encode() if isinstance(each, str) else each for each in row))

@@ -66,7 +66,7 @@ class SqliteDocuments:
         with self._database.writing() as connection:
             counts = Counter[bool]()
             for pmid, article, document in rows:
-                replaces = _store_replaced(connection, pmid, document.version)
+                replaces = document.version > 1 and _store_replaced(connection, pmid, document.version)
                 if _put_head(connection, pmid, document):
                     connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?)", (pmid, article))
                     write_identifiers(connection, pmid, document.article)

@@ -109,8 +109,8 @@ def _rows(connection: Connection, entries: Mapping[int, Entry], change: int) -> 
     """The row of each entry in the table `entries`."""
     terms = [entry.terms for entry in entries.values()]
     facets = [facets_of(entry) for entry in entries.values()]
-    known = connection.numbers.of_terms(connection, chain.from_iterable(terms))
-    counts = term_counts(list(map(known.__getitem__, chain.from_iterable(terms))), list(map(len, terms)))
+    numbers = connection.numbers.of_terms(connection, list(chain.from_iterable(terms)))
+    counts = term_counts(numbers, list(map(len, terms)))
     known = connection.numbers.of_facets(connection, chain.from_iterable(facets))
     return {
         pmid: _row(pmid, entry, change, *counted, sorted([known[facet] for facet in having]))

@@ -1,8 +1,12 @@
 """Numbers of the terms and facets that rows of the index refer to."""
 
-import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
 
 Facet = tuple[str, str]
 MOST = 1 << 18  # remembered by a connection: some 40 MB
@@ -27,14 +31,16 @@ class Numbers:
             self._known.clear()
         self._version, self._change = version, change
 
-    def of_terms(self, connection: sqlite3.Connection, terms: Iterable[str]) -> dict[str | Facet, int]:
-        """Term -> number, for these terms and maybe others; new terms are numbered in alphabetical order."""
-        if unknown := set(terms).difference(self._known):
+    def of_terms(self, connection: sqlite3.Connection, terms: Sequence[str]) -> NDArray[np.int64]:
+        """The number of each term; new terms are numbered in alphabetical order."""
+        numbers = np.fromiter(map(self._known.get, terms, repeat(0)), np.int64, len(terms))
+        places = np.flatnonzero(numbers == 0).tolist()  # SQLite numbers from 1 on
+        if unknown := {terms[place] for place in places}:
             self._known.update(_read(connection, unknown))
             if new := sorted(unknown.difference(self._known)):
-                connection.executemany("INSERT INTO terms (term) VALUES (?)", zip(new))
-                self._known.update(_read(connection, new))
-        return self._known
+                self._known.update(_numbered(connection, new))
+            numbers[places] = [self._known[terms[place]] for place in places]
+        return numbers
 
     def of_facets(self, connection: sqlite3.Connection, facets: Iterable[Facet]) -> dict[str | Facet, int]:
         """Facet -> number, for these facets and maybe others; new facets are numbered in alphabetical order."""
@@ -49,5 +55,13 @@ class Numbers:
 def _read(connection: sqlite3.Connection, terms: Iterable[str]) -> Iterable[tuple[str, int]]:
     return connection.execute(
         "SELECT term, id FROM terms WHERE term IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(terms), ensure_ascii=False),),
+        (orjson.dumps(sorted(terms)).decode(),),
     )
+
+
+def _numbered(connection: sqlite3.Connection, new: Sequence[str]) -> dict[str, int]:
+    """Add terms, which have the numbers that follow the highest one."""
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()
+    numbers = dict(zip(new, range(last + 1, last + 1 + len(new)), strict=True))
+    connection.executemany("INSERT INTO terms (term, id) VALUES (?, ?)", numbers.items())
+    return numbers
