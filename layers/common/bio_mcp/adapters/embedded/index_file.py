@@ -8,7 +8,7 @@ from bio_mcp.adapters.embedded.columnar_index import Columns
 from bio_mcp.adapters.embedded.quantising import AXES
 from bio_mcp.adapters.embedded.window_columns import EXACT, Sizes
 
-SKETCH = [AXES, 7]  # a file with sketches of another shape is rebuilt
+SKETCH = [AXES, 8]  # a file with sketches of another shape is rebuilt
 MIN_WINDOWS = 2 * EXACT  # a smaller index loads from the corpus as fast
 MAX_CHANGED = 2_048  # documents changed since the save, or an eighth of all if that is more
 

@@ -19,10 +19,16 @@ SUM = np.uint32(0x01010101)  # a product with it has the sum of four bytes in it
 
 
 def directions(length: int) -> NDArray[np.float32]:
-    """Random directions for vectors of `length` numbers, as rows: of as many as fit any two are orthogonal."""
-    random, rows = np.random.default_rng(SEED), WORDS * WORD
-    rotations = [np.linalg.qr(random.standard_normal((length, length)))[0] for _ in range(-(-rows // length))]
-    return np.concatenate(rotations)[:rows].astype(np.float32)
+    """Random directions for vectors of `length` numbers, as rows.
+
+    A product of two Hadamard matrices with random signs is as good as a random rotation, and its numbers are integers,
+    the same on every machine.
+    """
+    random, rows, hadamard = np.random.default_rng(SEED), WORDS * WORD, np.ones((1, 1), np.float32)
+    while len(hadamard) < length:
+        hadamard = np.block([[hadamard, hadamard], [hadamard, -hadamard]])
+    flips = random.choice(np.array([-1, 1], np.float32), (-(-rows // len(hadamard)), 2, len(hadamard)))
+    return np.concatenate([(hadamard * first) @ (hadamard * second) for first, second in flips])[:rows, :length]
 
 
 def signs(vectors: NDArray[np.float32], along: NDArray[np.float32]) -> Words:
