@@ -5,23 +5,12 @@ import io
 
 import pytest
 
-from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.medline import parse
+from tests.literature.medline.outcomes import ROOT, UNPLAIN, outcome, record
 from tests.literature.medline.records import FIXTURES
 
 QUICK = gzip.decompress((FIXTURES / "quick600.dev.xml.gz").read_bytes())
-ROOT = b"<PubmedArticleSet>"
-UNPLAIN = b"<PubmedArticleSet one-at-a-time=''>"  # a root with an attribute is not read in batches
 ENCODED = b'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet SYSTEM "https://example.org/p.dtd">\n'
-
-
-def record(pmid, title=b"T.", after=b""):
-    return (
-        b'\n<PubmedArticle><MedlineCitation><PMID Version="1">%d</PMID><Article><ArticleTitle>%b</ArticleTitle>'
-        b"</Article></MedlineCitation>%b</PubmedArticle>" % (pmid, title, after)
-    )
-
-
 PLAIN = b"".join(map(record, range(1, 1001)))
 BETWEEN = {
     "nothing": b"",
@@ -49,21 +38,6 @@ BETWEEN = {
     "a record without a PMID": b"<PubmedArticle><MedlineCitation/></PubmedArticle>",
     "deep nesting": record(7000, b"<i>" * 5000 + b"</i>" * 5000),
 }
-
-
-def outcome(content):
-    """The records, and what the failure says if there was one."""
-    got, failure = [], None
-    try:
-        collect(content, got)
-    except NcbiUnreadable as error:
-        failure = str(error)
-    return got, failure
-
-
-def collect(content, into):
-    for found in parse(io.BytesIO(content)):
-        into.append(found)
 
 
 @pytest.mark.parametrize("opening", [b"", ENCODED], ids=["bare", "with a document type"])

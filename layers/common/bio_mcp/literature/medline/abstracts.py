@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-from bio_mcp.literature.medline.markup import plain
+from bio_mcp.literature.medline.markup import Attributes, plain
 from bio_mcp.literature.records import AbstractSection, OtherAbstract
 
 
@@ -24,6 +24,11 @@ def other_abstract(element: etree._Element) -> OtherAbstract:
     return OtherAbstract(element.get("Language") or "eng", element.get("Type") or "", sections(element))
 
 
+def label_and_category(attributes: Attributes) -> tuple[str | None, str | None]:
+    """An AbstractText's label as printed, and NLM's category of it."""
+    label = attributes.get("Label")
+    return label.strip() or None if label else None, attributes.get("NlmCategory")
+
+
 def _section(element: etree._Element) -> AbstractSection:
-    label = element.get("Label")
-    return AbstractSection(label.strip() or None if label else None, element.get("NlmCategory"), plain(element))
+    return AbstractSection(*label_and_category(element.attrib), plain(element))

@@ -1,14 +1,15 @@
 """Parse many records in one go, where the file can be cut between records before it is parsed.
 
-libxml2 builds a tree from a block of memory in about three quarters of the time that it needs to be fed, and frees
-it whole. A batch ends at a `</PubmedArticle>`. That may be no end tag at all, but text in a comment or in CDATA, so a
-batch counts only if it is content of a PubmedArticleSet by itself: well-formed between the root's tags, without
-complaint, with nothing but records in it. XML content put after XML content is the file's content, so the records
-are those that a parser of the whole file finds. Any other batch is left, unread, to `stream`.
+Records of the usual shape need no tree (`regular`). For others libxml2 builds one from a block of memory, in three
+quarters of the time that it needs to be fed, and frees it whole. A batch ends at a `</PubmedArticle>`. That may be no
+end tag at all, but text in a comment or in CDATA, so a batch counts only if it is content of a PubmedArticleSet by
+itself: well-formed between the root's tags, without complaint, with nothing but records in it. XML content put after
+XML content is the file's content, so the records are those that a parser of the whole file finds. Any other batch is
+left, unread, to `stream`.
 """
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import IO, cast
 
 from lxml import etree
@@ -16,6 +17,7 @@ from lxml import etree
 from bio_mcp.literature.medline.citations import article
 from bio_mcp.literature.medline.limits import OddRecord
 from bio_mcp.literature.medline.prolog import PLAIN_DOCTYPE, sealed_builder
+from bio_mcp.literature.medline.regular import Irregular, articles
 from bio_mcp.literature.records import Article
 
 _ROOT, _ROOT_END = b"<PubmedArticleSet>", b"<mark/></PubmedArticleSet>"
@@ -46,7 +48,7 @@ def parse_batches(stream: IO[bytes], head: bytes) -> Generator[Article | OddReco
             records, breaks = _records(parser, rest[:end])
             if not records:
                 break
-            yield from (read_record(article, record) for record in records)
+            yield from records
             lines += breaks
             rest = rest[end:]
         more = read_fully(stream, _SIZE)
@@ -73,8 +75,17 @@ def read_record(reader: Callable[[etree._Element], Article], element: etree._Ele
         return odd
 
 
-def _records(parser: etree.XMLParser, batch: bytes) -> tuple[list[etree._Element], int]:
+def _records(parser: etree.XMLParser, batch: bytes) -> tuple[Sequence[Article | OddRecord], int]:
     """The records of a plain batch and its number of line breaks; no records if the batch is not plain."""
+    try:
+        return articles(batch)
+    except Irregular:
+        elements, breaks = _elements(parser, batch)
+        return [read_record(article, element) for element in elements], breaks
+
+
+def _elements(parser: etree.XMLParser, batch: bytes) -> tuple[list[etree._Element], int]:
+    """The elements of those records, and the line breaks."""
     try:
         *records, mark = etree.fromstring(_ROOT + batch + _ROOT_END, parser)
     except etree.XMLSyntaxError:

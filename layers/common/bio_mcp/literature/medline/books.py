@@ -28,7 +28,7 @@ def _book(record: Article, element: etree._Element) -> None:
         elif tag == "PubDate":
             record.publication_date = printed(child)
         elif tag == "ELocationID":
-            linking.set_location_ids(record, child)
+            linking.location_id(record, child)
         else:
             _described(book, child)
 
@@ -77,7 +77,7 @@ def _accession(record: Article, element: etree._Element) -> None:
     for child in element:
         if child.get("IdType") == "bookaccession":
             _book_of(record).accession = leaf(child)
-    linking.set_own_ids(record, element)
+    linking.own_ids(record, element)
 
 
 def _publication_type(record: Article, element: etree._Element) -> None:
@@ -123,7 +123,7 @@ _DOCUMENT: citations.Readers = {
     "GrantList": citations.set_to("grants", indexing.grants),
     "ReferenceList": citations.references,
 }
-_DATA: citations.Readers = {"History": citations.history, "ArticleIdList": linking.set_own_ids}
+_DATA: citations.Readers = {"History": citations.history, "ArticleIdList": linking.own_ids}
 _RECORD: citations.Readers = {
     "BookDocument": citations.below(_DOCUMENT),
     "PubmedBookData": citations.below(_DATA),

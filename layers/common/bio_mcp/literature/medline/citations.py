@@ -10,20 +10,20 @@ from bio_mcp.literature.medline.abstracts import copyright_line, other_abstract,
 from bio_mcp.literature.medline.dates import calendar_day, printed, stamp
 from bio_mcp.literature.medline.journals import journal, journal_info
 from bio_mcp.literature.medline.limits import check_record, version_of
-from bio_mcp.literature.medline.markup import leaf, plain
+from bio_mcp.literature.medline.markup import Attributes, leaf, plain
 from bio_mcp.literature.medline.retraction_status import retraction_status
 from bio_mcp.literature.records import Article
 
 Reader = Callable[[Article, etree._Element], None]
 Readers = dict[Any, Reader]  # Any: lxml types a tag as the union of everything that a node can have for one
 
-_HISTORY = {"pubmed": "edat", "entrez": "crdt", "medline": "mhda"}
+HISTORY = {"pubmed": "edat", "entrez": "crdt", "medline": "mhda"}
 
 
 def article(element: etree._Element) -> Article:
     """Read one PubmedArticle. Raises `OddRecord` for one that PubMed cannot have made."""
     record = Article("")
-    read(record, element, _RECORD)
+    read(record, element, RECORD)
     return finish_record(record)
 
 
@@ -54,9 +54,14 @@ def below(readers: Readers) -> Reader:
 
 
 def pmid(record: Article, element: etree._Element) -> None:
-    """Set PMID and version."""
-    record.pmid = leaf(element) or ""
-    record.pmid_version = version_of(element.get("Version"))
+    """Read PMID."""
+    set_pmid(record, element.attrib, leaf(element))
+
+
+def set_pmid(record: Article, attributes: Attributes, text: str | None) -> None:
+    """Set PMID and version. Raises `OddRecord` for a version that PubMed does not count to."""
+    record.pmid = text or ""
+    record.pmid_version = version_of(attributes.get("Version"))
 
 
 def set_to(name: str, value: Callable[[etree._Element], Any]) -> Reader:
@@ -108,28 +113,38 @@ def references(record: Article, element: etree._Element) -> None:
 
 
 def pagination(record: Article, element: etree._Element) -> None:
-    """Set the pages as printed; StartPage and EndPage count only without a MedlinePgn."""
+    """Read Pagination."""
     parts = {child.tag: leaf(child) for child in element}
-    start, end = parts.get("StartPage"), parts.get("EndPage")
-    record.pages = parts.get("MedlinePgn") or (f"{start}-{end}" if start and end else start)
+    record.pages = pages(parts.get("StartPage"), parts.get("EndPage"), parts.get("MedlinePgn"))
+
+
+def pages(start: str | None, end: str | None, as_printed: str | None) -> str | None:
+    """The pages as printed; the first and the last page only without them."""
+    return as_printed or (f"{start}-{end}" if start and end else start)
 
 
 def history(record: Article, element: etree._Element) -> None:
     """Set the three Entrez dates. Status `pubmed` is EDAT and `entrez` is CRDT, whatever their names suggest."""
     for child in element:
-        name = _HISTORY.get(child.get("PubStatus", ""))
+        name, value = history_date(child)
         if name:
-            setattr(record, name, stamp(child))
+            setattr(record, name, value)
+
+
+def history_date(element: etree._Element) -> tuple[str | None, str | None]:
+    """One PubMedPubDate: the field that it belongs to, None for a date that is not wanted, and its value."""
+    name = HISTORY.get(element.get("PubStatus", ""))
+    return name, stamp(element) if name else None
 
 
 def _citation(record: Article, element: etree._Element) -> None:
     record.status = element.get("Status")
-    read(record, element, _CITATION)
+    read(record, element, CITATION)
 
 
 def _article(record: Article, element: etree._Element) -> None:
     record.publication_model = element.get("PubModel")
-    read(record, element, _ARTICLE)
+    read(record, element, ARTICLE)
 
 
 def _article_date(record: Article, element: etree._Element) -> None:
@@ -141,12 +156,12 @@ def _other_abstract(record: Article, element: etree._Element) -> None:
     record.other_abstracts += (other_abstract(element),)
 
 
-_ARTICLE: Readers = {
+ARTICLE: Readers = {
     "Journal": journal,
     "ArticleTitle": set_to("title", text_or_none),
     "VernacularTitle": set_to("vernacular_title", text_or_none),
     "Pagination": pagination,
-    "ELocationID": linking.set_location_ids,
+    "ELocationID": linking.location_id,
     "Abstract": abstract,
     "AuthorList": authors,
     "Language": language,
@@ -155,7 +170,7 @@ _ARTICLE: Readers = {
     "PublicationTypeList": set_to("publication_types", indexing.publication_types),
     "ArticleDate": _article_date,
 }
-_CITATION: Readers = {
+CITATION: Readers = {
     "PMID": pmid,
     "DateCompleted": set_to("date_completed", calendar_day),
     "DateRevised": set_to("date_revised", calendar_day),
@@ -168,10 +183,10 @@ _CITATION: Readers = {
     "KeywordList": keywords,
     "InvestigatorList": investigators,
 }
-_PUBMED_DATA: Readers = {
+PUBMED_DATA: Readers = {
     "History": history,
-    "ArticleIdList": linking.set_own_ids,
+    "ArticleIdList": linking.own_ids,
     "ReferenceList": references,
     "PublicationStatus": set_to("publication_status", leaf),
 }
-_RECORD: Readers = {"MedlineCitation": _citation, "PubmedData": below(_PUBMED_DATA)}
+RECORD: Readers = {"MedlineCitation": _citation, "PubmedData": below(PUBMED_DATA)}

@@ -54,7 +54,7 @@ def calendar_day(element: etree._Element) -> date | None:
 
 def stamp(element: etree._Element) -> str | None:
     """Format PubMedPubDate as `YYYY-MM-DDTHH:MM`, or `YYYY-MM-DD` without an hour; None when impossible."""
-    return _stamp(*[child.text for child in element])
+    return stamp_of(*[child.text for child in element])
 
 
 def _three(element: etree._Element) -> tuple[str | None, str | None, str | None]:
@@ -69,7 +69,7 @@ def _calendar_day(year: str | None, month: str | None, day: str | None) -> date 
 
 
 @lru_cache(maxsize=8192)
-def _stamp(*parts: str | None) -> str | None:
+def stamp_of(*parts: str | None) -> str | None:
     """Year, month, day, hour and minute as texts; an impossible hour leaves the day."""
     year, month, day, hour, minute = (*parts, None, None, None, None, None)[:5]
     on = _calendar_day(year, month, day)

@@ -20,12 +20,12 @@ def publication_type(element: etree._Element) -> PublicationType:
 
 def mesh_headings(element: etree._Element) -> tuple[MeshHeading, ...]:
     """MeshHeadingList in the record's order."""
-    return tuple([heading for heading in map(_mesh_heading, element) if heading])
+    return tuple([heading for heading in map(mesh_heading, element) if heading])
 
 
 def chemicals(element: etree._Element) -> tuple[Chemical, ...]:
     """ChemicalList; the registry number is "0" where a substance has none."""
-    return tuple(map(_chemical, element))
+    return tuple(map(chemical, element))
 
 
 def keywords(element: etree._Element) -> list[str]:
@@ -35,7 +35,7 @@ def keywords(element: etree._Element) -> list[str]:
 
 def grants(element: etree._Element) -> tuple[Grant, ...]:
     """GrantList. `&amp;`, which some records escape twice, is unescaped once more."""
-    return tuple(map(_grant, element))
+    return tuple(map(grant, element))
 
 
 def databanks(element: etree._Element) -> tuple[Databank, ...]:
@@ -53,7 +53,7 @@ def _qualifier(ui: str, name: str, major: bool) -> MeshQualifier:
     return MeshQualifier(ui, name.strip(), major)
 
 
-def _mesh_heading(element: etree._Element) -> MeshHeading | None:
+def mesh_heading(element: etree._Element) -> MeshHeading | None:
     """One heading with its qualifiers; None for an element without a descriptor."""
     heading = None
     qualifiers: list[MeshQualifier] = []
@@ -68,7 +68,8 @@ def _mesh_heading(element: etree._Element) -> MeshHeading | None:
     return heading
 
 
-def _chemical(element: etree._Element) -> Chemical:
+def chemical(element: etree._Element) -> Chemical:
+    """One Chemical."""
     ui = name = number = ""
     for child in element:
         if child.tag == "RegistryNumber":
@@ -78,15 +79,16 @@ def _chemical(element: etree._Element) -> Chemical:
     return Chemical(ui, name, number)
 
 
-def _grant(element: etree._Element) -> Grant:
+def grant(element: etree._Element) -> Grant:
+    """One Grant."""
     parts = {child.tag: leaf(child) for child in element}
-    number, agency = parts.get("GrantID"), parts.get("Agency")
-    return Grant(
-        number and number.replace("&amp;", "&"),
-        parts.get("Acronym"),
-        agency and agency.replace("&amp;", "&"),
-        parts.get("Country"),
-    )
+    return funding(parts.get("GrantID"), parts.get("Acronym"), parts.get("Agency"), parts.get("Country"))
+
+
+def funding(number: str | None, acronym: str | None, agency: str | None, country: str | None) -> Grant:
+    """A Grant from its texts; None stands for an empty one."""
+    number, agency = (text and text.replace("&amp;", "&") for text in (number, agency))
+    return Grant(number or None, acronym or None, agency or None, country or None)
 
 
 def _databank(element: etree._Element) -> Databank:

@@ -1,14 +1,20 @@
 """Article/Journal and MedlineJournalInfo: two elements that describe one journal."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from lxml import etree
 
 from bio_mcp.literature.medline.dates import printed
 from bio_mcp.literature.medline.markup import leaf, plain
 from bio_mcp.literature.records import Article, Journal
 
-_OF_JOURNAL = {"Title": "title", "ISOAbbreviation": "iso_abbreviation"}
-_OF_ISSUE = {"Volume": "volume", "Issue": "issue"}
-_OF_NLM = {
+Fields = tuple[tuple[str, Any], ...]
+"""Names of fields with their values, as an element gives them."""
+
+OF_JOURNAL = {"Title": "title", "ISOAbbreviation": "iso_abbreviation"}
+OF_ISSUE = {"Volume": "volume", "Issue": "issue"}
+OF_NLM = {
     "Country": "country",
     "MedlineTA": "medline_abbreviation",
     "NlmUniqueID": "nlm_id",
@@ -18,35 +24,52 @@ _OF_NLM = {
 
 def journal(article: Article, element: etree._Element) -> None:
     """Set title, ISSN as cited, volume, issue and the date of the issue."""
-    target = _journal_of(article)
-    for child in element:
-        tag = child.tag
-        if tag == "JournalIssue":
-            _issue(article, target, child)
-        elif tag == "ISSN":
-            target.issn, target.issn_type = leaf(child), child.get("IssnType")
-        elif tag in _OF_JOURNAL:
-            setattr(target, _OF_JOURNAL[tag], plain(child) or None)
+    set_journal(article, journal_fields(element))
+    for child in element.iterchildren("JournalIssue"):
+        set_issue(article, *issue_fields(child))
 
 
 def journal_info(article: Article, element: etree._Element) -> None:
     """Set what NLM's catalogue knows: NLM id, linking ISSN, MEDLINE abbreviation, country."""
-    target = _journal_of(article)
-    for child in element:
-        if child.tag in _OF_NLM:
-            setattr(target, _OF_NLM[child.tag], leaf(child))
+    set_journal(article, info_fields(element))
 
 
-def _issue(article: Article, target: Journal, element: etree._Element) -> None:
-    for child in element:
-        tag = child.tag
-        if tag == "PubDate":
-            article.publication_date = printed(child)
-        elif tag in _OF_ISSUE:
-            setattr(target, _OF_ISSUE[tag], leaf(child))
-
-
-def _journal_of(article: Article) -> Journal:
+def set_journal(article: Article, fields: Fields) -> None:
+    """Set fields of the article's journal."""
     if article.journal is None:
         article.journal = Journal()
-    return article.journal
+    _set(article.journal, fields)
+
+
+def set_issue(article: Article, of_journal: Fields, of_article: Fields) -> None:
+    """Set what JournalIssue says about the journal and about the article."""
+    set_journal(article, of_journal)
+    _set(article, of_article)
+
+
+def journal_fields(element: etree._Element) -> Fields:
+    """What Journal says, but for its JournalIssue."""
+    fields: list[tuple[str, Any]] = []
+    for child in element:
+        if child.tag == "ISSN":
+            fields += ("issn", leaf(child)), ("issn_type", child.get("IssnType"))
+        elif child.tag in OF_JOURNAL:
+            fields.append((OF_JOURNAL[child.tag], plain(child) or None))
+    return tuple(fields)
+
+
+def info_fields(element: etree._Element) -> Fields:
+    """What MedlineJournalInfo says."""
+    return tuple([(OF_NLM[child.tag], leaf(child)) for child in element if child.tag in OF_NLM])
+
+
+def issue_fields(element: etree._Element) -> tuple[Fields, Fields]:
+    """What JournalIssue says about the journal, and about the article."""
+    of_journal = tuple([(OF_ISSUE[child.tag], leaf(child)) for child in element if child.tag in OF_ISSUE])
+    dates = tuple([("publication_date", printed(child)) for child in element.iterchildren("PubDate")])
+    return of_journal, dates
+
+
+def _set(target: Article | Journal, fields: Iterable[tuple[str, Any]]) -> None:
+    for name, value in fields:
+        setattr(target, name, value)

@@ -1,10 +1,11 @@
 """Links of a citation: its own ids, the works it cites, the notices about it."""
 
 import re
+from collections.abc import Iterable
 
 from lxml import etree
 
-from bio_mcp.literature.medline.markup import leaf, plain
+from bio_mcp.literature.medline.markup import Attributes, leaf, plain
 from bio_mcp.literature.records import Article, Correction, Reference
 
 _DOI = re.compile(r"10\.\d{3,9}(?:\.\d+)*/\S+")
@@ -12,14 +13,18 @@ _PMCID = re.compile(r"PMC\d+(?:\.\d+)?")
 _CITED = ("Reference", "Citation", "ArticleId")
 
 
-def set_own_ids(article: Article, element: etree._Element) -> None:
-    """Set DOI, PMCID and PII from PubmedData/ArticleIdList, which outranks ELocationID.
+def own_ids(article: Article, element: etree._Element) -> None:
+    """Read PubmedData/ArticleIdList."""
+    set_own_ids(article, [(child.get("IdType"), leaf(child)) for child in element])
+
+
+def set_own_ids(article: Article, ids: Iterable[tuple[str | None, str | None]]) -> None:
+    """Set DOI, PMCID and PII from the record's list of kinds and ids, which outranks ELocationID.
 
     Of several DOIs the one that ELocationID confirms counts, else the first.
     """
     dois: list[str] = []
-    for child in element:
-        kind, text = child.get("IdType"), leaf(child)
+    for kind, text in ids:
         if not text:
             continue
         if kind == "doi":
@@ -32,14 +37,18 @@ def set_own_ids(article: Article, element: etree._Element) -> None:
         article.doi = dois[0]
 
 
-def set_location_ids(article: Article, element: etree._Element) -> None:
-    """Set DOI or PII from ELocationID, for want of one in the record's list. One marked invalid is ignored."""
-    text = leaf(element)
-    if not text or element.get("ValidYN") == "N":
+def location_id(article: Article, element: etree._Element) -> None:
+    """Read ELocationID."""
+    set_location_id(article, element.attrib, leaf(element))
+
+
+def set_location_id(article: Article, attributes: Attributes, text: str | None) -> None:
+    """Set DOI or PII from an ELocationID, for want of one in the record's list. One marked invalid is ignored."""
+    if not text or attributes.get("ValidYN") == "N":
         return
-    if element.get("EIdType") == "doi":
+    if attributes.get("EIdType") == "doi":
         article.doi = article.doi or bare_doi(text)
-    elif element.get("EIdType") == "pii":
+    elif attributes.get("EIdType") == "pii":
         article.pii = article.pii or text
 
 
@@ -64,10 +73,7 @@ def references(element: etree._Element) -> list[Reference]:
     for part in element.iter(*_CITED):
         tag = part.tag
         if tag == "ArticleId":
-            if part.get("IdType") == "pubmed":
-                current.pmid = leaf(part)
-            else:
-                _cited_id(current, part)
+            set_cited_id(current, part.get("IdType"), leaf(part))
         elif tag == "Citation":
             current.citation = plain(part) or None
         else:
@@ -81,12 +87,13 @@ def corrections(element: etree._Element) -> tuple[Correction, ...]:
     return tuple(map(_correction, element))
 
 
-def _cited_id(reference: Reference, element: etree._Element) -> None:
-    """Set DOI or PMCID of a reference."""
-    kind, text = element.get("IdType"), leaf(element)
-    if not text:
+def set_cited_id(reference: Reference, kind: str | None, text: str | None) -> None:
+    """Set PMID, DOI or PMCID of a reference."""
+    if kind == "pubmed":
+        reference.pmid = text
+    elif not text:
         return
-    if kind == "doi":
+    elif kind == "doi":
         reference.doi = bare_doi(text)
     elif kind in ("pmc", "pmcid"):
         reference.pmcid = bare_pmcid(text)

@@ -15,12 +15,21 @@ typographic spaces (thin, no-break) stay, because a number and its unit are prin
 
 import re
 from functools import lru_cache
+from typing import Protocol
 
 from lxml import etree
 
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.medline import mathml
 from bio_mcp.literature.medline.scripts import subscript, superscript
+
+
+class Attributes(Protocol):
+    """What is asked of an element's attributes."""
+
+    def get(self, name: str, /) -> str | None:
+        """The value of one; None where it is missing."""
+
 
 _SPACE = re.compile(r"[ \t\r\n]+")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from lxml import etree
 
-from bio_mcp.literature.medline.markup import leaf, plain
+from bio_mcp.literature.medline.markup import Attributes, leaf, plain
 from bio_mcp.literature.records import Author
 
 _ORCID = re.compile(r"(?<!\d)(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dXx])(?![\dXx])")
@@ -37,7 +37,12 @@ def people(element: etree._Element) -> tuple[Author, ...]:
 
 def complete(element: etree._Element) -> bool:
     """Whether the list is complete: False when NLM cut it (`CompleteYN="N"`)."""
-    return element.get("CompleteYN") != "N"
+    return is_complete(element.attrib)
+
+
+def is_complete(attributes: Attributes) -> bool:
+    """Whether an AuthorList with these attributes is complete."""
+    return attributes.get("CompleteYN") != "N"
 
 
 def orcid(text: str | None) -> str | None:
