@@ -162,8 +162,8 @@ class _Pieces(dict[str, tuple[str, ...]]):
 
     @staticmethod
     def _analysed(piece: str) -> tuple[str, ...]:
-        if piece.isascii() and piece.isalpha():
-            return tuple(_terms_of(piece, STOP_WORDS, shouted=False))
+        if piece.isascii() and piece.isalpha() and piece.islower():  # half of them
+            return () if piece in STOP_WORDS else (_stem(one_spelling(piece[:TERM_LENGTH])),)
         return tuple(chain.from_iterable([_terms_of(word, STOP_WORDS, shouted=False) for word in _words(piece)]))
 
 

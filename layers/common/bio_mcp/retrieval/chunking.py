@@ -152,7 +152,9 @@ class WindowFitter:
         offset = span[0]
         spans = [(offset + start, offset + end) for start, end in sentence_spans(self._text[slice(*span)])]
         room = self._limit - self._special - self._title_tokens
-        sentences = [piece for each in self._with_token_counts(spans) for piece in self._pieces(each, room)]
+        sentences = self._with_token_counts(spans)
+        if any([each.tokens > room for each in sentences]):
+            sentences = [piece for each in sentences for piece in self._pieces(each, room)]
         return self._within_limit(list(self._group(sentences, room)))
 
     def _with_token_counts(self, spans: Sequence[Span]) -> list[Sized]:
@@ -176,7 +178,7 @@ class WindowFitter:
         spans: list[Span] = []
         for group in groups:
             span = (group[0].start, group[-1].end)
-            total = sum(each.tokens for each in group)
+            total = sum([each.tokens for each in group])
             if total > room - self._limit * (1 - SAFE_SHARE) and self._over(span):
                 spans += self._split(group)
             else:

@@ -27,6 +27,7 @@ _END = re.compile(
         )""",
     re.VERBOSE,
 )
+_LONGER = 1 + max(map(len, ABBREVIATIONS))  # letters that no abbreviation has
 _LAST_WORD = re.compile(r"[^\s(\[]+\Z")
 
 
@@ -42,17 +43,18 @@ def sentence_spans(text: str) -> list[Span]:
 
 def _ends(text: str, match: re.Match[str]) -> bool:
     """Whether this full stop ends a sentence, and no abbreviation or initial."""
-    if text[match.start()] != ".":
+    stop, end = match.span()
+    if text[stop] != "." or (text[max(0, stop - _LONGER) : stop].isalpha() and stop >= _LONGER):
         return True
-    last = _LAST_WORD.search(text, max(0, match.start() - 24), match.start())
+    last = _LAST_WORD.search(text, max(0, stop - 24), stop)
     word = last.group() if last else ""
     if word.lower() in ABBREVIATIONS:
         return False
-    glued = not match.group()[-1].isspace()
+    glued = not text[end - 1].isspace()
     initial = len(word) == 1 and word.isupper()
     if not initial:
         return not (glued and len(word) == 1)
-    return not glued and not _begins_or_follows_initial(text, match.start() - 1)
+    return not glued and not _begins_or_follows_initial(text, stop - 1)
 
 
 def _begins_or_follows_initial(text: str, at: int) -> bool:
@@ -63,5 +65,8 @@ def _begins_or_follows_initial(text: str, at: int) -> bool:
 
 def trim(text: str, start: int, end: int) -> Span:
     """The span without the space at its ends."""
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    return start, end
