@@ -2,10 +2,11 @@
 
 import gzip
 import lzma
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, cast
+
+from isal import igzip, isal_zlib
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
 from bio_mcp.literature.medline.limits import OddRecord
@@ -15,6 +16,8 @@ from bio_mcp.literature.records import Article, Deletion
 UNREADABLE = "The file cannot be read; check that it exists and is a readable file."
 _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
+_ISAL = cast(type[Exception], isal_zlib.error)  # its stub takes the class for an instance
+_DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, _ISAL)
 
 
 def open_records(
@@ -33,7 +36,7 @@ def open_records(
             for record in parse_each(_decompress(file)):
                 read(file.tell())
                 yield record
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+    except _DAMAGED as error:
         raise NcbiUnreadable("The archive is damaged or cut short; download it again.", retryable=False) from error
     except OSError as error:
         raise InvalidInput(UNREADABLE) from error
@@ -44,5 +47,5 @@ def _decompress(file: IO[bytes]) -> IO[bytes]:
     magic = file.read(6)
     file.seek(0)
     if magic.startswith(_GZIP):
-        return cast(IO[bytes], gzip.open(file))
+        return cast(IO[bytes], igzip.open(file))  # type: ignore[no-untyped-call]  # it has no types
     return lzma.open(file) if magic == _XZ else file
