@@ -2,8 +2,8 @@
 
 A product with all vectors is bound by memory: 6.6 GB for a million documents. So the index has bytes. A window is its
 coordinates along the principal axes of the corpus: the first of them are its sketch, the others its tail. A document
-has a centre, the mean of its sketches with their spread, and its signs. Signs select a 20th of a million documents,
-centres a third of those, sketches a quarter of their windows, whole codes some more documents than are asked for, and
+has a centre, the mean of its sketches with their spread, and its signs. Signs select a 30th of a million documents,
+centres half of those, sketches a quarter of their windows, whole codes some more documents than are asked for, and
 those are scored by their vectors, which a large corpus reads from its file: every returned cosine is exact, and next to
 no hit is missed (benchmarks/million.py measures the recall). Of a small corpus all vectors are scored.
 """
