@@ -41,6 +41,9 @@ CITATION = {
 ARTICLE = {
     "markup": b"<ArticleTitle>a<i>b</i><sup>2</sup><sub>x<i>y</i></sub> <b>c </b>\n d</ArticleTitle>",
     "markup and entities": b"<ArticleTitle>a &lt; b <sup>+</sup>&amp;lt; <sub>&gt;</sub></ArticleTitle>",
+    "an unwanted date that is not well-formed": b'<ArticleDate DateType="Print"><Year>1</Year></Year></ArticleDate>',
+    "a second date that is not well-formed": b"<ArticleDate><Year>2020</Year></ArticleDate>"
+    b"<ArticleDate><Year>2021</Year></Year></ArticleDate>",
     "unclosed markup": b"<ArticleTitle>a<i>b</ArticleTitle>",
     "a formula": b'<ArticleTitle><m:math xmlns:m="u"><m:mi>x</m:mi></m:math></ArticleTitle>',
     "a formula without its namespace": b"<ArticleTitle><m:math><m:mi>x</m:mi></m:math></ArticleTitle>",

@@ -74,8 +74,9 @@ def _language(record: Article, _: Attributes, inner: bytes) -> None:
 
 
 def _article_date(record: Article, attributes: Attributes, inner: bytes) -> None:
+    day = DATES[inner]
     if attributes.get("DateType") in (None, "Electronic") and record.electronic_date is None:
-        record.electronic_date = DATES[inner]
+        record.electronic_date = day
 
 
 def _keywords(record: Article, _: Attributes, inner: bytes) -> None:
