@@ -28,7 +28,7 @@ from bio_mcp.syncing.importing import import_records
 from tests.corpus import Corpus
 
 SOME = 3_000  # records by which the steps are measured
-SLICE, BATCH = 32, 200  # as an import writes passages, and records
+BATCH = 200  # as an import writes records, and passages that are embedded quickly
 MODEL = Unmeasured()
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ def steps(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(Corpus(Path(folder))) as corpus:
         corpus.passages.ensure_schema(MODEL.fingerprint, MODEL.dim)
         timed("records written, bytes included", lambda: in_parts(documents, BATCH, corpus.documents.put), 1)
-        timed("index rows written", lambda: in_parts(ready, SLICE, corpus.passages.upsert_chunks), 1)
+        timed("index rows written", lambda: in_parts(ready, BATCH, corpus.passages.upsert_chunks), 1)
 
 
 def in_parts(items: Sequence[T], size: int, write: Callable[[Sequence[T]], None]) -> None:
