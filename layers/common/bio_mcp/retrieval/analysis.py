@@ -28,8 +28,8 @@ NAME_PARTS = 4  # joined at most
 _LETTER = r"[^\W_]"
 _MARKS = r"ְ-ֽؐ-ًؚ-ٰٟऀ-ॣ०-෿ั-ฺ็-๎ັ-ໍ༘-ྼါ-႟ា-៝"  # vowels and tones that \w leaves out
 _ASCII_WORD = re.compile(
-    r"[A-Za-z][0-9A-Za-z]*+(?:['-][0-9A-Za-z]++)*+"
-    r"|[0-9](?:[0-9]*+(?:[.,][0-9]++)++|[0-9A-Za-z]*+(?:['-][0-9A-Za-z]++)*+)"
+    r"[A-Za-z][0-9A-Za-z]*(?:['-][0-9A-Za-z]+)*"
+    r"|[0-9](?:[0-9]*(?:[.,][0-9]+)+|[0-9A-Za-z]*(?:['-][0-9A-Za-z]+)*)"
 )
 _WORD = re.compile(rf"\d+(?:[.,]\d+)+|(?:{_LETTER}|[{_MARKS}])+(?:['-](?:{_LETTER}|[{_MARKS}])+)*")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
