@@ -19,6 +19,7 @@ OUTSIDE = {
     "adapters.embedders.registry.WeightsUnavailable": "ends `bio-mcp setup`; it holds pip's words, paths and addresses",
     "doors.auth.tokens.TokenRejected": "an answer of HTTP (401), before there is a call that could fail",
     "doors.client_configs.merging.Refused": "ends `bio-mcp mcp-config`, which names the file that it leaves alone",
+    "literature.medline.regular.fragments.Irregular": "sends records to the reader of trees, and ends there",
     "doors.cli.session.Failed": "carries the envelope of a call that has failed already",
 }
 
