@@ -50,7 +50,7 @@ class Rates:
     """
 
     embedded: float = 12.3
-    imported: float = 1_700
+    imported: float = 1_600
     indexed: float = 550
     waiting: float = 0.05
     loader_gb: float = 1_769 / 1_024
