@@ -88,6 +88,8 @@ ARTICLE = {
     "a tab and a space without break": "<ArticleTitle>\u00a0a\tb\u00a0</ArticleTitle>".encode(),
 }
 DATA = {
+    "an id with an entity of an entity": b"<ArticleIdList>"
+    b'<ArticleId IdType="doi">10.1/a&amp;lt;b&amp;amp;c</ArticleId></ArticleIdList>',
     "dates": b"<History>%b%b%b</History>"
     % (
         DATE % (b"pubmed", b"<Hour>6</Hour><Minute>0</Minute>"),

@@ -90,7 +90,7 @@ def _history(record: Article, _: Attributes, inner: bytes) -> None:
 
 
 def _own_ids(record: Article, _: Attributes, inner: bytes) -> None:
-    set_own_ids(record, [(kind, tidied(text)) for kind, text in ids(inner)])
+    set_own_ids(record, ids(inner))
 
 
 def _references(record: Article, _: Attributes, inner: bytes) -> None:
