@@ -1,11 +1,14 @@
 """Lists whose elements recur from record to record, or are short."""
 
 import re
+from collections.abc import Callable
+
+from lxml import etree
 
 from bio_mcp.literature.medline import indexing
 from bio_mcp.literature.medline.citations import HISTORY, history_date
 from bio_mcp.literature.medline.dates import stamp_of
-from bio_mcp.literature.medline.regular.fragments import Irregular, Remembered, content, listed, opened, usually
+from bio_mcp.literature.medline.regular.fragments import Irregular, Remembered, Value, content, listed, opened, usually
 from bio_mcp.literature.medline.regular.texts import every, tidied
 from bio_mcp.literature.records import Grant
 
@@ -48,9 +51,19 @@ def _date(piece: bytes) -> tuple[str | None, str | None]:
     return name, stamp_of(*parts) if name else None
 
 
-_MARKS = b"<Chemical>", b"<Grant>", b"<MeshHeading>", b"<PubMedPubDate "
+def _elements(
+    mark: bytes,
+    read: Callable[[etree._Element], Value],
+    usual: Callable[[bytes], Value] | None = None,
+    most: int = 4096,
+) -> Callable[[bytes], list[Value]]:
+    """Make a reader of a list whose elements open with `mark`, by `usual` where they have that shape."""
+    of_element = opened(mark, read)
+    return listed(mark, usually(usual, of_element) if usual else of_element, most)
+
+
 TYPES = Remembered(content(indexing.publication_types))
-CHEMICALS = listed(_MARKS[0], opened(_MARKS[0], indexing.chemical))
-GRANTS = listed(_MARKS[1], usually(_grant, opened(_MARKS[1], indexing.grant)))
-HEADINGS = listed(_MARKS[2], opened(_MARKS[2], indexing.mesh_heading), 16_384)
-HISTORY_DATES = listed(_MARKS[3], usually(_date, opened(_MARKS[3], history_date)), 16_384)
+CHEMICALS = _elements(b"<Chemical>", indexing.chemical)
+GRANTS = _elements(b"<Grant>", indexing.grant, _grant)
+HEADINGS = _elements(b"<MeshHeading>", indexing.mesh_heading, most=16_384)
+HISTORY_DATES = _elements(b"<PubMedPubDate ", history_date, _date, most=16_384)
