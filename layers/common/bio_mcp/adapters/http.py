@@ -20,16 +20,20 @@ def http_client(**options: Any) -> httpx.Client:
         return httpx.Client(verify=trusted(), **options)
     except ImportError:
         raise Misconfigured("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY names a SOCKS proxy; give an HTTP proxy") from None
-    except OSError:
-        raise Misconfigured("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read") from None
     except (ValueError, httpx.InvalidURL):
         raise Misconfigured("ALL_PROXY, HTTPS_PROXY or HTTP_PROXY is not the address of a proxy") from None
 
 
 @cache
 def trusted() -> SSLContext:
-    """The certificates of the environment, for all clients of this process: reading them takes some 30 ms."""
-    return httpx.create_ssl_context()
+    """The certificates of the environment, for all clients of this process: reading them takes some 30 ms.
+
+    Raises `Misconfigured` where they cannot be read.
+    """
+    try:
+        return httpx.create_ssl_context()
+    except OSError:
+        raise Misconfigured("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read") from None
 
 
 def read_body(response: httpx.Response, deadline: Deadline, doing: str) -> bytes:

@@ -15,9 +15,10 @@ from urllib.parse import SplitResult, urljoin
 
 import httpx
 
+from bio_mcp.adapters.http import trusted
 from bio_mcp.adapters.sources.addresses import HTTPS, Resolve, checked_url, public_addresses
 from bio_mcp.deadline import Deadline, call_deadline
-from bio_mcp.errors import InvalidInput, Misconfigured, UnreadableDocument, UpstreamFailed
+from bio_mcp.errors import InvalidInput, UnreadableDocument, UpstreamFailed
 
 WAIT_S = 20.0  # for a connection, and between two pieces of an answer
 HEADERS = {"accept-encoding": "identity", "user-agent": "bio-mcp"}
@@ -74,7 +75,7 @@ class GuardedFetch:
         url = httpx.URL(parts.geturl()).copy_with(host=connect_to)
         headers = {**HEADERS, "accept": self._accept, "host": parts.netloc}
         limit = max(0.1, min(WAIT_S, deadline.remaining))
-        client = httpx.Client(verify=self._trusted, trust_env=False, timeout=limit)
+        client = httpx.Client(verify=self._context or trusted(), trust_env=False, timeout=limit)
         with _translated(lambda: self._check_time(deadline)), client, _ending_with(deadline) as trace:
             extensions = {"sni_hostname": parts.hostname, "trace": trace}
             with client.stream("GET", url, headers=headers, extensions=extensions) as response:
@@ -82,15 +83,6 @@ class GuardedFetch:
                     return response.headers["location"]
                 _check_status(response)
                 return self._body(response, deadline)
-
-    @property
-    def _trusted(self) -> ssl.SSLContext:
-        if self._context is None:
-            try:
-                self._context = httpx.create_ssl_context()
-            except OSError:
-                raise Misconfigured("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read") from None
-        return self._context
 
     def _body(self, response: httpx.Response, deadline: Deadline) -> bytes:
         """The body, counted as it comes, whatever its length was said to be."""
