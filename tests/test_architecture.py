@@ -100,6 +100,7 @@ THIRD_PARTIES = {
     "lxml": {"literature.jats", "literature.medline", "literature.references", "adapters.entrez", "adapters.parsers"},
     "markdown_it": {"adapters.parsers"},
     "numpy": {
+        "literature.medline.regular",
         "retrieval",
         "ports",
         "syncing",

@@ -3,14 +3,12 @@
 import pytest
 
 from bio_mcp.literature.medline.regular import Irregular
-from bio_mcp.literature.medline.regular.characters import check_characters, without_instructions
+from bio_mcp.literature.medline.regular.characters import checked, without_instructions
 
 BAD = {
     "a control": b"a\x01b",
     "NUL": b"a\x00b",
     "a carriage return": b"a\r\nb",
-    "broken UTF-8": b"a\xffb",
-    "a surrogate": b"\xed\xa0\x80",
     "no character": "\uffff".encode(),
     "no character either": "\ufffe".encode(),
     "an unknown entity": b"a&nbsp;b",
@@ -25,11 +23,22 @@ BAD = {
 @pytest.mark.parametrize("batch", BAD.values(), ids=BAD)
 def test_what_no_text_has_or_what_is_more_than_text_is_irregular(batch):
     with pytest.raises(Irregular):
-        check_characters(batch)
+        checked(batch)
 
 
 def test_line_breaks_are_counted():
-    assert check_characters("a\n\tb &lt;&gt;&amp;&quot;&apos; ] ! ? é 漢 😀\n".encode()) == 2
+    text = "a\n\tb &lt;&gt;&amp;&quot;&apos; ] ! ? é 漢 😀 （\n".encode()
+    assert checked(text) == (text, 2)
+
+
+def test_spaces_in_a_row_stand_after_a_line_break_or_a_tab():
+    assert checked(b"<a>\n   b c  d\t  e\n\n  </a>    ") == (b"<a>\n   b c \nd\t  e\n\n  </a> \n  ", 3)
+
+
+def test_spaces_in_a_row_beside_a_formula_are_irregular():
+    assert checked(b"<math>a</math>\n  b") == (b"<math>a</math>\n  b", 1)
+    with pytest.raises(Irregular):
+        checked(b"<math>a  b</math>")
 
 
 def test_pubmeds_instructions_are_taken_out_of_text():

@@ -9,15 +9,15 @@ from bio_mcp.literature.medline.regular.fragments import LONGEST, Remembered, co
 def test_what_recurs_is_read_once():
     read = []
     lengths = Remembered(lambda piece: read.append(piece) or len(piece))
-    assert [lengths[b"abc"], lengths[b"abc"], lengths[b"d"]] == [3, 3, 1]
-    assert read == [b"abc", b"d"]
+    assert [lengths["abc"], lengths["abc"], lengths["d"]] == [3, 3, 1]
+    assert read == ["abc", "d"]
 
 
 def test_no_file_fills_the_memory_with_what_is_remembered():
     lengths = Remembered(len, most=10)
     for number in range(1000):
-        assert lengths[b"%d" % number] == len(str(number))
-    assert lengths[b"x" * (LONGEST + 1)] == LONGEST + 1
+        assert lengths[str(number)] == len(str(number))
+    assert lengths["x" * (LONGEST + 1)] == LONGEST + 1
     assert len(lengths) <= 10
     assert max(map(len, lengths)) <= LONGEST
 
@@ -48,26 +48,26 @@ def test_a_fragment_cannot_nest_deeper_than_its_batch_may():
 
 
 def test_a_list_is_cut_at_the_mark_of_its_elements():
-    names = listed(b"<a ", opened(b"<a ", lambda element: element.get("n")))
-    assert names(b"\n <a n='1'>x</a>\n <a n='2'/>\n ") == ["1", "2"]
-    assert names(b" ") == []
+    names = listed("<a ", opened("<a ", lambda element: element.get("n")))
+    assert names("\n <a n='1'>x</a>\n <a n='2'/>\n ") == ["1", "2"]
+    assert names(" ") == []
 
 
 @pytest.mark.parametrize(
     "inner",
-    [b"<b/><a n='1'/>", b"<a n='1'/><b/>", b"<a n='1'><a n='2'/></a>", b"<a n='1'>"],
+    ["<b/><a n='1'/>", "<a n='1'/><b/>", "<a n='1'><a n='2'/></a>", "<a n='1'>"],
     ids=["another before", "another after", "one in another", "open"],
 )
 def test_a_list_of_anything_else_is_irregular(inner):
     with pytest.raises(Irregular):
-        listed(b"<a ", opened(b"<a ", lambda element: element.get("n")))(inner)
+        listed("<a ", opened("<a ", lambda element: element.get("n")))(inner)
 
 
 def test_the_content_of_an_element_is_read_alone():
     tags = content(lambda element: [child.tag for child in element])
-    assert tags(b"<a/>text<b/>") == ["a", "b"]
+    assert tags("<a/>text<b/>") == ["a", "b"]
     with pytest.raises(Irregular):
-        tags(b"</x><x>")
+        tags("</x><x>")
 
 
 def test_only_what_is_irregular_is_read_the_other_way():
@@ -76,4 +76,4 @@ def test_only_what_is_irregular_is_read_the_other_way():
             return int(piece)
         raise Irregular
 
-    assert [usually(usual, len)(piece) for piece in (b"12", b"abc")] == [12, 3]
+    assert [usually(usual, len)(piece) for piece in ("12", "abc")] == [12, 3]

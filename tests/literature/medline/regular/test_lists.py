@@ -4,7 +4,7 @@ import pytest
 
 from bio_mcp.literature.medline import indexing
 from bio_mcp.literature.medline.citations import history_date
-from bio_mcp.literature.medline.markup import leaf
+from bio_mcp.literature.medline.markup import leaf, plain
 from bio_mcp.literature.medline.regular.lists import (
     CHEMICALS,
     GRANTS,
@@ -35,6 +35,7 @@ GRANTED = {
     "usual": "<Grant><GrantID>T32 &amp;amp; 1</GrantID><Acronym>GM</Acronym><Agency>N</Agency></Grant>",
     "empty": "<Grant><GrantID></GrantID><Agency> </Agency><Country>A</Country></Grant>",
     "another order": "<Grant><Agency>N</Agency><GrantID>1  2</GrantID></Grant>",
+    "an empty country": "<Grant><GrantID>1</GrantID><Agency>N</Agency><Country/></Grant>",
     "two agencies": "<Grant><Agency>N</Agency><Agency>M</Agency></Grant>",
 }
 
@@ -53,20 +54,42 @@ def test_grants_are_those_of_the_tree(inner):
     assert alike(GRANTS, every(indexing.grant), inner)
 
 
-@pytest.mark.parametrize("inner", [HEADING.format("A &lt; B", QUALIFIER * 2), HEADING.format(" A ", "") * 2, "\n"])
+HEADED = {
+    "qualifiers": HEADING.format("A &lt; B", QUALIFIER * 2),
+    "two": HEADING.format(" A ", "") * 2,
+    "none": "\n",
+    "another order": f"<MeshHeading>{QUALIFIER}<DescriptorName UI='D1'>A</DescriptorName></MeshHeading>",
+    "two descriptors": HEADING.format("A", '<DescriptorName UI="D2" MajorTopicYN="N">B</DescriptorName>'),
+    "spaces": HEADING.format("A  B", QUALIFIER.replace("bo", "b\no")),
+}
+CHEMICAL = '<RegistryNumber>{}</RegistryNumber>\n<NameOfSubstance UI="D1">E &amp; F</NameOfSubstance>'
+SUBSTANCES = {
+    "usual": f"<Chemical>\n{CHEMICAL.format(0)}\n</Chemical>\n<Chemical>{CHEMICAL.format(' ')}</Chemical>",
+    "another order": "<Chemical><NameOfSubstance>E</NameOfSubstance><RegistryNumber/></Chemical>",
+}
+
+
+@pytest.mark.parametrize("inner", HEADED.values(), ids=HEADED)
 def test_headings_are_those_of_the_tree(inner):
     assert alike(HEADINGS, every(indexing.mesh_heading), inner)
 
 
-def test_chemicals_and_types_are_those_of_the_tree():
-    chemical = '<Chemical><RegistryNumber>0</RegistryNumber><NameOfSubstance UI="D1">E</NameOfSubstance></Chemical>'
-    assert alike(CHEMICALS, every(indexing.chemical), chemical * 2)
+def test_something_after_a_heading_is_left_to_the_tree():
+    assert not alike(HEADINGS, every(indexing.mesh_heading), HEADING.format("A", "") + "<Other/>")
+
+
+@pytest.mark.parametrize("inner", SUBSTANCES.values(), ids=SUBSTANCES)
+def test_chemicals_are_those_of_the_tree(inner):
+    assert alike(CHEMICALS, every(indexing.chemical), inner)
+
+
+def test_types_are_those_of_the_tree():
     kind = '<PublicationType UI="D016428">Journal Article</PublicationType>'
     assert alike(TYPES.__getitem__, indexing.publication_types, kind * 2)
 
 
 def test_ids_have_their_kinds():
-    assert ids(b'<ArticleId IdType="doi">10.1/a&lt;b</ArticleId>\n<ArticleId IdType="pii"> 1</ArticleId>') == [
+    assert ids('<ArticleId IdType="doi">10.1/a&lt;b</ArticleId>\n<ArticleId IdType="pii"> 1</ArticleId>') == [
         ("doi", "10.1/a<b"),
         ("pii", "1"),
     ]
@@ -74,7 +97,7 @@ def test_ids_have_their_kinds():
 
 @pytest.mark.parametrize("inner", ['<Keyword MajorTopicYN="N">a</Keyword><Keyword>b  c</Keyword>', "", "text"])
 def test_keywords_are_those_of_the_tree(inner):
-    assert alike(lambda inner: keyword_texts(inner), every(lambda child: child.text), inner)
+    assert alike(keyword_texts, every(plain), inner)
 
 
 @pytest.mark.parametrize(

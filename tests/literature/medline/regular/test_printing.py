@@ -69,4 +69,4 @@ def test_the_catalogue_says_what_its_tree_does(inner):
 def test_pages_are_those_of_the_tree(inner, pages):
     record = f"<PMID>1</PMID><Article><Pagination>{inner}</Pagination></Article>"
     read = article(fragment(f"<R><MedlineCitation>{record}</MedlineCitation></R>".encode())).pages
-    assert page_range(inner.encode()) == read == pages
+    assert page_range(inner) == read == pages

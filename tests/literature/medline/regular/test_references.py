@@ -54,5 +54,5 @@ def test_a_list_of_something_else_is_left_to_the_tree(inner):
 
 
 def test_a_reference_has_a_citation_and_ids():
-    (found,) = references(reference("Cohen S.", *IDS).encode())
+    (found,) = references(reference("Cohen S.", *IDS))
     assert found == Reference("Cohen S.", "10491", "10.1000/a(b)<c", "PMC12")

@@ -187,6 +187,26 @@ def test_line_breaks_are_counted_so_that_a_failure_names_its_line():
     assert articles(RECORDS[0] + b"\n\n" + RECORDS[1])[1] == (RECORDS[0] + RECORDS[1]).count(b"\n") + 2
 
 
+NO_TEXT = {"broken UTF-8": b"a\xffb", "a surrogate": b"\xed\xa0\x80", "half a character": b"\xc3"}
+
+
+@pytest.mark.parametrize("where", [b"</Language>", b"<Language>", b"<PubmedArticle>", b"</PubmedArticle>"])
+@pytest.mark.parametrize("odd", NO_TEXT.values(), ids=NO_TEXT)
+def test_bytes_that_are_no_characters_are_irregular_wherever_they_stand(where, odd):
+    for batch in (RECORDS[0].replace(where, odd + where, 1), RECORDS[0].replace(where, where + odd, 1)):
+        assert odd in batch
+        with pytest.raises(Irregular):
+            articles(batch)
+
+
+def test_what_followed_a_section_is_remembered_only_for_that_place():
+    languages = [b"<Language>%b</Language>" % code for code in (b"eng", b"fre", b"ger")]
+    shapes = [record(1).replace(b"</Article>", b" ".join(languages[:n]) + b"</Article>") for n in (1, 3, 2, 3, 1, 2)]
+    assert [len(each.languages) for each in articles(b"".join(shapes))[0]] == [1, 3, 2, 3, 1, 2]
+    many = [b"<Other n='%d'>a</Other>" % n for n in range(5_000)]
+    assert same(record(1).replace(b"</Article>", b"".join(many) + languages[1] + b"</Article>"))
+
+
 @pytest.mark.parametrize(
     "batch",
     [RECORDS[0][:-1], RECORDS[0] + b"<x/>", b"<x>" + RECORDS[0], RECORDS[0].replace(b">", b" x='1'>", 1)],

@@ -7,13 +7,14 @@ the other half of the globe, unless it is made of months (Season also holds `Sep
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
 from lxml import etree
 
+from bio_mcp.literature.medline.markup import tidy
 from bio_mcp.literature.records import MONTHS, PartialDate
 
 _MONTHS = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
@@ -26,7 +27,11 @@ _LONG = ("january", "february", "march", "april", "may", "june", "july", "august
 
 def printed(element: etree._Element) -> PartialDate | None:
     """Read PubDate, ArticleDate, ContributionDate and their like; None when empty."""
-    parts: dict[Any, str | None] = {child.tag: child.text for child in element}
+    return printed_of({child.tag: child.text for child in element})
+
+
+def printed_of(parts: Mapping[Any, str | None]) -> PartialDate | None:
+    """The same of the texts of such an element's children, by their tags."""
     free = parts.get("MedlineDate")
     if free:
         return medline_date(free)
@@ -82,7 +87,7 @@ def stamp_of(*parts: str | None) -> str | None:
 @lru_cache(maxsize=8192)
 def _partial(year: str | None, month: str | None, day: str | None, season: str | None) -> PartialDate | None:
     """A date from its elements. `text` has the month as PubMed abbreviates it, whatever the element has."""
-    year, month, day, season = (part.strip() if part else None for part in (year, month, day, season))
+    year, month, day, season = (tidy(part) if part else None for part in (year, month, day, season))
     if not year:
         return None
     number = month_number(month) or _month_day(season or "")[0]

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from lxml import etree
 
-from bio_mcp.literature.medline.markup import leaf, plain
+from bio_mcp.literature.medline.markup import leaf, plain, tidy
 from bio_mcp.literature.records import Chemical, Databank, Grant, MeshHeading, MeshQualifier, PublicationType
 
 
@@ -45,12 +45,13 @@ def databanks(element: etree._Element) -> tuple[Databank, ...]:
 
 @lru_cache(maxsize=1024)
 def _publication_type(ui: str, name: str) -> PublicationType:
-    return PublicationType(ui, name.strip())
+    return PublicationType(ui, tidy(name))
 
 
 @lru_cache(maxsize=8192)
-def _qualifier(ui: str, name: str, major: bool) -> MeshQualifier:
-    return MeshQualifier(ui, name.strip(), major)
+def qualifier(ui: str, name: str, major: bool) -> MeshQualifier:
+    """One qualifier of a heading."""
+    return MeshQualifier(ui, tidy(name), major)
 
 
 def mesh_heading(element: etree._Element) -> MeshHeading | None:
@@ -60,9 +61,9 @@ def mesh_heading(element: etree._Element) -> MeshHeading | None:
     for child in element:
         ui, name, major = child.get("UI", ""), child.text or "", child.get("MajorTopicYN") == "Y"
         if child.tag == "DescriptorName":
-            heading = MeshHeading(ui, name.strip(), major)
+            heading = MeshHeading(ui, tidy(name), major)
         elif child.tag == "QualifierName":
-            qualifiers.append(_qualifier(ui, name, major))
+            qualifiers.append(qualifier(ui, name, major))
     if heading and qualifiers:
         heading.qualifiers = tuple(qualifiers)
     return heading

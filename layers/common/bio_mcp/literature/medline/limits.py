@@ -4,8 +4,6 @@ The largest records are lists of thousands of collaborators: some megabytes of X
 longest abstracts have seven thousand characters.
 """
 
-import re
-
 from bio_mcp.errors import NcbiUnreadable
 from bio_mcp.literature.identifiers import is_pmid
 from bio_mcp.literature.records import Article
@@ -14,7 +12,6 @@ LONGEST_RECORD = 16 << 20  # bytes of XML, comments included
 MOST_TAGS = 500_000  # a tag of four bytes becomes a node of over a hundred
 LONGEST_TEXT = 100_000  # characters of a title and an abstract
 SHOWN = 40  # characters of a PMID that is none
-_VERSION = re.compile(r"[0-9]{1,4}", re.ASCII)
 
 
 class OddRecord(NcbiUnreadable):
@@ -46,7 +43,7 @@ def version_of(text: str | None) -> int:
     """Parse a PMID's Version; 1 where it is not a number. Raises `OddRecord` for more than four digits."""
     if not text or not (text.isascii() and text.isdigit()):
         return 1
-    if not _VERSION.fullmatch(text):
+    if len(text) > 4:
         raise OddRecord(f"Version {text[:SHOWN]} is none that PubMed counts to.")
     return int(text)
 
@@ -56,7 +53,7 @@ def check_record(record: Article) -> Article:
     if not record.pmid:
         raise OddRecord("A record in the PubMed XML has no PMID; fetch it again or take it out of the file.")
     check_pmid(record.pmid)
-    texts = (record.title or "", record.vernacular_title or "", *(section.text for section in record.abstract))
+    texts = [record.title or "", record.vernacular_title or "", *[section.text for section in record.abstract]]
     if sum(map(len, texts)) > LONGEST_TEXT:
         raise OddRecord(f"Title and abstract of PMID {record.pmid} have more than {LONGEST_TEXT:,} characters.")
     return record

@@ -39,9 +39,7 @@ def plain(element: etree._Element) -> str:
     text = _inner(element) if len(element) else element.text
     if not text:
         return ""
-    if "\n" in text or "  " in text or "\t" in text or "\r" in text:
-        text = _SPACE.sub(" ", text)
-    return text.strip()
+    return tidy(text)
 
 
 def leaf(element: etree._Element) -> str | None:
@@ -55,8 +53,13 @@ def leaf(element: etree._Element) -> str | None:
 def tidy(text: str) -> str:
     """`text` with each run of XML white space as one space, none at the ends."""
     if "\n" in text or "  " in text or "\t" in text or "\r" in text:
-        text = _SPACE.sub(" ", text)
+        text = single_spaced(text)
     return text.strip()
+
+
+def single_spaced(text: str) -> str:
+    """`text` with each run of XML white space as one space."""
+    return _SPACE.sub(" ", text)
 
 
 def _inner(element: etree._Element) -> str:

@@ -49,5 +49,5 @@ def retraction_status(types: Iterable[PublicationType], corrections: Iterable[Co
     The publication type or the reference alone is enough.
     """
     findings = {_TYPE_UIS.get(kind.ui) or _TYPE_NAMES.get(kind.name) for kind in types}
-    findings.update(REF_TYPES.get(correction.kind) for correction in corrections)
-    return next((status for status in GRAVITY if status in findings), RetractionStatus.CLEAR)
+    findings.update([REF_TYPES.get(correction.kind) for correction in corrections])
+    return min(filter(None, findings), key=GRAVITY.index, default=RetractionStatus.CLEAR)

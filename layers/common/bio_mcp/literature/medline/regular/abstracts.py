@@ -8,9 +8,9 @@ from bio_mcp.literature.records import AbstractSection
 _COPYRIGHT = "<CopyrightInformation>"
 
 
-def abstract_and_copyright(inner: bytes) -> tuple[tuple[AbstractSection, ...], str | None]:
+def abstract_and_copyright(inner: str) -> tuple[tuple[AbstractSection, ...], str | None]:
     """The same as `abstracts.sections` and `abstracts.copyright_line`."""
-    first, *each = inner.decode().split("<AbstractText")
+    first, *each = inner.split("<AbstractText")
     if "<" in first or not each:
         raise Irregular
     each[-1], mark, line = each[-1].partition(_COPYRIGHT)
@@ -39,4 +39,4 @@ def _text(rest: str, end: str) -> str:
     return plain_text(text)
 
 
-_LABELS: Remembered[str, tuple[str | None, str | None]] = Remembered(_label_and_category)
+_LABELS: Remembered[tuple[str | None, str | None]] = Remembered(_label_and_category)

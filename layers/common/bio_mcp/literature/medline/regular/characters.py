@@ -2,25 +2,27 @@
 
 import re
 
+import numpy as np
+
 from bio_mcp.literature.medline.regular.fragments import Irregular
 
-_NO_CONTROLS = bytes(range(32, 256))
 _ENTITIES = (b"&amp;", b"&lt;", b"&gt;", b"&quot;", b"&apos;")
 _TEXT_AFTER_TAG = re.compile(rb'<(?:/?[A-Za-z]+(?: [A-Za-z]+="[^"<>]*")*|\?[A-Za-z]+ *\?)>[^<>]*')
-_NO_CHARACTERS = ("\ufffe", "\uffff")
+_NO_CHARACTERS = ("\ufffe".encode(), "\uffff".encode())
+_TAB, _LINE_BREAK, _SPACE = 9, 10, 32
 
 
-def check_characters(batch: bytes) -> int:
-    """Return the number of line breaks.
+def checked(batch: bytes) -> tuple[bytes, int]:
+    """The batch as it is read, and the number of its line breaks.
 
-    Raises `Irregular` for a batch that is not well-formed XML whatever its tags are, and for what needs more than to be
-    copied: carriage returns, numbers of characters, comments, CDATA.
+    It has no processing instructions, and spaces in a row only after a line break or a tab, so that a text without
+    these needs no other look at its white space. Raises `Irregular` for a batch of UTF-8 that is not well-formed XML
+    whatever its tags are, and for what needs more than to be copied: carriage returns, numbers of characters, comments,
+    CDATA.
     """
-    controls = batch.translate(None, _NO_CONTROLS)
-    lines = controls.count(b"\n")
-    if lines + controls.count(b"\t") < len(controls) or not (_is_utf8(batch) and _is_text(batch)):
+    if not _is_text(batch):
         raise Irregular
-    return lines
+    return _spaced(without_instructions(batch))
 
 
 def without_instructions(batch: bytes) -> bytes:
@@ -47,21 +49,38 @@ def positions(batch: bytes, mark: bytes) -> list[int]:
     return found
 
 
-def _is_utf8(batch: bytes) -> bool:
-    """Whether the bytes are characters that XML has."""
-    try:
-        text = batch.decode()
-    except UnicodeDecodeError:
-        return False
-    return not any(each in text for each in _NO_CHARACTERS)
+def _spaced(batch: bytes) -> tuple[bytes, int]:
+    """The batch with line breaks for spaces that follow a space in a line, and the number of the breaks that it had.
+
+    They are the same in an attribute, and in a text that is tidied. Raises `Irregular` for other controls, and where
+    there is a formula, which is not.
+    """
+    codes = np.frombuffer(batch, np.uint8)
+    lines = int(np.count_nonzero(codes == _LINE_BREAK))
+    others = np.count_nonzero(codes < _SPACE) - lines
+    if others and others != np.count_nonzero(codes == _TAB):
+        raise Irregular
+    spaces = codes == _SPACE
+    second = (codes > _SPACE)[:-2] & spaces[1:-1] & spaces[2:]
+    if not second.any():
+        return batch, lines
+    if b"math" in batch:
+        raise Irregular
+    codes = codes.copy()
+    codes[2:][second] = _LINE_BREAK
+    return codes.tobytes(), lines
 
 
 def _is_text(batch: bytes) -> bool:
-    """Whether every `&` opens an entity of XML's own, no `]` ends CDATA, and no `!` opens a comment or CDATA."""
+    """Whether every `&` opens an entity of XML's own, no `]` ends CDATA, no `!` opens a comment or CDATA.
+
+    And whether XML has the rare characters that begin with EF in UTF-8.
+    """
     return (
         all(batch.startswith(_ENTITIES, at) for at in positions(batch, b"&"))
         and not any(batch.startswith(b"]]>", at) for at in positions(batch, b"]"))
         and not any(batch.startswith(b"<", at - 1) for at in positions(batch, b"!") if at)
+        and not any(batch.startswith(_NO_CHARACTERS, at) for at in positions(batch, b"\xef"))
     )
 
 

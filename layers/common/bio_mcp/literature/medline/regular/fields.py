@@ -22,83 +22,81 @@ from bio_mcp.literature.medline.regular.lists import (
     keyword_texts,
 )
 from bio_mcp.literature.medline.regular.people import authors
-from bio_mcp.literature.medline.regular.printing import DATES, DAYS, JOURNAL_INFOS, WORDS, journal_fields, page_range
+from bio_mcp.literature.medline.regular.printing import DATES, DAYS, JOURNAL_INFOS, JOURNALS, WORDS, page_range
 from bio_mcp.literature.medline.regular.references import references
-from bio_mcp.literature.medline.regular.texts import leaf_text, plain_text, tidied
+from bio_mcp.literature.medline.regular.texts import leaf_text, plain_text
 from bio_mcp.literature.records import Article
 
-FieldReader = Callable[[Article, Attributes, bytes], None]
+FieldReader = Callable[[Article, Attributes, str], None]
 """Takes the article, the section's attributes and its content."""
 
 
-def _set_to(name: str, value: Callable[[bytes], Any]) -> FieldReader:
+def _set_to(name: str, value: Callable[[str], Any]) -> FieldReader:
     """Make a reader that sets the attribute `name` to `value(content)`."""
 
-    def into(record: Article, _: Attributes, inner: bytes) -> None:
+    def into(record: Article, _: Attributes, inner: str) -> None:
         setattr(record, name, value(inner))
 
     return into
 
 
-def _pmid(record: Article, attributes: Attributes, inner: bytes) -> None:
+def _pmid(record: Article, attributes: Attributes, inner: str) -> None:
     set_pmid(record, attributes, leaf_text(inner))
 
 
-def _journal(record: Article, _: Attributes, inner: bytes) -> None:
-    of_journal, of_issue = journal_fields(inner)
-    journals.set_journal(record, of_journal)
-    journals.set_issue(record, *of_issue)
+def _journal(record: Article, _: Attributes, inner: str) -> None:
+    journals.set_issue(record, *JOURNALS[inner])
 
 
-def _journal_info(record: Article, _: Attributes, inner: bytes) -> None:
+def _journal_info(record: Article, _: Attributes, inner: str) -> None:
     journals.set_journal(record, JOURNAL_INFOS[inner])
 
 
-def _location_id(record: Article, attributes: Attributes, inner: bytes) -> None:
+def _location_id(record: Article, attributes: Attributes, inner: str) -> None:
     set_location_id(record, attributes, leaf_text(inner))
 
 
-def _abstract(record: Article, _: Attributes, inner: bytes) -> None:
+def _abstract(record: Article, _: Attributes, inner: str) -> None:
     record.abstract, record.copyright = abstract_and_copyright(inner)
 
 
-def _authors(record: Article, attributes: Attributes, inner: bytes) -> None:
-    record.authors += authors(inner)
+def _authors(record: Article, attributes: Attributes, inner: str) -> None:
+    record.authors += tuple(authors(inner))
     record.authors_complete = is_complete(attributes)
 
 
-def _language(record: Article, _: Attributes, inner: bytes) -> None:
+def _language(record: Article, _: Attributes, inner: str) -> None:
     word = WORDS[inner]
     if word:
         record.languages += (word,)
 
 
-def _article_date(record: Article, attributes: Attributes, inner: bytes) -> None:
+def _article_date(record: Article, attributes: Attributes, inner: str) -> None:
     day = DATES[inner]
     if attributes.get("DateType") in (None, "Electronic") and record.electronic_date is None:
         record.electronic_date = day
 
 
-def _keywords(record: Article, _: Attributes, inner: bytes) -> None:
-    record.keywords += tuple([word for word in map(tidied, keyword_texts(inner)) if word])
+def _keywords(record: Article, _: Attributes, inner: str) -> None:
+    record.keywords += tuple(filter(None, keyword_texts(inner)))
 
 
-def _history(record: Article, _: Attributes, inner: bytes) -> None:
+def _history(record: Article, _: Attributes, inner: str) -> None:
     for name, value in HISTORY_DATES(inner):
         if name:
             setattr(record, name, value)
 
 
-def _own_ids(record: Article, _: Attributes, inner: bytes) -> None:
+def _own_ids(record: Article, _: Attributes, inner: str) -> None:
     set_own_ids(record, ids(inner))
 
 
-def _references(record: Article, _: Attributes, inner: bytes) -> None:
+def _references(record: Article, _: Attributes, inner: str) -> None:
     record.references += tuple(references(inner))
 
 
-def _title(inner: bytes) -> str | None:
-    return plain_text(inner.decode()) or None
+def _title(inner: str) -> str | None:
+    return plain_text(inner) or None
 
 
 OF_ARTICLE: dict[str, FieldReader] = {

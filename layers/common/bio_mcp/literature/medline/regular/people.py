@@ -3,8 +3,8 @@
 import re
 
 from bio_mcp.literature.medline.people import orcid, people
-from bio_mcp.literature.medline.regular.fragments import Irregular, fragment
-from bio_mcp.literature.medline.regular.texts import name_text, tidied, tidied_all
+from bio_mcp.literature.medline.regular.fragments import Irregular, cut, fragment, in_order
+from bio_mcp.literature.medline.regular.texts import tidied_all
 from bio_mcp.literature.records import Author
 
 _EQUAL_AND_VALID = {
@@ -19,49 +19,39 @@ _AUTHOR = re.compile(
     '(?:<Initials>([^<]*)</Initials>[^<]*)?(?:<Identifier Source="ORCID">([^<&]*)</Identifier>[^<]*)?'
     f"(?:{_AFFILIATION})?((?:{_AFFILIATION.replace('(', '').replace(')', '')})*)</Author>"
 )
-_GROUPS = 7
 _AFFILIATIONS = re.compile("<Affiliation>([^<]*)")
 
 
-def authors(inner: bytes) -> tuple[Author, ...]:
+def authors(inner: str) -> list[Author]:
     """The same as `people.people`."""
-    parts = _AUTHOR.split(inner.decode())
-    listed = _uncommon(parts[0])
-    affiliations = tidied_all([text or "" for text in parts[_GROUPS - 1 :: 1 + _GROUPS]])
-    for at, affiliation in zip(range(1, len(parts), 1 + _GROUPS), affiliations, strict=True):
-        attributes, last, fore, initials, identifier, _, more, after = parts[at : at + 1 + _GROUPS]
-        known = _EQUAL_AND_VALID.get(attributes)
+    between, attributes, lasts, fores, initials, identifiers, firsts, others = cut(_AUTHOR, inner)
+    count = len(lasts)
+    texts = tidied_all([text or "" for text in (*lasts, *fores, *initials, *firsts)])
+    listed = []
+    for written, last, fore, initial, identifier, affiliation, more in zip(
+        attributes,
+        texts[:count],
+        texts[count : 2 * count],
+        texts[2 * count : 3 * count],
+        identifiers,
+        texts[3 * count :],
+        others,
+        strict=True,
+    ):
+        known = _EQUAL_AND_VALID.get(written)
         if not known:
             raise Irregular
-        listed.append(
-            Author(
-                last if last.isalnum() else name_text(last),
-                fore if fore and fore.isalnum() else name_text(fore or ""),
-                initials if initials and initials.isalnum() else name_text(initials or ""),
-                None,
-                None,
-                orcid(identifier) if identifier else None,
-                _affiliations(affiliation, more),
-                *known,
-            )
-        )
-        if "<" in after:
-            listed += _uncommon(after)
-    return tuple(listed)
+        affiliations: tuple[str, ...] = (affiliation,) if affiliation else ()
+        if more:
+            affiliations += tuple(filter(None, tidied_all(_AFFILIATIONS.findall(more))))
+        number = orcid(identifier) if identifier else None
+        listed.append(Author(last or None, fore or None, initial or None, None, None, number, affiliations, *known))
+    return in_order(listed, between, _uncommon)
 
 
-def _affiliations(first: str, more: str) -> tuple[str, ...]:
-    """The affiliations of one author without the empty ones."""
-    if more:
-        return tuple([text for text in (first, *map(tidied, _AFFILIATIONS.findall(more))) if text])
-    return (first,) if first else ()
-
-
-def _uncommon(between: str) -> list[Author]:
+def _uncommon(between: str) -> tuple[Author, ...]:
     """Read groups, authors with a suffix and whatever else stands between those of the usual shape."""
-    if "<" not in between:
-        return []
     element = fragment(f"<AuthorList>{between}</AuthorList>".encode())
     if any(child.tag != "Author" for child in element):
         raise Irregular
-    return list(people(element))
+    return people(element)

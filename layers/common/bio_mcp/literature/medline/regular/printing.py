@@ -4,26 +4,27 @@ import re
 
 from bio_mcp.literature.medline import journals
 from bio_mcp.literature.medline.citations import pages
-from bio_mcp.literature.medline.dates import calendar_day, printed
+from bio_mcp.literature.medline.dates import calendar_day, printed, printed_of
 from bio_mcp.literature.medline.journals import Fields
-from bio_mcp.literature.medline.regular.fragments import Irregular, Remembered, content, fragment, usually
+from bio_mcp.literature.medline.regular.fragments import LONGEST, Irregular, Remembered, content, fragment, usually
 from bio_mcp.literature.medline.regular.texts import every, leaf_text, tidied
+from bio_mcp.literature.records import PartialDate
 
-_ISSUE, _ISSUE_END, _NO_ISSUE = b"<JournalIssue ", b"</JournalIssue>", b"<JournalIssue/>"
+_ISSUE, _ISSUE_END, _NO_ISSUE = "<JournalIssue ", "</JournalIssue>", "<JournalIssue/>"
 _ISSUE_PARTS = re.compile(
-    b'CitedMedium="(?:Print|Internet)">[^<]*(?:<Volume>([^<]*)</Volume>[^<]*)?(?:<Issue>([^<]*)</Issue>[^<]*)?'
-    b"<PubDate>(.*)</PubDate>[^<]*",
+    'CitedMedium="(?:Print|Internet)">[^<]*(?:<Volume>([^<]*)</Volume>[^<]*)?(?:<Issue>([^<]*)</Issue>[^<]*)?'
+    "<PubDate>(.*)</PubDate>[^<]*",
     re.DOTALL,
 )
 _JOURNAL_PART = re.compile('<(ISSN|Title|ISOAbbreviation)(?: IssnType="([A-Za-z]+)")?>([^<]*)</\\1>')
 _LEAF = re.compile("<([A-Za-z]+)>([^<]*)</\\1>")
 _PAGES = re.compile(
-    b"[^<]*(?:<StartPage>([^<]*)</StartPage>[^<]*)?(?:<EndPage>([^<]*)</EndPage>[^<]*)?"
-    b"(?:<MedlinePgn>([^<]*)</MedlinePgn>[^<]*)?"
+    "[^<]*(?:<StartPage>([^<]*)</StartPage>[^<]*)?(?:<EndPage>([^<]*)</EndPage>[^<]*)?"
+    "(?:<MedlinePgn>([^<]*)</MedlinePgn>[^<]*)?"
 )
 
 
-def journal_fields(inner: bytes) -> tuple[Fields, tuple[Fields, Fields]]:
+def journal_fields(inner: str) -> tuple[Fields, tuple[Fields, Fields]]:
     """What Journal says, and what its one JournalIssue does. A journal recurs in other issues."""
     before, _, issue = inner.partition(_ISSUE)
     issue, end, after = issue.partition(_ISSUE_END)
@@ -32,15 +33,21 @@ def journal_fields(inner: bytes) -> tuple[Fields, tuple[Fields, Fields]]:
     return _JOURNALS[before + _NO_ISSUE + after], _ISSUES[issue]
 
 
-def page_range(inner: bytes) -> str | None:
+def _whole_journal(inner: str) -> tuple[Fields, Fields]:
+    """What Journal says about the journal, its issue included, and about the article."""
+    of_journal, (of_issue, of_article) = journal_fields(inner)
+    return of_journal + of_issue, of_article
+
+
+def page_range(inner: str) -> str | None:
     """Pagination."""
     match = _PAGES.fullmatch(inner)
     if not match:
         raise Irregular
-    return pages(*map(leaf_text, match.groups(b"")))
+    return pages(*map(leaf_text, match.groups("")))
 
 
-def _journal(inner: bytes) -> Fields:
+def _journal(inner: str) -> Fields:
     fields: list[tuple[str, str | None]] = []
     for tag, kind, text in [found for part in inner.split(_NO_ISSUE) for found in every(_JOURNAL_PART, part)]:
         if tag == "ISSN":
@@ -50,12 +57,18 @@ def _journal(inner: bytes) -> Fields:
     return tuple(fields)
 
 
-def _info(inner: bytes) -> Fields:
+def _info(inner: str) -> Fields:
     found = every(_LEAF, inner)
     return tuple([(journals.OF_NLM[tag], tidied(text) or None) for tag, text in found if tag in journals.OF_NLM])
 
 
-def _issue(issue: bytes) -> tuple[Fields, Fields]:
+def _printed(inner: str) -> PartialDate | None:
+    if "&" in inner:
+        raise Irregular
+    return printed_of(dict(every(_LEAF, inner)))
+
+
+def _issue(issue: str) -> tuple[Fields, Fields]:
     match = _ISSUE_PARTS.fullmatch(issue)
     if not match:
         raise Irregular
@@ -65,8 +78,11 @@ def _issue(issue: bytes) -> tuple[Fields, Fields]:
 
 
 WORDS = Remembered(leaf_text, 256)
-DATES = Remembered(content(printed))
+DATES = Remembered(usually(_printed, content(printed)))
 DAYS = Remembered(content(calendar_day))
+JOURNALS = Remembered(_whole_journal, longest=2 * LONGEST)
 JOURNAL_INFOS = Remembered(usually(_info, content(journals.info_fields)))
 _JOURNALS = Remembered(usually(_journal, content(journals.journal_fields)))
-_ISSUES = Remembered(usually(_issue, lambda issue: journals.issue_fields(fragment(_ISSUE + issue + _ISSUE_END))), 8192)
+_ISSUES = Remembered(
+    usually(_issue, lambda issue: journals.issue_fields(fragment((_ISSUE + issue + _ISSUE_END).encode()))), 8192
+)

@@ -3,44 +3,33 @@
 import re
 
 from bio_mcp.literature.medline import linking
-from bio_mcp.literature.medline.regular.fragments import Irregular, fragment
-from bio_mcp.literature.medline.regular.texts import name_text, tidied_all
+from bio_mcp.literature.medline.regular.fragments import Irregular, cut, fragment, in_order
+from bio_mcp.literature.medline.regular.texts import tidied, tidied_all
 from bio_mcp.literature.records import Reference
 
-_ID = '(?:<ArticleId IdType="([a-z]+)">([^<]*)</ArticleId>[^<]*)?'
-_IDS = 3
+_TITLE = re.compile("[^<]*<Title>[^<]*</Title>[^<]*")
+_ID = '<ArticleId IdType="([a-z]+)">([^<]*)</ArticleId>[^<]*'
 _REFERENCE = re.compile(
     "<Reference>[^<]*<Citation>([^<]*)</Citation>[^<]*"
-    f"(?:<ArticleIdList>[^<]*{_ID * _IDS}</ArticleIdList>[^<]*)?</Reference>"
+    f"(?:<ArticleIdList>[^<]*(?:{_ID}(?:{_ID}(?:{_ID})?)?)?</ArticleIdList>[^<]*)?</Reference>"
 )
-_GROUPS = 1 + 2 * _IDS
 
 
-def references(inner: bytes) -> list[Reference]:
+def references(inner: str) -> list[Reference]:
     """The same as `linking.references`."""
-    parts = _REFERENCE.split(inner.decode())
-    cited = _uncommon(parts[0])
-    citations = tidied_all(parts[1 :: 1 + _GROUPS])
-    for at, citation in zip(range(2, len(parts), 1 + _GROUPS), citations, strict=True):
-        reference = Reference(citation or None)
-        if parts[at]:
-            _set_ids(reference, parts[at : at + 2 * _IDS])
-        cited.append(reference)
-        after = parts[at + 2 * _IDS]
-        if "<" in after:
-            cited += _uncommon(after)
-    return cited
-
-
-def _set_ids(reference: Reference, ids: list[str]) -> None:
-    for kind, text in zip(ids[::2], ids[1::2], strict=True):
-        if kind:
-            linking.set_cited_id(reference, kind, name_text(text))
+    between, citations, *ids = cut(_REFERENCE, inner)
+    cited = [Reference(citation or None) for citation in tidied_all(citations)]
+    for kinds, texts in zip(ids[::2], ids[1::2], strict=True):
+        if any(kinds):
+            for reference, kind, text in zip(cited, kinds, texts, strict=True):
+                if kind:
+                    linking.set_cited_id(reference, kind, text if text.isalnum() else tidied(text) or None)
+    return in_order(cited, between, _uncommon)
 
 
 def _uncommon(between: str) -> list[Reference]:
     """Read what stands between the references of the usual shape."""
-    if "<" not in between:
+    if _TITLE.fullmatch(between):
         return []
     element = fragment(f"<ReferenceList>{between}</ReferenceList>".encode())
     if any(child.tag != "Reference" and (child.tag != "Title" or len(child)) for child in element):

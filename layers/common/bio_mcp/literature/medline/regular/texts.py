@@ -3,23 +3,22 @@
 import re
 from typing import Any
 
-from bio_mcp.literature.medline.markup import plain, tidy
+from bio_mcp.literature.medline.markup import plain, single_spaced, tidy
 from bio_mcp.literature.medline.regular.fragments import Irregular, fragment
 from bio_mcp.literature.medline.scripts import subscript, superscript
 
 _INNERMOST = re.compile(r"<(i|b|u|sup|sub)>([^<]*)</\1>")
-_RARE = ("&", "\n", "\t", "  ")
+_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _SCRIPTS = {"sup": superscript, "sub": subscript}
 
 
-def leaf_text(inner: bytes) -> str | None:
+def leaf_text(inner: str) -> str | None:
     """The same as `markup.leaf`. Raises `Irregular` for an element with elements inside."""
     if inner.isalnum():
-        return inner.decode()
-    text = inner.decode()
-    if "<" in text:
+        return inner
+    if "<" in inner:
         raise Irregular
-    return tidied(text) or None
+    return tidied(inner) or None
 
 
 def plain_text(inner: str) -> str:
@@ -37,29 +36,26 @@ def _rendered(element: re.Match[str]) -> str:
 
 def tidied(text: str) -> str:
     """Text without markup, with its entities replaced."""
-    if "&" in text:
-        text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&apos;", "'")
-        text = text.replace("&amp;", "&")
-    return tidy(text) if "  " in text or "\n" in text or "\t" in text else text.strip()
+    return _tidy_inside(text).strip()
 
 
 def tidied_all(texts: list[str]) -> list[str]:
-    """`tidied` of each, looking for what is rare in all of them at once."""
-    whole = "\0".join(texts)
-    if any(mark in whole for mark in _RARE):
-        return [tidied(text) for text in texts]
-    return [text.strip() for text in texts]
+    """`tidied` of each, all at once."""
+    return list(map(str.strip, _tidy_inside("\0".join(texts)).split("\0"))) if texts else []
 
 
-def name_text(text: str) -> str | None:
-    """A name: most are letters alone, and stay."""
-    return text if text.isalnum() else tidied(text) or None
+def _tidy_inside(text: str) -> str:
+    """`text` with its entities replaced, and runs of white space: in a checked batch they have a break or a tab."""
+    if "&" in text:
+        before, *pieces = text.split("&")
+        parts = [piece.partition(";") for piece in pieces]
+        text = before + "".join([_ENTITIES[name] + after for name, _, after in parts])
+    return single_spaced(text) if "\n" in text or "\t" in text else text
 
 
-def every(element: re.Pattern[str], inner: bytes) -> list[Any]:
+def every(element: re.Pattern[str], inner: str) -> list[Any]:
     """What `element` finds. Raises `Irregular` unless those are all elements that there are."""
-    text = inner.decode()
-    found = element.findall(text)
-    if text.count("<") != 2 * len(found):
+    found = element.findall(inner)
+    if inner.count("<") != 2 * len(found):
         raise Irregular
     return found
