@@ -53,8 +53,13 @@ def test_a_journal_says_what_its_tree_does(inner):
 
 @pytest.mark.parametrize(
     "inner",
-    ["<Title>a</Title>", ISSUE.format(DATED) * 2, f"<Tit{ISSUE.format(DATED)}le>a</Title>"],
-    ids=["no issue", "two issues", "an issue in a tag"],
+    [
+        "<Title>a</Title>",
+        ISSUE.format(DATED) * 2,
+        f"<Tit{ISSUE.format(DATED)}le>a</Title>",
+        f"<ISSN>1{ISSUE.format(DATED)}</ISSN>",
+    ],
+    ids=["no issue", "two issues", "an issue in a tag", "an issue in another element"],
 )
 def test_a_journal_without_its_one_issue_is_left_to_the_tree(inner):
     assert not alike(journal_fields, fields_of, inner)

@@ -57,6 +57,14 @@ def _journal(inner: str) -> Fields:
     return tuple(fields)
 
 
+def _journal_of_tree(inner: str) -> Fields:
+    """The same of other elements. Raises `Irregular` where the issue stands in one of them: it counts for none then."""
+    element = fragment(f"<x>{inner}</x>".encode())
+    if element.find("JournalIssue") is None:
+        raise Irregular
+    return journals.journal_fields(element)
+
+
 def _info(inner: str) -> Fields:
     found = every(_LEAF, inner)
     return tuple([(journals.OF_NLM[tag], tidied(text) or None) for tag, text in found if tag in journals.OF_NLM])
@@ -82,7 +90,7 @@ DATES = Remembered(usually(_printed, content(printed)))
 DAYS = Remembered(content(calendar_day))
 JOURNALS = Remembered(_whole_journal, longest=2 * LONGEST)
 JOURNAL_INFOS = Remembered(usually(_info, content(journals.info_fields)))
-_JOURNALS = Remembered(usually(_journal, content(journals.journal_fields)))
+_JOURNALS = Remembered(usually(_journal, _journal_of_tree))
 _ISSUES = Remembered(
     usually(_issue, lambda issue: journals.issue_fields(fragment((_ISSUE + issue + _ISSUE_END).encode()))), 8192
 )
