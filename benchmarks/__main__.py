@@ -1,12 +1,14 @@
 """Measure, and write what was measured into docs/benchmarks.md between the markers of each benchmark.
 
-python -m benchmarks [NAME ...]     all, or those named: embedding, engine, parsing, retrieval, serving ...
+python -m benchmarks [NAME ...]           all, or those named: embedding, engine, parsing, retrieval, serving ...
+python -m benchmarks NAME --OPTION ...    with the options of that benchmark
 """
 
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -29,11 +31,11 @@ def recorded(page: str, name: str, measured: str) -> str:
 
 def main(asked: Sequence[str]) -> int:
     """Run them one after the other; a benchmark that fails changes nothing and ends the run."""
-    for name in asked or names():
+    options = list(dropwhile(lambda each: not each.startswith("-"), asked))
+    for name in asked[: len(asked) - len(options)] or names():
         print(f"{name} ...", flush=True)
-        ran = subprocess.run(
-            [sys.executable, "-m", f"benchmarks.{name}"], stdout=subprocess.PIPE, text=True, check=False
-        )
+        command = [sys.executable, "-m", f"benchmarks.{name}", *options]
+        ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         print(ran.stdout)
         if ran.returncode:
             return ran.returncode

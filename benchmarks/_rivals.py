@@ -1,164 +1,189 @@
-"""LanceDB and Tantivy over the papers that benchmarks/million.py hands over. Runs in .cache/rivals.
+"""LanceDB and Tantivy for benchmarks/million.py. Runs in .cache/rivals, which has nothing of the product.
 
-    python _rivals.py DIRECTORY
+    python -m benchmarks._rivals fill lancedb WORK PAPERS 0 | measure lancedb WORK | ...
 
 Each takes the analysed words and the vectors that the product has: what differs is the engine. LanceDB has a row per
-window with an IVF index of its vectors (its defaults) and a full-text index over the papers' words; Tantivy has the
-words, and a numpy product with every vector beside it. A search takes the 200 best papers by words and the 200 best by
-meaning, as the product's do.
+window with an IVF-PQ index of its vectors and a full-text index over the papers' words, both as they come; Tantivy has
+the words, and a numpy product with every vector, which are in memory, beside it. A search takes the 200 best papers by
+words and the 200 best by meaning, as the product's do.
 """
 
-import json
-import statistics
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-DEPTH, AT, WINDOWS = 200, 100, 1_000
-Asked = tuple[list[str], "NDArray[np.float32]", "list[Any] | None"]
+from benchmarks._comparing import bytes_in, filling, run
+from benchmarks._corpus_file import DIM, Asked, Block, blocks, papers, windows_in
 
-
-def report(name: str, search: Callable[[Asked], object], asked: Sequence[Asked]) -> None:
-    wall, cpu = [], []
-    for each in asked:
-        search(each)
-    for each in asked:
-        began, began_cpu = time.perf_counter(), time.process_time()
-        search(each)
-        wall.append((time.perf_counter() - began) * 1e3)
-        cpu.append((time.process_time() - began_cpu) * 1e3)
-    (p50, p95), (c50, c95) = ((statistics.median(v), statistics.quantiles(v, n=20)[-1]) for v in (wall, cpu))
-    print(f"| {name} | {p50:.1f} / {p95:.1f} | {c50:.1f} / {c95:.1f} |", flush=True)
-
-
-def recall(meaning: Callable[[Asked], list[int]], asked: Sequence[Asked], wanted: list[list[int]]) -> str:
-    shares = [
-        len({*meaning(each)[: len(best)]} & {*best}) / len(best) for each, best in zip(asked, wanted, strict=True)
-    ]
-    return f"mean {statistics.mean(shares):.4f}, worst {min(shares):.2f}"
+DEPTH = 200
+WINDOWS = 1_000  # whose papers are some 200
 
 
 class Lance:
-    """Two tables: windows with vectors, papers with words."""
+    """Two tables: windows with vectors, papers with words. `settings` are its defaults, and partitions looked into
+    with windows, of each that is wanted, that are scored by their vectors."""
 
-    def __init__(self, directory: Path, papers: list[list[Any]], matrix: NDArray[np.float32], rows: Any) -> None:
+    settings: ClassVar = ("as it comes", "200 probes, refine 10")
+    most: ClassVar = 1_000
+    setting = settings[0]
+    server: int | None = None
+
+    def __init__(self, store: Path) -> None:
+        import lancedb
+
+        database = lancedb.connect(store)
+        self._windows, self._papers = database.open_table("windows"), database.open_table("papers")
+
+    @classmethod
+    def fill(cls, store: Path, documents: int, _minutes: float) -> None:
         import lancedb
         import pyarrow as pa
         from lancedb.index import FTS, IvfPq
 
-        database = lancedb.connect(directory / "lance")
-        pmids, texts, years, projects = (list(column) for column in zip(*papers, strict=True))
-        vectors = pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), matrix.shape[1])
-        of_window = {"pmid": np.array(pmids)[rows], "year": np.array(years)[rows]}
-        columns = {**of_window, "project": np.array(projects)[rows], "vector": vectors}
-        self._windows = database.create_table("windows", pa.table(columns))
-        self._windows.create_index("vector", config=IvfPq(distance_type="dot"))
-        self._papers = database.create_table(
-            "papers", pa.table({"pmid": pmids, "words": texts, "year": years, "project": projects})
-        )
+        began, work = time.perf_counter(), store.parents[1]
+        database = lancedb.connect(store)
+        of_paper = [("pmid", pa.int64()), ("year", pa.int64()), ("project", pa.string())]
+        schema = pa.schema([*of_paper, ("vector", pa.list_(pa.float32(), DIM))])
+        windows = database.create_table("windows", _windows(work), schema=schema)
+        database.create_table("papers", _words(work), schema=pa.schema([*of_paper, ("words", pa.string())]))
+        windows.create_index("vector", config=IvfPq(distance_type="dot"), wait_timeout=timedelta(hours=3))
         analysed = FTS(base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False)
-        self._papers.create_index("words", config=analysed)
+        database.open_table("papers").create_index("words", config=analysed, wait_timeout=timedelta(hours=3))
+        filling(began, documents).write(store)
+
+    @classmethod
+    def disk(cls, store: Path) -> int:
+        return bytes_in(store)
 
     def meaning(self, asked: Asked) -> list[int]:
-        _, vector, filters = asked
-        query = self._windows.search(vector).distance_type("dot").nprobes(20).refine_factor(2).limit(WINDOWS)
-        if filters:
-            query = query.where(_where(filters), prefilter=True)
-        found = query.select(["pmid", "_distance"]).to_arrow()["pmid"].to_pylist()
+        query = self._windows.search(np.array(asked.vector, np.float32)).distance_type("dot").limit(WINDOWS)
+        if self.setting != self.settings[0]:
+            query = query.nprobes(200).refine_factor(10)
+        found = _filtered(query, asked).select(["pmid", "_distance"]).to_arrow()["pmid"].to_pylist()
         return list(dict.fromkeys(found))[:DEPTH]
 
     def words(self, asked: Asked) -> list[int]:
-        terms, _, filters = asked
-        query = self._papers.search(" ".join(terms), query_type="fts").limit(DEPTH)
-        if filters:
-            query = query.where(_where(filters), prefilter=True)
-        return list(query.select(["pmid", "_score"]).to_arrow()["pmid"].to_pylist())
+        query = self._papers.search(" ".join(term for term, _ in asked.terms), query_type="fts").limit(DEPTH)
+        return list(_filtered(query, asked).select(["pmid", "_score"]).to_arrow()["pmid"].to_pylist())
 
-    def __call__(self, asked: Asked) -> object:
+    def hybrid(self, asked: Asked) -> object:
         return self.meaning(asked), self.words(asked)
 
+    def close(self) -> None:
+        """Nothing: it ends with its process."""
 
-def _where(filters: list[Any]) -> str:
-    return f"year >= {filters[0]} AND year <= {filters[1]} AND project = '{filters[2]}'"
+
+def _windows(work: Path) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for block in blocks(work):
+        columns = [np.repeat(column, block.windows) for column in (block.pmids, block.years, block.projects)]
+        flat = pa.FixedSizeListArray.from_arrays(pa.array(block.vectors.reshape(-1)), DIM)
+        yield pa.record_batch([*map(pa.array, columns), flat], names=["pmid", "year", "project", "vector"])
+
+
+def _words(work: Path) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for batch in papers(work):
+        yield pa.record_batch(
+            {
+                "pmid": [each.pmid for each in batch],
+                "year": [each.year for each in batch],
+                "project": [each.project for each in batch],
+                "words": [" ".join(each.words) for each in batch],
+            }
+        )
+
+
+def _filtered(query: Any, asked: Asked) -> Any:
+    if not asked.filters:
+        return query
+    first, last, project = asked.filters
+    return query.where(f"year >= {first} AND year <= {last} AND project = '{project}'", prefilter=True)
 
 
 class Tantivy:
-    """Words in Tantivy, vectors in a matrix."""
+    """Words in Tantivy, vectors in a matrix that is read from the corpus file at the start."""
 
-    def __init__(self, directory: Path, papers: list[list[Any]], matrix: NDArray[np.float32], rows: Any) -> None:
+    settings: ClassVar = ("with numpy",)
+    most: ClassVar = 25  # its product with every vector takes as long for each question
+    setting = settings[0]
+    server: int | None = None
+
+    def __init__(self, store: Path) -> None:
         import tantivy
 
-        self._tantivy, self._matrix = tantivy, matrix
-        self._first = np.flatnonzero(np.diff(rows, prepend=-1))
-        self._pmids = np.array([paper[0] for paper in papers])
-        self._years = np.array([paper[2] for paper in papers])
-        self._projects = np.array([paper[3] for paper in papers])
-        (directory / "tantivy").mkdir()
-        schema = tantivy.SchemaBuilder()
-        schema.add_unsigned_field("pmid", stored=True, indexed=True)
-        schema.add_text_field("words", tokenizer_name="whitespace")
-        schema.add_unsigned_field("year", indexed=True, fast=True)
-        schema.add_text_field("project", tokenizer_name="raw")
-        self._index = tantivy.Index(schema.build(), path=str(directory / "tantivy"))
-        writer = self._index.writer()
-        for pmid, text, year, project in papers:
-            document = tantivy.Document()
-            document.add_unsigned("pmid", pmid)
-            document.add_text("words", text)
-            document.add_unsigned("year", year)
-            document.add_text("project", project)
-            writer.add_document(document)
+        self._tantivy, self._index = tantivy, tantivy.Index.open(str(store / "index"))
+        work = store.parents[1]
+        every, matrix, end = [], np.empty((windows_in(work), DIM), np.float32), 0
+        for block in blocks(work):
+            start, end = end, end + len(block.vectors)
+            matrix[start:end] = block.vectors
+            every.append(replace(block, vectors=matrix[start:end]))
+        columns = ("pmids", "years", "projects", "windows")
+        self._papers = Block(*(np.concatenate([getattr(each, name) for each in every]) for name in columns), matrix)
+        self._first = self._papers.starts()
+
+    @classmethod
+    def fill(cls, store: Path, documents: int, _minutes: float) -> None:
+        import tantivy
+
+        began = time.perf_counter()
+        (store / "index").mkdir()
+        builder = tantivy.SchemaBuilder()
+        builder.add_unsigned_field("pmid", stored=True, indexed=True)
+        builder.add_text_field("words", tokenizer_name="whitespace")
+        builder.add_unsigned_field("year", indexed=True, fast=True)
+        builder.add_text_field("project", tokenizer_name="raw")
+        writer = tantivy.Index(builder.build(), path=str(store / "index")).writer()
+        for batch in papers(store.parents[1]):
+            for each in batch:
+                document = tantivy.Document()
+                document.add_unsigned("pmid", each.pmid)
+                document.add_text("words", " ".join(each.words))
+                document.add_unsigned("year", each.year)
+                document.add_text("project", each.project)
+                writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
-        self._index.reload()
+        filling(began, documents).write(store)
+
+    @classmethod
+    def disk(cls, store: Path) -> int:
+        return bytes_in(store)
 
     def meaning(self, asked: Asked) -> list[int]:
-        _, vector, filters = asked
-        scores = np.maximum.reduceat(self._matrix @ vector, self._first)
-        if filters:
-            passing = (self._years >= filters[0]) & (self._years <= filters[1]) & (self._projects == filters[2])
-            scores = np.where(passing, scores, -2)
+        scores = np.maximum.reduceat(self._papers.vectors @ np.array(asked.vector, np.float32), self._first)
+        if asked.filters:
+            scores = np.where(self._papers.passing(asked.filters), scores, -2)
         best = np.argpartition(-scores, DEPTH)[:DEPTH]
-        return [int(pmid) for pmid in self._pmids[best[np.argsort(-scores[best])]]]
+        return [int(pmid) for pmid in self._papers.pmids[best[np.argsort(-scores[best])]]]
 
     def words(self, asked: Asked) -> list[int]:
-        terms, _, filters = asked
         query, must = self._tantivy.Query, self._tantivy.Occur
         schema = self._index.schema
-        each = [(must.Should, query.term_query(schema, "words", term)) for term in terms]
+        each = [(must.Should, query.term_query(schema, "words", term)) for term, _ in asked.terms]
         clauses = [(must.Must, query.boolean_query(each))]
-        if filters:
-            years = query.range_query(schema, "year", self._tantivy.FieldType.Unsigned, filters[0], filters[1])
-            clauses += [(must.Must, years), (must.Must, query.term_query(schema, "project", filters[2]))]
+        if asked.filters:
+            first, last, project = asked.filters
+            years = query.range_query(schema, "year", self._tantivy.FieldType.Unsigned, first, last)
+            clauses += [(must.Must, years), (must.Must, query.term_query(schema, "project", project))]
         searcher = self._index.searcher()
         hits = searcher.search(query.boolean_query(clauses), DEPTH).hits
         return [searcher.doc(address)["pmid"][0] for _, address in hits]
 
-    def __call__(self, asked: Asked) -> object:
+    def hybrid(self, asked: Asked) -> object:
         return self.meaning(asked), self.words(asked)
 
-
-def main() -> None:
-    directory = Path(sys.argv[1])
-    given = json.loads((directory / "papers.json").read_text())
-    with np.load(directory / "vectors.npz") as stored:
-        matrix, counts, vectors = stored["matrix"], stored["counts"], stored["asked"]
-    rows = np.repeat(np.arange(len(counts)), counts)
-    plain = list(zip(given["queries"], vectors, [None] * len(vectors), strict=True))
-    filtered = list(zip(given["queries"], vectors, given["filters"], strict=True))
-    for name, engine in (("LanceDB", Lance), ("Tantivy with numpy", Tantivy)):
-        began = time.perf_counter()
-        built = engine(directory, given["papers"], matrix, rows)
-        seconds = time.perf_counter() - began
-        report(f"{name}, hybrid", built, plain)
-        report(f"{name}, hybrid, filtered", built, filtered)
-        print(f"{name}: recall at {AT} {recall(built.meaning, plain, given['wanted'])}; filled in {seconds:.0f} s")
+    def close(self) -> None:
+        """Nothing: it ends with its process."""
 
 
 if __name__ == "__main__":
-    main()
+    run({"lancedb": Lance, "tantivy": Tantivy})

@@ -1,51 +1,53 @@
-"""How a million papers are searched on one machine, beside OpenSearch, LanceDB and Tantivy.
+"""How a million papers are searched on one machine, beside OpenSearch, LanceDB and Tantivy with as many.
 
-    python -m benchmarks.million [--documents 1000000] [--rivals 100000] [--queries 100] [--work DIR]
+    python -m benchmarks.million [--documents 1000000] [--rivals 1000000] [--minutes 120] [--queries 100] [--work DIR]
 
 The corpus is made up of real ones (benchmarks/_synthetic.py), the questions are those of SciFact and NFCorpus, with
 synonyms and depth as a search has them. Truth is a product with every vector. Each start is a process of its own; its
 memory is that of /proc: what is private, and the mapped pages of the index that were touched. "Cold" is after the
-kernel was asked to forget the pages of both files. A corpus of a million papers takes 15 GB of disk: DIR keeps it for
-the next run. The others run over the same papers, fewer of them, in this run: OpenSearch through the product's own
-adapter, LanceDB and Tantivy in an environment of their own (requirements/rivals.txt, `make .cache/rivals/.installed`).
-Figures are of CPU and of wall time, whose load is printed: compare the columns of one run.
+kernel was asked to forget the pages of both files. Then each engine has a process of its own, one after the other, over
+the same papers: the embedded one, OpenSearch through the product's adapter, LanceDB and Tantivy in an environment of
+their own (requirements/rivals.txt, `make .cache/rivals/.installed`). OpenSearch is filled for at most so many minutes
+in all, and is compared over the papers that it then has: the column `papers` says how many.
+
+A million papers take 12 GB of disk, and in the others 26 GB: DIR keeps all of it for the next run, which only measures.
+Figures are of CPU and of wall time, whose load is printed: compare the rows of one run. OpenSearch runs on the `java`
+of the path; from version 20 on it compares vectors by SIMD, as a packaged one does.
 """
 
 import argparse
-import json
 import os
 import random
-import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks._comparing import FILTERED, HEADS, PLAIN, STORES, Filled, recall
+from benchmarks._corpus_file import AT, Asked, Judged, best
+from benchmarks._own_engines import INDEX, by_meaning
 from benchmarks._synthetic import PROJECTS, fill
 from benchmarks.retrieval import MODEL, ROOT, SETS, KeptEmbeddings, judged
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
 from bio_mcp.answering.retrieving import DEPTH
-from bio_mcp.ports.stores import Passages
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.passages import Chunk, Entry, Filters, PassageQuery
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 from bio_mcp.retrieval.synonyms import expansion
-from tests.opensearch_node.jvm import start as start_node
-from tests.opensearch_node.passages import passages_at
 
-INDEX = "corpus.index"
 RIVALS = ROOT / ".cache/rivals/bin/python"
-AT = 100  # recall is that of the best so many
+OWN, THEIRS = [sys.executable, "-m", "benchmarks._own_engines"], [str(RIVALS), "-m", "benchmarks._rivals"]
+ENGINES = {"embedded": OWN, "opensearch": OWN, "lancedb": THEIRS, "tantivy": THEIRS}
 
 Search = Callable[[PassageQuery], object]
 
@@ -110,44 +112,6 @@ def report(name: str, search: Search, queries: Sequence[PassageQuery]) -> None:
     print(f"| {name} | {p50:.1f} / {p95:.1f} | {c50:.1f} / {c95:.1f} |", flush=True)
 
 
-def truth(work: Path, queries: Sequence[PassageQuery]) -> NDArray[np.int64]:
-    """The PMIDs of the `AT` best papers of each question, by every vector of the corpus."""
-    asked = np.array([query.vector for query in queries]).T
-    scores = np.full((AT, len(queries)), -2, np.float32)
-    pmids = np.zeros((AT, len(queries)), np.int64)
-    with closing(sqlite3.connect(work / FILE)) as connection:
-        cursor = connection.execute("SELECT pmid, vectors FROM vectors")
-        while rows := cursor.fetchmany(4_000):
-            counts = np.array([len(blob) // (4 * len(asked)) for _, blob in rows])
-            matrix = np.frombuffer(b"".join(blob for _, blob in rows), "<f4").reshape(-1, len(asked))
-            tops = np.maximum.reduceat(matrix @ asked, np.cumsum(counts) - counts)
-            own = np.repeat(np.array([pmid for pmid, _ in rows])[:, None], len(queries), axis=1)
-            scores, pmids = np.concatenate([scores, tops]), np.concatenate([pmids, own])
-            best = np.argpartition(-scores, AT, axis=0)[:AT]
-            scores, pmids = np.take_along_axis(scores, best, 0), np.take_along_axis(pmids, best, 0)
-    return pmids.T
-
-
-def by_meaning(engine: Passages, query: PassageQuery) -> list[int]:
-    found = engine.hybrid_search(replace(query, terms=()))
-    return [int(each.pmid) for each in sorted(found, key=lambda each: -(each.sim or 0))]
-
-
-def recall(engine: Passages, queries: Sequence[PassageQuery], wanted: Sequence[Sequence[int]]) -> str:
-    """Share of the best papers by cosine that are among as many that the engine returns."""
-    shares = [
-        len({*by_meaning(engine, query)[: len(best)]} & {*best}) / len(best)
-        for query, best in zip(queries, wanted, strict=True)
-        if len(best)
-    ]
-    return f"mean {statistics.mean(shares):.4f}, worst {min(shares):.2f}"
-
-
-def exactly(engine: SqlitePassages, query: PassageQuery, documents: int) -> list[int]:
-    """The best papers that pass the filters: with such a depth each of them is scored by its vectors."""
-    return by_meaning(engine, replace(query, depth=documents))[:AT]
-
-
 def updates(work: Path, engine: SqlitePassages, vector: NDArray[np.float32]) -> str:
     """Seconds until a paper that another connection writes is found, stored durably and all: median and longest."""
     writer, seconds = opened(work), []
@@ -166,11 +130,7 @@ def updates(work: Path, engine: SqlitePassages, vector: NDArray[np.float32]) -> 
 
 def measure(work: Path, documents: int, count: int) -> None:
     """Everything about the embedded engine."""
-    if not (work / FILE).exists():
-        work.mkdir(parents=True, exist_ok=True)
-        fill(work, documents)
-    if not (work / INDEX).exists():
-        start(work, "first start, which makes the index of the corpus")
+    filled(work, "embedded", documents, 0)
     start(work, "start")
     for name in (INDEX, FILE):
         forget(work / name)
@@ -186,130 +146,56 @@ def measure(work: Path, documents: int, count: int) -> None:
     report("by words alone", engine.hybrid_search, [replace(query, vector=None) for query in plain])
     report("by meaning alone", engine.hybrid_search, [replace(query, terms=()) for query in plain])
     print(f"\nmemory after them: {memory()}")
-    print(f"recall at {AT}: {recall(engine, plain, truth(work, plain).tolist())}")
-    some = filtered[:25]
-    wanted = [exactly(engine, query, documents) for query in some]
-    print(f"recall at {AT}, filtered ({len(some)} questions): {recall(engine, some, wanted)}")
+    for name, each in zip(("", ", filtered"), judged_by_all(work, count, documents), strict=True):
+        found = [by_meaning(engine, query)[:AT] for query in (filtered if name else plain)]
+        print(f"recall at {AT}{name}, mean and worst: {recall(found, each)}")
     vector = plain[0].vector
     if vector is not None:
         print(f"an update is found after {updates(work, engine, vector)}", flush=True)
 
 
-def entries(work: Path) -> list[Entry]:
-    """The papers of a corpus as they were written, their texts apart."""
-    with closing(sqlite3.connect(work / FILE)) as connection:
-        words = dict(connection.execute("SELECT id, term FROM terms"))
-        facets = dict(connection.execute("SELECT id, value FROM facets WHERE kind = 'project'"))
-        rows = connection.execute(
-            "SELECT pmid, year, term_ids, frequencies, facet_ids, vectors FROM entries JOIN vectors USING (pmid)"
-        ).fetchall()
-    return [_entry(*row, words, facets) for row in rows]
+@cache
+def judged_by_all(work: Path, count: int, papers: int) -> tuple[Judged, Judged]:
+    """The questions without filters and with, and their best papers among the first so many."""
+    both = [[asked(query) for query in queries] for queries in questions(count)]
+    found = best(work, both[0] + both[1], papers)
+    return Judged(both[0], found[:count]), Judged(both[1], found[count:])
 
 
-def _entry(
-    pmid: int,
-    year: int,
-    ids: bytes,
-    counts: bytes,
-    facets: bytes,
-    blob: bytes,
-    words: dict[int, str],
-    of: dict[int, str],
-) -> Entry:
-    pairs = zip(np.frombuffer(ids, "<u4").tolist(), np.frombuffer(counts, "<u2").tolist(), strict=True)
-    matrix = np.frombuffer(blob, "<f4").reshape(-1, 384)
-    chunks = tuple(Chunk(f"w{at}", "", f"{pmid} {at}", None, 0, 0) for at in range(len(matrix)))
-    projects = tuple(of[each] for each in np.frombuffer(facets, "<u4").tolist() if each in of)
-    terms = [words[number] for number, times in pairs for _ in range(times)]
-    vectors = {chunk.chunk_id: matrix[at] for at, chunk in enumerate(chunks)}
-    return Entry(str(pmid), 1, None, terms, chunks, vectors, year=year, projects=projects)
+def asked(query: PassageQuery) -> Asked:
+    """A question as engines that have nothing of the product get it."""
+    filters = query.filters
+    years = (filters.year_from, filters.year_to, filters.project) if filters.project else None
+    return Asked(list(query.terms), np.asarray(query.vector).tolist(), years)
 
 
-def beside(work: Path, documents: int, count: int) -> None:
+def beside(work: Path, documents: int, count: int, minutes: float) -> None:
     """The same papers in each engine, one after the other."""
-    work.mkdir(parents=True, exist_ok=True)
+    papers = {name: filled(work, name, documents, minutes) for name in ENGINES}
+    print(f"\nload {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; searches in milliseconds, p50 / p95\n")
+    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}", flush=True)
+    for name, command in ENGINES.items():
+        for file, each in zip((PLAIN, FILTERED), judged_by_all(work, count, papers[name]), strict=True):
+            each.write(work / STORES / file)
+        subprocess.run([*command, "measure", name, work], check=True, cwd=ROOT)
+
+
+def filled(work: Path, name: str, documents: int, minutes: float) -> int:
+    """Fill an engine as far as it is not, and the corpus before it; how many papers it then has."""
     if not (work / FILE).exists():
+        work.mkdir(parents=True, exist_ok=True)
         fill(work, documents)
-    plain, filtered = questions(count)
-    wanted = truth(work, plain).tolist()
-    print(
-        f"\n{documents:,} papers, load {os.getloadavg()[0]:.1f}; milliseconds, p50 / p95; CPU of this process alone\n"
-    )
-    print("| search | wall | CPU |\n|---|---|---|")
-    engine = opened(work)
-    report("embedded, hybrid", engine.hybrid_search, plain)
-    report("embedded, hybrid, filtered", engine.hybrid_search, filtered)
-    notes = [f"embedded: recall at {AT} {recall(engine, plain, wanted)}", *in_others(work, plain, filtered, wanted)]
-    notes.append(in_opensearch(work, plain, filtered, wanted))
-    print("", *notes, sep="\n")
-
-
-def in_opensearch(work: Path, plain: list[PassageQuery], filtered: list[PassageQuery], wanted: list[list[int]]) -> str:
-    """OpenSearch on a real node, through the product's adapter."""
-    with tempfile.TemporaryDirectory() as scratch:
-        node = start_node(Path(scratch), heap="2g")
-        try:
-            return _in_opensearch(passages_at(node.url), node.jvm.pid, entries(work), plain, filtered, wanted)
-        finally:
-            node.stop()
-
-
-def _in_opensearch(
-    passages: Passages,
-    node: int,
-    papers: list[Entry],
-    plain: list[PassageQuery],
-    filtered: list[PassageQuery],
-    wanted: list[list[int]],
-) -> str:
-    began = time.perf_counter()
-    passages.ensure_schema("benchmark", 384)
-    for at in range(0, len(papers), 200):
-        passages.upsert_chunks(papers[at : at + 200], refresh=False)
-    passages.refresh("benchmark", 384)
-    seconds = time.perf_counter() - began
-    used = cpu_seconds(node)
-    report("OpenSearch, hybrid", passages.hybrid_search, plain)
-    report("OpenSearch, hybrid, filtered", passages.hybrid_search, filtered)
-    of_node = (cpu_seconds(node) - used) / (2 * len(plain + filtered)) * 1e3
-    found = recall(passages, plain, wanted)
-    return f"OpenSearch: recall at {AT} {found}; filled in {seconds:.0f} s; CPU of the node {of_node:.1f} ms a search"
-
-
-def cpu_seconds(process: int) -> float:
-    """What CPU time a process has used."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def in_others(
-    work: Path, plain: list[PassageQuery], filtered: list[PassageQuery], wanted: list[list[int]]
-) -> list[str]:
-    """LanceDB, and Tantivy with a numpy product, in their own environment; what they print."""
-    papers = entries(work)
-    with tempfile.TemporaryDirectory() as scratch:
-        directory = Path(scratch)
-        counts = np.array([len(each.chunks) for each in papers])
-        matrix = np.concatenate([list(each.vectors.values()) for each in papers])
-        np.savez(directory / "vectors.npz", matrix=matrix, counts=counts, asked=[query.vector for query in plain])
-        told = {
-            "papers": [[int(each.pmid), " ".join(each.terms), each.year, each.projects[0]] for each in papers],
-            "queries": [[term for term, _ in query.terms] for query in plain],
-            "filters": [[q.filters.year_from, q.filters.year_to, q.filters.project] for q in filtered],
-            "wanted": wanted,
-        }
-        (directory / "papers.json").write_text(json.dumps(told))
-        command = [RIVALS, "-P", ROOT / "benchmarks/_rivals.py", directory]
-        ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    lines = ran.stdout.splitlines()
-    print("\n".join(line for line in lines if line.startswith("|")))
-    return [line for line in lines if not line.startswith("|")]
+    store = work / STORES / name
+    if Filled.of(store).papers < documents:
+        subprocess.run([*ENGINES[name], "fill", name, work, f"{documents}", f"{minutes}"], check=True, cwd=ROOT)
+    return Filled.of(store).papers
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=1_000_000)
-    parser.add_argument("--rivals", type=int, default=100_000, help="papers in each of the engines; 0 leaves them out")
+    parser.add_argument("--rivals", type=int, default=1_000_000, help="papers in each engine; 0 leaves them out")
+    parser.add_argument("--minutes", type=float, default=120, help="in all that OpenSearch may be filled for")
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--first-answer", action="store_true")
@@ -322,7 +208,7 @@ def main() -> None:
         if chosen.documents:
             measure(work / f"{chosen.documents}", chosen.documents, chosen.queries)
         if chosen.rivals:
-            beside(work / f"{chosen.rivals}", chosen.rivals, chosen.queries)
+            beside(work / f"{chosen.rivals}", chosen.rivals, chosen.queries, chosen.minutes)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,12 @@ NONE: Mapping[str, str] = MappingProxyType({})
 PORTS = range(9210, 9300)  # the runner goes no higher, and walks upwards from a port in use
 TRANSPORT = 1_000  # above the HTTP port
 BOOT_S, STOP_S = 90.0, 30.0
+QUICK_START = ("-XX:TieredStopAtLevel=1",)
+# What a packaged node has: all compilers, and SIMD, which this Lucene uses from Java 20 on and tried up to 23.
+FAST_CODE = (
+    "--add-modules=jdk.incubator.vector",
+    "-Dorg.apache.lucene.vectorization.upperJavaFeatureVersion=25",
+)
 CONFIG = {
     "network.host": "127.0.0.1",
     "discovery.type": "single-node",
@@ -56,10 +62,16 @@ class Node:
         self.jvm.wait()
 
 
-def start(directory: Path, port: int | None = None, settings: Mapping[str, str] = NONE, heap: str = "512m") -> Node:
+def start(
+    directory: Path,
+    port: int | None = None,
+    settings: Mapping[str, str] = NONE,
+    heap: str = "512m",
+    options: Sequence[str] = QUICK_START,
+) -> Node:
     """Start a node whose files are in `directory`, where an earlier one's may be, and wait until it is healthy.
 
-    `settings` are lines of opensearch.yml. Raises `Unusable`.
+    `settings` are lines of opensearch.yml, `options` the JVM's: `QUICK_START` or `FAST_CODE`. Raises `Unusable`.
     """
     home, port = fetch(), port or free_port()
     if not _free(port):
@@ -67,7 +79,7 @@ def start(directory: Path, port: int | None = None, settings: Mapping[str, str] 
     _configure(directory / "node_1/config", port, settings)
     log = directory / "node.log"
     with log.open("ab") as out:
-        command = _command(home, directory, port, heap)
+        command = _command(home, directory, port, heap, options)
         jvm = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd=directory)
     node = Node(f"http://127.0.0.1:{port}", jvm, log)
     try:
@@ -100,12 +112,12 @@ def _configure(directory: Path, port: int, settings: Mapping[str, str]) -> None:
     (directory / "log4j2.properties").write_text(LOGGING)
 
 
-def _command(home: Path, directory: Path, port: int, heap: str) -> list[str]:
+def _command(home: Path, directory: Path, port: int, heap: str, options: Sequence[str]) -> list[str]:
     return [
         "java",
         f"-Xms{heap}",
         f"-Xmx{heap}",
-        "-XX:TieredStopAtLevel=1",
+        *options,
         "-XX:-UsePerfData",
         "-XX:+ExitOnOutOfMemoryError",
         "-Dlog4j.shutdownHookEnabled=false",
