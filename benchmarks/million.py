@@ -10,7 +10,7 @@ the same papers: the embedded one, OpenSearch through the product's adapter, Lan
 their own (requirements/rivals.txt, `make .cache/rivals/.installed`). OpenSearch is filled for at most so many minutes
 in all, and is compared over the papers that it then has: the column `papers` says how many.
 
-A million papers take 12 GB of disk, and in the others 26 GB: DIR keeps all of it for the next run, which only measures.
+A million papers take 15 GB of disk, and in the others 22 GB: DIR keeps all of it for the next run, which only measures.
 Figures are of CPU and of wall time, whose load is printed: compare the rows of one run. OpenSearch runs on the `java`
 of the path; from version 20 on it compares vectors by SIMD, as a packaged one does.
 """
