@@ -76,9 +76,11 @@ def small_corpus() -> Iterator[Corpus]:
 
 
 def touched_by(what: Tool | Resource, event: dict[str, Any], backends: Any) -> set[str]:
-    """The methods that this call uses. Raises `AssertionError` where it fails: then it did not reach them all."""
+    """The methods that this call and its record use. Raises `AssertionError` where it fails: then it did not reach
+    them all."""
     recorder = Recorder(backends)
     outcome = run(what, event, recorder)
+    backends.recorder.close()  # a thread records the call after the answer
     assert not outcome.failed, f"the example of {what.name} fails: {outcome.text}"
     return recorder.touched
 

@@ -2,10 +2,11 @@
 
 import secrets
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tests.emulated.build import ARCH, BUILT, build
@@ -25,6 +26,9 @@ SAMPLES = (
     TESTS.parent / "layers/common/bio_mcp/samples/pubmed.xml.gz",
     TESTS / "data/pubmed/quick600.dev.xml.gz",
 )
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Search:
@@ -51,12 +55,16 @@ class Search:
 
 @dataclass(frozen=True)
 class Cloud:
-    """The running parts; `emulator` is None where an endpoint was given."""
+    """The running parts; `emulator` is None where an endpoint was given.
+
+    `deploy` creates or updates the stack of this name, with the parameters of `stack` except those that it is given.
+    """
 
     stack: Stack
     ncbi: Running
     search: Search
     emulator: Emulator | None
+    deploy: Callable[[str, Mapping[str, str]], Stack]
     auth_secret: str = AUTH_SECRET
 
 
@@ -70,13 +78,14 @@ def cloud(
     enforcing: bool = True,
     nlm: str = "",
     tier: str = "opensearch",
+    others: Mapping[str, str] = NOTHING,
 ) -> Iterator[Cloud]:
     """The stack with a local NCBI over `files`, and a schedule for `term` where one is given.
 
     `endpoint`: that of a LocalStack, say; empty starts an emulator. `host`: the address of this machine at which
     functions find the NCBI, the node and the emulator. `enforcing`: calls need the permissions of the template.
     `nlm`: the address of NLM's files, where bulk loads are wanted; the machine that takes their steps waits a twentieth
-    of what it should. `tier`: where the index is; in S3 there is no node.
+    of what it should. `tier`: where the index is; in S3 there is no node. `others`: more parameters of the template.
     Raises what says which of these cannot be had.
     """
     template = build()
@@ -108,14 +117,18 @@ def cloud(
             "OpenSearchService": "none",
             **({"LoadsAtOnce": "2", "NcbiFilesUrl": nlm} if nlm else {}),
             **({"Corpus1Key": CORPUS, "Corpus1Term": term} if term else {}),
+            **others,
         }
         to = connect(endpoint)
         secret = _secret(to("secretsmanager"), AUTH_SECRET)
         _secret(to("secretsmanager"), NCBI_KEY)
         unpacked = {"/opt/models": str(BUILT / "InferenceLayer/models")}  # it unpacks layers elsewhere
         edits = {**unpacked, **NO_CANARY} if own else {}
-        outputs = deploy(to, template, NAME, given, edits)
-        yield Cloud(Stack(NAME, endpoint, outputs, secret), ncbi, search, own)
+
+        def deployed(name: str, changed: Mapping[str, str] = NOTHING) -> Stack:
+            return Stack(name, endpoint, deploy(to, template, name, {**given, **changed}, edits), secret)
+
+        yield Cloud(deployed(NAME), ncbi, search, own, deployed)
 
 
 def _secret(store: Any, name: str) -> str:

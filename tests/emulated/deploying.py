@@ -72,10 +72,10 @@ def _settled(stacks: Any, name: str) -> dict[str, str]:
 
 
 def _uploaded(s3: Any, text: str, beside: Path) -> str:
-    """Where the template is after its directories are uploaded, each under the hash of what it holds, and it too."""
+    """Where the template is, after it and those of its directories are uploaded that are not there, by hash."""
     if BUCKET not in {each["Name"] for each in s3.list_buckets()["Buckets"]}:
         s3.create_bucket(Bucket=BUCKET)
-    there: set[str] = set()
+    there = {each["Key"] for each in s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])}
 
     def upload(found: re.Match[str]) -> str:
         content = _zipped((beside / found[2]).resolve())

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import jwt
 
 from bio_mcp.callers import SCOPES
-from tests.emulated.clients import connect
+from tests.emulated.clients import Connect, connect
 
 T = TypeVar("T")
 
@@ -27,6 +27,13 @@ def until(ask: Callable[[], T | None], seconds: float, what: str) -> T:
         assert time.monotonic() < end, f"after {seconds:.0f} s there is still no {what}"
         time.sleep(0.2)
     return answer
+
+
+def resources(to: Connect, stack: str) -> dict[str, tuple[str, str]]:
+    """Logical id -> type and name of what a stack has."""
+    pages = to("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
+    listed = [each for page in pages for each in page["StackResourceSummaries"]]
+    return {each["LogicalResourceId"]: (each["ResourceType"], each["PhysicalResourceId"]) for each in listed}
 
 
 @dataclass(frozen=True)
@@ -114,6 +121,10 @@ class Stack:
         pages = logs.get_paginator("filter_log_events").paginate(logGroupName=group)
         lines = [line for page in pages for event in page["events"] for line in event["message"].splitlines()]
         return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def resources(self) -> dict[str, tuple[str, str]]:
+        """Logical id -> type and name of what it has."""
+        return resources(self.client, self.name)
 
     def table(self, logical_id: str) -> str:
         """The name of a table of the template."""

@@ -1,4 +1,4 @@
-"""A stack whose index is in S3: what one function publishes, others find, as the laptop's engine finds it."""
+"""The cheapest stack: what one function publishes in S3, others find, as the laptop's engine finds it."""
 
 from contextlib import closing
 
@@ -8,6 +8,7 @@ from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
+from tests.all.emulated.monitoring import USERS_MISS, watching
 from tests.emulated.build import BUILT
 from tests.emulated.cloud import SAMPLES, cloud
 from tests.emulated.stack import until
@@ -21,7 +22,7 @@ SEEN_S = 30  # a copy looks for what is new every ten seconds
 @pytest.fixture(scope="module")
 def small():
     """The running stack, and the PMIDs of the papers that its first sync has brought."""
-    with cloud(files=SAMPLES, tier="s3") as running:
+    with cloud(files=SAMPLES, tier="s3", others={"Monitoring": "basic", "SnapStart": "off"}) as running:
         assert hits(running.stack) == [], "an index that was never written is empty, and no failure"
         yield running, synced(running, FIRST, 40)
 
@@ -80,12 +81,19 @@ def test_a_project_is_filled_by_one_function_and_asked_by_another(small):
     until(lambda: up.stack.invoke("projects", asked)["items"], SEEN_S, "passage of the note")
 
 
+def test_the_stack_has_neither_a_snapshot_nor_a_dashboard_and_only_the_alarms_of_what_users_miss(small):
+    up, _ = small
+    endpoint = up.stack.client("lambda").get_function_configuration(FunctionName=f"{up.stack.name}-mcp_http")
+    assert endpoint["SnapStart"]["ApplyOn"] == "None"
+    assert watching(up.stack.client, up.stack.name) == (USERS_MISS, set())
+
+
 def test_the_stack_has_no_domain_and_doctor_says_as_of_when_its_index_is(small):
     up, _ = small
-    listed = up.stack.client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=up.stack.name)
-    kinds = {each["ResourceType"] for page in listed for each in page["StackResourceSummaries"]}
+    kinds = {kind for kind, _ in up.stack.resources().values()}
     assert "AWS::DynamoDB::Table" in kinds
     assert "AWS::OpenSearchService::Domain" not in kinds
+    assert "OpenSearchUrl" not in up.stack.outputs
     [finding] = [each for each in up.stack.command("doctor")["checks"] if each["check"] == "index"]
     assert finding["state"] == "ok"
     assert finding["found"].startswith("as of 20")

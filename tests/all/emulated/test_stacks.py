@@ -3,10 +3,12 @@
 import pytest
 
 from scripts.configure_stack import stamped
+from tests.all.emulated.monitoring import USERS_MISS, watching
 from tests.emulated.build import ARCH, build
 from tests.emulated.clients import connect
 from tests.emulated.deploying import NO_CANARY, deploy
 from tests.emulated.emulator import emulator
+from tests.emulated.stack import resources
 
 pytestmark = pytest.mark.timeout(300)
 NOBODYS = {"AWS::ApiGatewayV2::Stage"}  # its name is $default in every API
@@ -27,13 +29,6 @@ def deployed():
             return to
 
         yield deployed
-
-
-def resources(to, stack):
-    """Logical id -> type and name of what a stack has."""
-    pages = to("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
-    listed = [each for page in pages for each in page["StackResourceSummaries"]]
-    return {each["LogicalResourceId"]: (each["ResourceType"], each["PhysicalResourceId"]) for each in listed}
 
 
 def published(to, stack):
@@ -72,6 +67,12 @@ def test_a_stack_is_made_again_under_its_name_beside_the_domain_that_the_first_l
     _, made = resources(to, "anew")["SearchDomain"]
     assert left != made
     assert {left, made} <= {each["DomainName"] for each in to("opensearch").list_domain_names()["DomainNames"]}
+
+
+def test_basic_monitoring_watches_the_domain_that_a_stack_makes(deployed):
+    to = deployed("modest", Monitoring="basic")
+    of_the_domain = {f"SearchDomain{each}Alarm" for each in ("Red", "Blocked", "Space")}
+    assert watching(to, "modest") == ((USERS_MISS - {"RetractionsSyncAgeAlarm"}) | of_the_domain, set())
 
 
 def test_a_table_of_papers_that_was_restored_takes_the_place_of_its_own_which_stays(deployed):

@@ -1,0 +1,52 @@
+"""A stack over OpenSearch with `Monitoring=basic`: what watches it, and that each becomes the other."""
+
+import pytest
+
+from tests.all.emulated.monitoring import USERS_MISS, watching
+from tests.aws_template import ALARM, RESOURCES, of, rendered
+
+pytestmark = pytest.mark.timeout(300)
+NAME, DAY, MANY = "small-team", "1971/12/01", 3
+BASIC = USERS_MISS | {"Corpus1SyncAgeAlarm", "LoadFailedAlarm"}
+
+
+def deployed(up, monitoring):
+    """The stack beside the first, over the same NCBI and node, with an index of its own."""
+    return up.deploy(NAME, {"OpenSearchIndex": "small_team", "Monitoring": monitoring})
+
+
+def syncs_and_finds(up, stack, first):
+    """Whether a search finds every paper that a sync has just brought."""
+    wanted = set(map(str, up.ncbi.control.clone(MANY, DAY, first=first)))
+    arguments = {"query_key": f"from-{first}", "term": f"{DAY}:{DAY}[crdt]"}
+    assert stack.invoke("sync_delta", {"tool": "pubmed.sync_delta", "arguments": arguments})["inserted"] == MANY
+    asked = {"tool": "rag.search", "arguments": {"query": "treatment of depression in adults", "top_k": 100}}
+    return wanted <= {hit["doc_id"].removeprefix("pmid:") for hit in stack.invoke("search", asked)["results"]}
+
+
+def alarms_of_the_template(stack):
+    [described] = stack.client("cloudformation").describe_stacks(StackName=stack.name)["Stacks"]
+    given = {each["ParameterKey"]: each["ParameterValue"] for each in described["Parameters"]}
+    conditions = {name: RESOURCES[name].get("Condition") for name in of(ALARM)}
+    return {name for name, each in conditions.items() if each is None or rendered({"Condition": each}, given)}
+
+
+def test_monitoring_becomes_full_and_basic_again_and_the_stack_works_all_the_while(up):
+    stack = deployed(up, "basic")
+    assert watching(stack.client, NAME) == (BASIC, set())
+    assert "DashboardUrl" not in stack.outputs
+    assert syncs_and_finds(up, stack, 71_900_000)
+    queues = stack.resources()["WorkQueue"], stack.resources()["DocumentsTable"]
+
+    stack = deployed(up, "full")
+    alarms, dashboards = watching(stack.client, NAME)
+    assert alarms == alarms_of_the_template(stack) > BASIC
+    assert dashboards == {NAME}
+    assert NAME in stack.outputs["DashboardUrl"]
+    assert syncs_and_finds(up, stack, 71_901_000)
+
+    stack = deployed(up, "basic")
+    assert watching(stack.client, NAME) == (BASIC, set())
+    assert "DashboardUrl" not in stack.outputs
+    assert (stack.resources()["WorkQueue"], stack.resources()["DocumentsTable"]) == queues
+    assert syncs_and_finds(up, stack, 71_902_000)
