@@ -31,6 +31,10 @@ def test_it_says_whether_scans_are_read(cli):
     assert "scanned pages are" in found(cli("doctor", "--json"))["text recognition"][1]
 
 
+def test_it_says_whether_a_start_reads_the_saved_index(cli):
+    assert found(cli("doctor", "--json"))["index file"] == (OK, "not needed: a corpus of this size is read as fast ")
+
+
 def test_an_empty_corpus_is_a_warning_that_says_how_to_fill_it(cli):
     state, message = found(cli("doctor", "--json"))["corpus"]
     assert state == WARN

@@ -1,17 +1,28 @@
 """The file beside the corpus that makes a large one start fast: never trusted without proof, never needed."""
 
 import json
+import resource
 import shutil
 import stat
+import tempfile
+from contextlib import closing, contextmanager
+from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.arrayfile import FIRST_LINE, MAGIC, read_arrays, write_arrays
+from bio_mcp.adapters.embedded.arrayfile import FIRST_LINE, MAGIC, Reason, Unusable, read_arrays, write_arrays
 from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.index_file import MAX_CHANGED
+from bio_mcp.adapters.embedded.inspection import index_file
+from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
+from bio_mcp.health import OK, WARN
 from bio_mcp.literature.records import RetractionStatus
+from bio_mcp.ports.indexes import Role
 from bio_mcp.retrieval.passages import Filters, PassageQuery, StaticQuality
 from tests.adapters.embedded.engine import passages_in
+from tests.adapters.embedded.reader import as_reader
 from tests.adapters.entries import DIM, entry, unit
 
 INDEX_FILE = "corpus.index"
@@ -21,6 +32,22 @@ FILTERED = PassageQuery((("a", 1.0),), unit(2), Filters(year_from=2005, tags=fro
 
 def opened(directory):
     return passages_in(Database(directory))
+
+
+def finding(directory):
+    """State, sentence and remedy of the doctor."""
+    with closing(Database(directory)) as database:
+        found = index_file(database)
+    return found.state, found.found, found.remedy
+
+
+def unused_because(path):
+    """Why the arrays of a file are not used; None where they are."""
+    try:
+        read_arrays(path)
+    except Unusable as unusable:
+        return unusable.reason
+    return None
 
 
 def answers(passages):
@@ -63,20 +90,33 @@ def corpus(large, tmp_path):
 
 
 def test_a_kept_index_answers_as_the_corpus_does(corpus, large):
+    assert finding(corpus) == (OK, "corpus.index, 2 MB, 0 papers changed since", "")
     assert answers(opened(corpus)) == large[1]
 
 
 def test_a_kept_index_is_made_again_when_it_was_deleted(corpus, large):
     (corpus / INDEX_FILE).unlink()
+    assert finding(corpus) == (OK, "corpus.index is not there; the next search makes it", "")
     assert answers(opened(corpus)) == large[1]
     assert (corpus / INDEX_FILE).exists()
+
+
+def test_a_small_corpus_needs_no_kept_index(tmp_path):
+    assert finding(tmp_path)[:2] == (OK, "not needed: a corpus of this size is read as fast")
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", MAGIC, MAGIC + b'{"size": 3}', MAGIC + b"\xff" * 100])
 def test_a_broken_kept_index_is_made_again(corpus, large, content):
     (corpus / INDEX_FILE).write_bytes(content)
+    state, found, remedy = finding(corpus)
+    assert (state, found) == (
+        WARN,
+        "corpus.index is damaged; a search does not use it, and reads the whole corpus file",
+    )
+    assert remedy == "The next search makes it again. If it is damaged again, check the disk."
     assert answers(opened(corpus)) == large[1]
-    assert read_arrays(corpus / INDEX_FILE) is not None
+    assert finding(corpus)[0] == OK
+    assert unused_because(corpus / INDEX_FILE) is None
 
 
 def test_a_kept_index_is_made_again_whichever_of_its_arrays_is_damaged(corpus, large, caplog):
@@ -90,10 +130,37 @@ def test_a_kept_index_is_made_again_whichever_of_its_arrays_is_damaged(corpus, l
     ]
     for at in [3, len(MAGIC) + 4, FIRST_LINE + 60, *ends]:
         (corpus / INDEX_FILE).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        assert read_arrays(corpus / INDEX_FILE) is None, at
-    assert caplog.text.count("corpus.index is damaged") == len(ends)
+        assert unused_because(corpus / INDEX_FILE) == Reason.DAMAGED, at
+        assert finding(corpus)[0] == WARN
     assert answers(opened(corpus)) == large[1]
-    assert read_arrays(corpus / INDEX_FILE) is not None
+    assert caplog.text.count("corpus.index is damaged") == 1
+    assert unused_because(corpus / INDEX_FILE) is None
+
+
+def earlier_format(whole):
+    return whole.replace(MAGIC, b"bio-mcp index 1\n", 1)
+
+
+def earlier_sketches(whole):
+    """The file as an earlier version wrote it: whole by its checksums, with sketches of another kind."""
+    return with_header(whole, lambda about: about | {"sketch": [48, 2]})
+
+
+def with_header(whole, change):
+    header = json.loads(whole[FIRST_LINE:].partition(b"\0")[0])
+    text = json.dumps(header | {"about": change(header["about"])}).encode()
+    text += b" " * (4_096 - len(text) % 4_096)
+    return MAGIC + b"%010d %08x\n" % (len(text), crc32(text)) + text + whole[FIRST_LINE + len(text) :]
+
+
+@pytest.mark.parametrize("earlier", [earlier_format, earlier_sketches])
+def test_the_file_of_an_earlier_version_is_made_again(corpus, large, earlier, caplog):
+    (corpus / INDEX_FILE).write_bytes(earlier((corpus / INDEX_FILE).read_bytes()))
+    again = "corpus.index is of another version of bio-mcp; the next search makes it"
+    assert finding(corpus) == (OK, again, "")
+    assert answers(opened(corpus)) == large[1]
+    assert finding(corpus)[1] != again
+    assert "damaged" not in caplog.text
 
 
 @pytest.mark.parametrize("harm", ["cut", "overwritten"])
@@ -157,7 +224,16 @@ def test_the_index_of_another_corpus_at_the_same_change_is_not_used(corpus, tmp_
     passages.upsert_chunks(batch(10_000))
     wanted = answers(passages)
     shutil.copy(corpus / INDEX_FILE, other / INDEX_FILE)
+    assert finding(other)[1].startswith("corpus.index is of another corpus, or of another past of this one")
     assert answers(opened(other)) == wanted
+
+
+def test_a_kept_index_that_lacks_too_much_is_made_again(corpus):
+    writer = opened(corpus)
+    writer.upsert_chunks([entry(str(5_000 + n), "a b", vectors=[unit(n)]) for n in range(MAX_CHANGED + 1)])
+    assert finding(corpus)[1].startswith("corpus.index lacks too many papers that were written since")
+    assert len(opened(corpus).hybrid_search(FILTERED)) == len(writer.hybrid_search(FILTERED))
+    assert finding(corpus)[:2] == (OK, "corpus.index, 2 MB, 0 papers changed since")
 
 
 def test_a_corpus_that_was_put_back_to_an_earlier_state_does_not_use_a_later_index(corpus, large, tmp_path_factory):
@@ -184,6 +260,61 @@ def test_appending_to_mapped_arrays_does_not_touch_the_file(tmp_path):
     room[80:] = 7
     assert file.arrays["y"][0][:9].tolist() == np.ones((9, 3)).tolist()
     assert path.read_bytes() == before
+
+
+def test_the_file_that_doctor_examines_is_that_of_the_index_that_is_searched(tmp_path):
+    with closing(Database(tmp_path)) as database, closing(SqliteIndexes(database, passages_in)) as indexes:
+        indexes.searched()[0].ensure_schema("m", DIM)
+        assert indexes.searched_database() is database
+        indexes.begin("other", DIM)
+        indexes.switch(Role.NEXT)
+        assert indexes.searched_database().directory.parent == tmp_path / "indexes"
+
+
+@contextmanager
+def full_disk():
+    """No file may become longer than a megabyte, as on a disk that runs full while one is written."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_on_a_full_disk_a_corpus_is_searched_without_a_kept_index_and_nothing_is_left_behind(corpus, large):
+    (corpus / INDEX_FILE).write_bytes(b"torn")
+    before = {each.name for each in corpus.iterdir()}
+    with full_disk():
+        assert answers(opened(corpus)) == large[1]
+    assert {each.name for each in corpus.iterdir()} <= before | {"processes.lock"}
+    assert finding(corpus)[0] == WARN
+    assert answers(opened(corpus)) == large[1]
+    assert finding(corpus)[0] == OK
+
+
+def test_who_may_only_read_a_corpus_searches_it_without_its_kept_index(corpus, large):
+    """The file is its owner's alone."""
+    home = Path(tempfile.mkdtemp(prefix="bio-mcp-index-"))
+    shutil.copytree(corpus, home, dirs_exist_ok=True)
+    for each in home.iterdir():
+        each.chmod(0o600 if each.name == INDEX_FILE else 0o444)
+    home.chmod(0o555)
+    wanted = [[candidate.pmid for candidate in found] for found in large[1]]
+    assert as_reader(lambda: [[each.pmid for each in found] for found in answers(opened(home))]) == wanted
+    state, found, remedy = as_reader(lambda: finding(home))
+    assert (state, found.partition(";")[0]) == (WARN, "corpus.index cannot be read")
+    assert remedy == f"Make {home} writable for this user; then the next start of a server makes it."
+    home.chmod(0o755)
+    shutil.rmtree(home)
+
+
+def test_a_directory_in_its_place_is_reported_and_the_corpus_searched(corpus, large):
+    (corpus / INDEX_FILE).unlink()
+    (corpus / INDEX_FILE).mkdir()
+    assert answers(opened(corpus)) == large[1]
+    state, _, remedy = finding(corpus)
+    assert (state, remedy) == (WARN, "Delete the directory corpus.index; then the next start of a server makes it.")
 
 
 def test_where_it_cannot_be_written_nothing_is_left_behind(tmp_path):

@@ -1,6 +1,5 @@
 """A corpus that this user may only read can be searched; what is made is this user's alone."""
 
-import json
 import os
 import shutil
 import stat
@@ -19,14 +18,13 @@ from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.inspection import data_directory
 from bio_mcp.adapters.embedded.processes import presence_in
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
-from bio_mcp.errors import Failure
 from bio_mcp.health import WARN
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.importing import import_records
+from tests.adapters.embedded.reader import as_reader
 from tests.corpus import DIM, Corpus
 from tests.doors.command_line import sample
 
-NOBODY = 65_534
 QUERY = PassageQuery((), np.eye(DIM, dtype=np.float32)[0])  # finds every paper
 
 
@@ -49,29 +47,6 @@ def read_only(home):
     for each in home.iterdir():
         each.chmod(0o444)
     home.chmod(0o555)
-
-
-def as_reader(ask):
-    """What `ask` gives in a process that root's rights do not help, as JSON; the sentence where it fails."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            if os.geteuid() == 0:
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            try:
-                answer = ask()
-            except Failure as failure:
-                answer = str(failure)
-            os.write(theirs, json.dumps(answer).encode())
-        finally:
-            os._exit(0)
-    os.close(theirs)
-    with os.fdopen(ours) as pipe:
-        answer = pipe.read()
-    os.waitpid(child, 0)
-    return json.loads(answer)
 
 
 def searched(home):

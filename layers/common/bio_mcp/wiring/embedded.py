@@ -13,7 +13,7 @@ from bio_mcp.lazy import lazily
 from bio_mcp.settings import Settings
 from bio_mcp.wiring import opensearch
 from bio_mcp.wiring.embedding import multilingual, multilingual_checks
-from bio_mcp.wiring.indexes import corpus_indexes, passages_in
+from bio_mcp.wiring.indexes import corpus_indexes, index_file_checks, passages_in
 from bio_mcp.wiring.limits import limits
 from bio_mcp.wiring.shared import Shared
 
@@ -216,13 +216,14 @@ class Embedded(Shared):
         super().close()
 
     def checks(self) -> Sequence[Finding]:
-        """Check the data directory, the corpus file, the queue, Zotero, and what recognises text in scans."""
+        """Check the data directory, the files in it, the queue, Zotero, and what recognises text in scans."""
         from bio_mcp.adapters.embedded import inspection
         from bio_mcp.adapters.parsers.inspection import text_recognition
 
         return [
             examine("data directory", lambda: inspection.data_directory(self.settings.home.expanduser())),
             examine("database", lambda: inspection.database(self._integrity())),
+            *([] if self.settings.opensearch_url else index_file_checks(self.database)),
             examine("queue", lambda: inspection.queue(self.continuations, self.jobs)),
             *multilingual_checks(self, self.settings),
             *self.zotero_checks(),

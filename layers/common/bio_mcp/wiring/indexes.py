@@ -3,6 +3,8 @@
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from bio_mcp.health import Finding, examine
+
 if TYPE_CHECKING:
     from bio_mcp.adapters.embedded.database import Database
     from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
@@ -16,6 +18,17 @@ def corpus_indexes(database: "Database", opened: ExitStack) -> "SqliteIndexes":
     made = SqliteIndexes(database, passages_in)
     opened.callback(made.close)
     return made
+
+
+def index_file_checks(database: "Database") -> list[Finding]:
+    """Check the file that a start reads in place of the corpus file whose index is searched."""
+    from bio_mcp.adapters.embedded import inspection
+
+    def state() -> Finding:
+        with ExitStack() as opened:
+            return inspection.index_file(corpus_indexes(database, opened).searched_database())
+
+    return [examine("index file", state)]
 
 
 def passages_in(database: "Database") -> "SqlitePassages":

@@ -7,12 +7,12 @@ ms for the 0.5 GB of 50,000 papers.
 """
 
 import json
-import logging
 import mmap
 import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO
 from zlib import crc32
@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from bio_mcp.adapters.embedded.processes import Presence, presence_in
 from bio_mcp.errors import StoreFailed
 
-log = logging.getLogger("bio_mcp.adapters.embedded")
-
-MAGIC = b"bio-mcp index 2\n"
+FAMILY = b"bio-mcp index "
+MAGIC = FAMILY + b"2\n"
 FIRST_LINE = len(MAGIC) + len(b"1234567890 12345678\n")
 PAGE = 4_096
 HEADER = 1 << 20  # bytes that the header has
@@ -34,6 +33,25 @@ ROOM = 8  # spare rows behind an array: one eighth of its rows
 FREE = 4  # the file is written only if the disk has this many times its size free
 
 Arrays = Mapping[str, NDArray[Any]]
+
+
+class Reason(StrEnum):
+    """Why a file is not used, after its name."""
+
+    MISSING = "is not there"
+    UNREADABLE = "cannot be read"
+    OTHER_VERSION = "is of another version of bio-mcp"
+    DAMAGED = "is damaged"
+    OTHER_CORPUS = "is of another corpus, or of another past of this one"
+    OUTDATED = "lacks too many papers that were written since"
+
+
+class Unusable(Exception):
+    """The file is not to be used, for this `reason`."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,25 +147,25 @@ def checksum(array: NDArray[Any]) -> int:
     return crc32(flat[whole:].data, crc32(sums.data))
 
 
-def read_arrays(path: Path, map_from: int = MAP_FROM) -> ArrayFile | None:
-    """Open the file, mapped if it has at least `map_from` bytes; None if it is missing, damaged or of another
-    version."""
+def read_arrays(path: Path, map_from: int = MAP_FROM) -> ArrayFile:
+    """Open the file, mapped if it has at least `map_from` bytes. Raises `Unusable`."""
     try:
         with path.open("rb") as file:
             stat = os.fstat(file.fileno())
             header = _header(file.read(FIRST_LINE), file.read(HEADER))
-            if header is None or stat.st_size != header["size"]:
-                return None
+            if stat.st_size != header["size"]:
+                raise Unusable(Reason.DAMAGED)
             file.seek(0)
             whole = np.fromfile(file, np.uint8) if stat.st_size < map_from else _mapping(file)
-            if len(whole) != stat.st_size:
-                return None
-    except (OSError, ValueError):
-        return None
+    except FileNotFoundError:
+        raise Unusable(Reason.MISSING) from None
+    except OSError:
+        raise Unusable(Reason.UNREADABLE) from None
+    if len(whole) != stat.st_size:
+        raise Unusable(Reason.DAMAGED)
     arrays = {name: _mapped(whole, place) for name, place in header["arrays"].items()}
     if any(checksum(array[:rows]) != header["arrays"][name]["checksum"] for name, (array, rows) in arrays.items()):
-        log.warning("%s is damaged and is rebuilt from the corpus", path.name)
-        return None
+        raise Unusable(Reason.DAMAGED)
     return ArrayFile(header["about"], arrays, path, stat)
 
 
@@ -159,15 +177,18 @@ def _mapping(file: BinaryIO) -> NDArray[np.uint8]:
     return np.frombuffer(mapping, np.uint8)
 
 
-def _header(first_line: bytes, rest: bytes) -> dict[str, Any] | None:
-    """Parse the header; None if it is damaged or of another version."""
+def _header(first_line: bytes, rest: bytes) -> dict[str, Any]:
+    """Parse the header. Raises `Unusable`."""
     if not first_line.startswith(MAGIC):
-        return None
-    length, _, crc = first_line[len(MAGIC) :].decode("ascii").partition(" ")
-    text = rest[: int(length)]
-    if len(text) != int(length) or crc32(text) != int(crc, 16):
-        return None
-    header: dict[str, Any] = json.loads(text)
+        raise Unusable(Reason.OTHER_VERSION if first_line.startswith(FAMILY) else Reason.DAMAGED)
+    try:
+        length, _, crc = first_line[len(MAGIC) :].decode("ascii").partition(" ")
+        text = rest[: int(length)]
+        if len(text) != int(length) or crc32(text) != int(crc, 16):
+            raise Unusable(Reason.DAMAGED)
+        header: dict[str, Any] = json.loads(text)
+    except ValueError:
+        raise Unusable(Reason.DAMAGED) from None
     return header
 
 

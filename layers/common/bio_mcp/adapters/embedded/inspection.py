@@ -1,12 +1,17 @@
-"""Checks that a data directory is writable, its corpus file undamaged, and its queue without dead letters."""
+"""Checks that a data directory is writable, its corpus file and index file undamaged, and its queue without dead
+letters."""
 
 import os
 import shutil
 from pathlib import Path
 
+from bio_mcp.adapters.embedded.arrayfile import FREE, Reason, Unusable
 from bio_mcp.adapters.embedded.continuations import SqliteContinuations
+from bio_mcp.adapters.embedded.database import Database
+from bio_mcp.adapters.embedded.index import dimension
+from bio_mcp.adapters.embedded.index_file import MIN_WINDOWS, NAME, changed, size_of, usable
 from bio_mcp.adapters.embedded.integrity import Integrity
-from bio_mcp.errors import NotFound
+from bio_mcp.errors import IndexUnavailable, NotFound
 from bio_mcp.health import FAIL, OK, WARN, Finding
 from bio_mcp.ports.state import Jobs
 
@@ -50,6 +55,39 @@ def database(integrity: Integrity) -> Finding:
         if all(repair in problem for problem in problems):
             return Finding(FAIL, "; ".join(problems), remedy)
     return Finding(FAIL, "; ".join(problems), RESTORE)
+
+
+def index_file(database: Database) -> Finding:
+    """Whether a start can read the saved index, and whether it can be saved where that cannot be read."""
+    path = database.directory / NAME
+    with database.reading(IndexUnavailable) as connection:
+        [windows] = connection.execute("SELECT coalesce(sum(windows), 0) FROM entries").fetchone()
+        dim = dimension(connection)
+        if windows <= MIN_WINDOWS:
+            return Finding(OK, "not needed: a corpus of this size is read as fast")
+        try:
+            file = usable(path, connection, dim)
+        except Unusable as unusable:
+            reason = unusable.reason
+        else:
+            since = changed(connection, file.about["change"])
+            return Finding(OK, f"{NAME}, {path.stat().st_size / (1 << 20):,.0f} MB, {since:,} papers changed since")
+    found = f"{NAME} {reason}; a search does not use it, and reads the whole corpus file"
+    if obstacle := _obstacle(path, FREE * size_of(windows, dim)):
+        return Finding(WARN, found, f"{obstacle}; then the next start of a server makes it.")
+    if reason is Reason.DAMAGED:
+        return Finding(WARN, found, "The next search makes it again. If it is damaged again, check the disk.")
+    return Finding(OK, f"{NAME} {reason}; the next search makes it")
+
+
+def _obstacle(path: Path, needed: int) -> str:
+    """What to do before the file at `path` can be written, which takes so many bytes of free disk; "" for nothing."""
+    if path.is_dir():
+        return f"Delete the directory {path.name}"
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        return f"Make {path.parent} writable for this user"
+    free = shutil.disk_usage(path.parent).free
+    return f"Free {(needed - free) / (1 << 30):.1f} GiB of disk" if free < needed else ""
 
 
 def queue(continuations: SqliteContinuations, jobs: Jobs) -> Finding:

@@ -38,6 +38,12 @@ class SqliteIndexes:
         passages = self._passages(self._names())[Role.SEARCHED]
         return passages, passages.model()
 
+    def searched_database(self) -> Database:
+        """The corpus file with the index that is searched."""
+        names = self._names()
+        self._passages(names)
+        return self._open[Role.SEARCHED, names[Role.SEARCHED]][0]
+
     def all(self) -> list[PaperIndex]:
         found = self._passages(self._names())
         models = {role: passages.model() for role, passages in found.items()}

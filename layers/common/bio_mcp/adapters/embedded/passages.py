@@ -14,6 +14,7 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.entry_rows import write_entries
 from bio_mcp.adapters.embedded.failures import DAMAGED
 from bio_mcp.adapters.embedded.index import LiveIndex, dimension, last_change
+from bio_mcp.adapters.embedded.index_file import NAME as INDEX_FILE
 from bio_mcp.adapters.embedded.postings import Rows
 from bio_mcp.adapters.embedded.rows import read_vectors
 from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
@@ -42,7 +43,7 @@ class SqlitePassages:
 
     def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES) -> None:
         self._database = database
-        self._index = LiveIndex(k1, b, database.directory / "corpus.index", sizes)
+        self._index = LiveIndex(k1, b, database.directory / INDEX_FILE, sizes)
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         with self._database.reading(IndexUnavailable) as connection:
