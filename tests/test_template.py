@@ -13,6 +13,7 @@ from bio_mcp.catalog import MODULES, RESOURCES, TOOLS
 from bio_mcp.doors.aws.events import MARGIN_S, Event
 from bio_mcp.doors.aws.inbox import INBOX
 from bio_mcp.doors.aws.measuring import SERVICE
+from bio_mcp.doors.mcp.choosing import chosen, words_of
 from bio_mcp.settings import Settings
 from bio_mcp.syncing import retractions
 from tests.aws_template import (
@@ -291,6 +292,24 @@ def test_budgets_are_by_default_those_of_the_settings(whose):
     assert parameter["Default"] == ",".join(getattr(Settings(), f"{whose}_budgets"))
     for given in (parameter["Default"], "none", "ann:calls=5,ncbi=7"):
         assert re.fullmatch(parameter["AllowedPattern"], given)
+
+
+def test_the_records_of_a_first_sync_and_the_listed_tools_are_by_default_those_of_the_settings():
+    assert PARAMETERS["SyncMaxRecords"]["Default"] == Settings().sync_max_records
+    assert PARAMETERS["ListedTools"]["Default"] == ",".join(Settings().listed_tools)
+    assert variables("sync_delta")["BIO_MCP_SYNC_MAX_RECORDS"] == {"Ref": "SyncMaxRecords"}
+    assert variables("mcp_http")["BIO_MCP_TOOLS"] == {"Ref": "ListedTools"}
+
+
+@pytest.mark.parametrize("listed", [*TOOLS, "all", "default,review", ",".join(TOOLS)])
+def test_the_listed_tools_may_be_families_and_tools_by_their_names(listed):
+    assert re.fullmatch(PARAMETERS["ListedTools"]["AllowedPattern"], listed)
+    assert chosen(list(TOOLS.values()), words_of(listed))
+
+
+@pytest.mark.parametrize("listed", ["", "all,", "all, rag", "$(x)"])
+def test_a_list_of_tools_that_cannot_be_read_is_refused_before_it_is_deployed(listed):
+    assert not re.fullmatch(PARAMETERS["ListedTools"]["AllowedPattern"], listed)
 
 
 @pytest.mark.parametrize("edge", ["", "mcp.example.org"])

@@ -13,7 +13,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.syncing.importing import import_records
 from bio_mcp.tool import Resource, Tool
 from scripts.port_grants import CONTINUATIONS, FOLDER, Given, given_for
-from scripts.template.functions import declared
+from scripts.template.functions import declared, settings_of
 from tests.aws_template import allowed, variables
 from tests.corpus import HashedWords
 from tests.examples import events_of
@@ -130,7 +130,7 @@ def needed(function: str) -> Given:
     found = reached(function)
     methods = {method for each in offered for method in used(each, found.get(each.name, ()))}
     methods |= {RECORD} if any(is_recorded(each, found.get(each.name, ())) for each in offered) else set()
-    return given_for(methods | {CHARGED}, queue_of(function), folder_of(function))
+    return given_for(methods | {CHARGED}, queue_of(function), folder_of(function)) | settings_of(function)
 
 
 def queue_of(function: str) -> str:

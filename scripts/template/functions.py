@@ -183,8 +183,13 @@ def functions(needed: Callable[[str], Given]) -> list[Function]:
 
 def _serving_none(name: str) -> Function:
     own = declared(name)
-    ports = given_for(own.get("uses", []), folder=own.get("folder", FOLDER)) | Given(frozenset(own.get("settings", [])))
+    ports = given_for(own.get("uses", []), folder=own.get("folder", FOLDER)) | settings_of(name)
     return Function(name, ports=ports, declared=own)
+
+
+def settings_of(name: str) -> Given:
+    """The variables that a function takes besides those of its ports."""
+    return Given(frozenset(declared(name).get("settings", [])))
 
 
 def _serving(module: ModuleType, needed: Callable[[str], Given]) -> Function:

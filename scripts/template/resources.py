@@ -48,6 +48,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "NCBI_BASE_URL": "!Ref NcbiBaseUrl",
     "NCBI_FILES_URL": "!Ref NcbiFilesUrl",
     "NCBI_ID_CONVERTER_URL": "!Ref NcbiIdConverterUrl",
+    "BIO_MCP_SYNC_MAX_RECORDS": "!Ref SyncMaxRecords",
     "BIO_MCP_SOURCES": "!Ref LiteratureSources",
     "BIO_MCP_SOURCES_EMAIL": "!Ref LiteratureSourcesEmail",
     "BIO_MCP_INGEST_BUCKETS": '!If [HasIngestBuckets, !Sub "${Bucket},${IngestBuckets}", !Ref Bucket]',
@@ -68,6 +69,7 @@ VALUES = {  # every variable that names what a port uses; a function has those o
     "MCP_AUTH_AUDIENCE": "!Ref AuthAudience",
     "MCP_AUTH_REQUIRED_SCOPES": "!Ref AuthScopes",
     "BIO_MCP_PUBLIC_READ": "!Ref PublicRead",
+    "BIO_MCP_TOOLS": "!Ref ListedTools",
     "NCBI_ADMIN_EMAIL": "!Ref NcbiAdminEmail",
     "NCBI_API_KEY": '!If [HasNcbiKey, !Sub "${SecretStore}:${NcbiApiKeyName}", ""]',
 }
