@@ -104,13 +104,15 @@ def list_calls(request: Newest, backends: Backends) -> Calls:  # noqa: ARG001  a
 
 @click.command("replay")
 @click.argument("correlation_id", required=False)
+@click.option("--tenant", default="", help="Whose calls: a tenant's, as its access tokens name it.")
 @answering
-def replay_command(session: Session, correlation_id: str | None) -> None:
+def replay_command(session: Session, correlation_id: str | None, tenant: str) -> None:
     """Repeat the call CORRELATION_ID, and say whether its answer is the same or which input moved.
 
     The id is in `_meta.audit` of each answer. Without one, the newest recorded calls are listed. The exit code is 1
     where the answer is another one.
     """
+    session.tenant = tenant
     if correlation_id is None:
         session.answer(session.ask(list_calls, {}), render_calls)
         return
