@@ -41,7 +41,7 @@ def test_it_runs_the_python_and_the_handler_of_the_template():
     assert given("CMD") == [f'["{TEMPLATE["Globals"]["Function"]["Handler"]}"]']
 
 
-def test_it_is_told_what_the_settings_know():
+def test_the_variables_of_the_image_are_settings():
     variables = dict(each.split("=") for line in given("ENV") for each in line.split())
     known = {each.metadata["env"]: each for each in fields(Settings)}
     assert Settings.from_env({name: value for name, value in variables.items() if name in known}).embeddings == "hf"

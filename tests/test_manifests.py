@@ -94,7 +94,7 @@ COMPOSED = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 RECIPE = (ROOT / "container/Dockerfile").read_text()
 
 
-def test_the_team_is_told_of_settings_that_there_are():
+def test_the_containers_variables_are_settings_that_there_are():
     assert set(COMPOSED["endpoint"]["environment"]) <= set(VARIABLES)
     given = dict(re.findall(r"(\w+)=(\S+)", "".join(re.findall(r"ENV ((?:.*\\\n)*.*)", RECIPE))))
     assert {name for name in given if name.startswith(("BIO_MCP_", "MCP_"))} <= set(VARIABLES)

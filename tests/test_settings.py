@@ -125,7 +125,7 @@ def test_each_module_of_tools_has_its_function():
         ("https://mirror.example.org/ncbi/", "https://mirror.example.org/tools/idconv/api/v1/articles/"),
     ],
 )
-def test_ids_are_looked_up_where_records_are_unless_told_otherwise(base, converter):
+def test_ids_are_looked_up_where_records_are_unless_set_otherwise(base, converter):
     assert Settings.from_env({"NCBI_BASE_URL": base}).converter_url == converter
     named = {"NCBI_BASE_URL": base, "NCBI_ID_CONVERTER_URL": "https://c.example.org/"}
     assert Settings.from_env(named).converter_url == "https://c.example.org/"

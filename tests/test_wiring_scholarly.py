@@ -31,7 +31,7 @@ def backends(server, tmp_path):
         each.close()
 
 
-def test_each_answer_is_cached_and_each_service_told_who_asks(backends, server):
+def test_each_answer_is_cached_and_each_service_is_sent_what_names_the_caller(backends, server):
     server.papers["7"], server.works["10.1000/a"] = icite_paper(7), crossref_work("10.1000/a")
     made = backends(sources_email="a@example.org", ncbi_tool="our-tool")
     for _ in range(2):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.test_architecture import MODULES_OF_PACKAGE
+from tests.package_source import MODULES_OF_PACKAGE
 
 # Each of them once named several things here, and none that a maintainer would search for.
 PRIVATE = set("anew desk flights honest kept lacking said shelf standing tally told untold".split())

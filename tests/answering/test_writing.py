@@ -69,7 +69,7 @@ def test_one_that_cites_what_another_says_already_is_dropped():
     assert sentences(written) == [("Ginger reduced nausea by 40%.", (0,))]
 
 
-def test_a_sentence_is_said_once():
+def test_a_repeated_sentence_is_written_once():
     written = written_by(Model("Ginger reduced nausea by 40% [1]. Ginger reduced nausea by 40% [1]."))
     assert len(written.sentences) == 1
 

@@ -82,7 +82,7 @@ def test_a_note_has_our_sentence(handler, files):
 
 
 @pytest.mark.parametrize("end", [{}, {"state": "more"}, {"failure": {}}, {"failure": {"Cause": "/var/task/secret"}}])
-def test_a_note_of_an_unknown_end_has_nothing_of_what_the_function_said(handler, files, end):
+def test_a_note_of_an_unknown_end_has_nothing_of_the_functions_own_message(handler, files, end):
     assert noted(handler, files, end)["reason"] == "the function ended (unknown), also when it was tried again"
 
 

@@ -132,7 +132,7 @@ def test_without_a_text_the_address_of_a_legal_copy_is_reported_and_not_fetched(
     assert climbed.title == "The article"
 
 
-def test_an_article_that_no_place_has_is_not_found_with_what_each_said():
+def test_an_article_that_no_place_has_is_not_found_with_the_outcome_of_each():
     with pytest.raises(NotFound, match="fetchArticleDetails") as raised:
         climb("7", World(), NEVER)
     assert [(each["place"], each["outcome"]) for each in raised.value.details["rungs"]] == [

@@ -47,7 +47,7 @@ def test_the_grams_of_a_word_weigh_half_of_it_together():
     assert sum(terms.values()) == pytest.approx(0.5)
 
 
-def test_a_question_that_is_said_to_be_english_stays_as_it_is():
+def test_a_question_that_is_declared_english_stays_as_it_is():
     it = asked("ขมิ้นชัน liver", "en")
     assert (it.english, it.is_thai) == ("ขมิ้นชัน liver", False)
 

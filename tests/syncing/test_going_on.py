@@ -229,7 +229,7 @@ def test_the_warnings_of_a_sync_are_logged_at_its_end(corpus, caplog):
     assert (warning.query_key, warning.state) == ("odd", "complete")
 
 
-def test_a_sync_that_has_begun_is_said_to_run_before_ncbi_has_been_reached(corpus, ncbi):
+def test_a_sync_that_has_begun_is_reported_as_running_before_ncbi_has_been_reached(corpus, ncbi):
     class Reached(SlowCorpus):
         """Asks for the same sync when NCBI is reached for."""
 

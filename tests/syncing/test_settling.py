@@ -108,7 +108,7 @@ def test_an_index_that_is_slow_to_refresh_is_refreshed_once_and_nothing_is_repor
         assert corpus.model.embedded == embedded
 
 
-def test_what_was_written_when_the_time_ended_is_found_told_and_marked(tmp_path):
+def test_what_was_written_when_the_time_ended_is_found_announced_and_marked(tmp_path):
     with Corpus(tmp_path) as corpus:
         passages, turns = Slow(corpus.passages), iter([True, False])
         settled = settle(SEVENTY, Over(corpus, passages=passages), before_slice=lambda _: next(turns))

@@ -231,7 +231,7 @@ def test_what_a_review_decided_of_a_document_that_pubmed_does_not_have_is_export
     assert "N1  - ASReview_relevant" in text_of(corpus, exported(corpus, project="lab"))
 
 
-def test_who_comes_without_a_token_exports_a_thousand_papers_and_is_told_so(corpus):
+def test_who_comes_without_a_token_exports_a_thousand_papers_with_a_warning(corpus):
     corpus.news.find("k", [Found(str(number), 1) for number in range(1, 1_101)])
     corpus.news.set_whole("k")
     body = exported(corpus, query_key="k", caller=ANONYMOUS)

@@ -103,7 +103,7 @@ def test_a_doc_id_of_another_form_is_refused(corpus, doc_id):
     assert call(rag_get, {"doc_id": doc_id}, corpus).body["error"]["code"] == "VALIDATION"
 
 
-def test_a_paper_that_is_not_there_is_said_not_to_be_with_what_to_do(corpus):
+def test_a_paper_that_is_not_there_is_reported_missing_with_what_to_do(corpus):
     error = call(rag_get, {"doc_id": "pmid:999"}, corpus).body["error"]
     assert error["code"] == "NOT_FOUND"
     assert "pmid:999 is not in the corpus" in error["message"]

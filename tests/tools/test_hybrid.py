@@ -235,7 +235,7 @@ def test_words_that_the_dictionary_does_not_have_are_named(thai):
     assert {each["type"] for each in body["hits"]} <= {"chunk"}
 
 
-def test_a_question_that_is_said_to_be_english_is_not_translated(thai):
+def test_a_question_that_is_declared_english_is_not_translated(thai):
     body = ask(thai, "statins กับ cholesterol", lang="en", filters={"types": ["paper"]})
     assert "english" not in body
     assert body["warnings"] == []

@@ -141,7 +141,7 @@ def test_no_address_holds_a_secret(live):
     assert not any(word in url for word in ("api_key", "email", "tool=", KEY, "@"))
 
 
-def test_styles_without_a_kind_of_relation_are_said_to_be_unused(live):
+def test_styles_without_a_kind_of_relation_are_reported_as_unused(live):
     body = live.call(sourcePmid=SOURCE, citationStyles=["bibtex"])
     assert body["relatedArticles"]
     assert "citation_formats" in body["warnings"][-1]

@@ -181,7 +181,7 @@ def test_a_spelling_that_fails_is_not_missed(live, ncbi):
     assert body["totalFound"] > 0
 
 
-def test_a_query_that_cannot_be_run_is_said_to_be_at_fault(live):
+def test_a_query_that_cannot_be_run_is_reported_as_invalid(live):
     error = live.search("cancer AND AND")["error"]
     assert error["code"] == "NCBI_QUERY_ERROR"
     assert error["details"]["retryable"] is False

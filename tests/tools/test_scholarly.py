@@ -159,7 +159,7 @@ def test_what_is_no_id_is_refused(at):
     assert ask(at, scholarly_tools.find_versions, ids=["what"])["error"]["code"] == "VALIDATION"
 
 
-def test_a_full_text_says_which_place_it_is_from_and_what_the_others_said(at, scholarly):
+def test_a_full_text_names_the_place_it_is_from_and_the_outcome_of_the_others(at, scholarly):
     scholarly.records = [epmc_record("PPR", "PPR1")]
     scholarly.texts["PPR1"] = jats("A preprint")
     body = ask(at, lookup.get_full_text, id="PPR1")

@@ -183,7 +183,7 @@ def test_filters_that_nothing_passes_are_named(corpus):
     assert (body["results"], body["warnings"]) == ([], ["No paper in the corpus passes the filters."])
 
 
-def test_hits_by_meaning_alone_are_said_to_be(corpus):
+def test_a_warning_names_hits_that_were_found_by_meaning_alone(corpus):
     assert "in the corpus: these papers were found by meaning alone" in search(corpus, "สมุนไพร").body["warnings"][0]
     filtered = search(corpus, "สมุนไพร", filters={"year_to": 2000}).body["warnings"][0]
     assert "in the papers that pass the filters" in filtered

@@ -67,7 +67,7 @@ def test_whoever_cannot_be_known_is_taken_to_be_running(tmp_path):
     assert presence_in(tmp_path).is_running("4711:99")  # as earlier versions marked
 
 
-def test_a_directory_that_cannot_be_used_is_said_to_be(tmp_path):
+def test_a_directory_that_cannot_be_used_is_reported(tmp_path):
     (tmp_path / FILE).mkdir()
     with pytest.raises(StoreFailed, match="cannot be written"):
         presence_in(tmp_path)

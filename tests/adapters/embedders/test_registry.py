@@ -66,7 +66,7 @@ def test_a_wheel_with_another_hash_or_no_wheel_is_refused(offline_pip, requireme
         pip_download(requirement, offline_pip / "into")
 
 
-def test_an_index_that_only_uv_was_told_of_is_asked_and_progress_reported(index, tmp_path, monkeypatch):
+def test_an_index_that_only_uv_is_configured_for_is_asked_and_progress_reported(index, tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith(("PIP_", "UV_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")

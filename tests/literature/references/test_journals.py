@@ -40,7 +40,7 @@ def test_another_order_another_beginning_and_a_single_word_are_of_other_journals
 
 
 @pytest.mark.parametrize("stated", ["", "...", "of the"])
-def test_nothing_is_said_where_either_side_has_no_name(stated):
+def test_names_are_not_compared_where_either_side_has_none(stated):
     assert same_journal(stated, BLOOD) is None
     assert same_journal("Blood", Journal(stated)) is None
     assert same_journal("Blood", None) is None

@@ -43,7 +43,7 @@ def test_a_title_with_another_word_is_another(one, other):
     assert same_title(other, one) is False
 
 
-def test_without_words_nothing_can_be_said():
+def test_without_words_spellings_are_not_compared():
     assert same_title("", "A title") is None
     assert same_title("...", "A title") is None
     assert contains_title("any text at all", "Three short words") is None

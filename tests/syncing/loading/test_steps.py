@@ -210,7 +210,7 @@ def test_a_file_that_was_replaced_is_listed_and_loaded_anew(loaded, files):
     assert len([each for each in loaded.files.tags("lists") if each.startswith(name)]) == 1
 
 
-def test_a_file_that_was_taken_away_is_not_loaded_and_what_it_said_still_holds(loaded, expected):
+def test_a_file_that_was_removed_is_not_loaded_and_its_records_stay(loaded, expected):
     loaded.run()
     loaded.files.delete(f"files/{UPDATE}")
     assert loaded.report(loaded.run(again=True))["files"] == len(loaded.files.tags("lists")) - 1

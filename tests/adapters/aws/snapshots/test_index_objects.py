@@ -56,7 +56,7 @@ def test_an_object_that_is_not_what_its_name_says_is_damage_and_one_that_is_gone
 
 
 @pytest.mark.parametrize("content", [b'{"format": 2}', b"{", b'{"format": 1, "position": 1}'])
-def test_a_manifest_of_another_format_is_said_to_be_one(objects, s3, content):
+def test_a_manifest_of_another_format_is_reported_as_such(objects, s3, content):
     s3.put_object(Bucket="bucket", Key="index/corpus/manifest.json", Body=content)
     with pytest.raises(IndexUnavailable, match="written by another version"):
         objects.manifest()

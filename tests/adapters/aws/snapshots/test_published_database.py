@@ -150,7 +150,7 @@ def test_a_process_that_died_before_it_committed_what_it_published_reads_it(proc
     assert found(writer) == ["1", "2"]
 
 
-def test_of_two_writers_at_once_one_is_told_that_nothing_was_written(process):
+def test_of_two_writers_at_once_one_fails_retryably_and_nothing_of_it_is_written(process):
     class Overtaken(MemoryObjects):
         meanwhile = None
 

@@ -1,0 +1,102 @@
+"""The entry points of the functions are thin, and the events of the repository fit them."""
+
+import ast
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+from bio_mcp.catalog import MODULES, TOOLS
+from bio_mcp.doors.aws.events import Event
+from bio_mcp.doors.aws.inbox import call_for
+from tests.doors.lambda_bridge import in_a_thread_with_a_loop
+from tests.package_source import ROOT, imports, parsed
+
+FUNCTIONS = ROOT / "functions"
+
+
+def apps() -> dict[str, Path]:
+    return {path.parent.name: path for path in sorted(FUNCTIONS.glob("*/app.py"))}
+
+
+def thick(source: str) -> list[str]:
+    """What a function's app.py does beyond importing one door and making its handler."""
+    body = parsed(source).body
+    allowed = (ast.Expr, ast.ImportFrom, ast.Assign)
+    extra = [ast.unparse(node) for node in body if not isinstance(node, allowed)]
+    doors = [each for each in imports(source) if not each.startswith(("bio_mcp.doors.", "bio_mcp.tools."))]
+    return [*extra, *doors, *(["too long"] if len(source.splitlines()) > 7 else [])]
+
+
+@pytest.mark.parametrize("name", apps())
+def test_a_functions_entry_point_is_thin(name):
+    assert thick(apps()[name].read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "source", ["import boto3", "def handler(e, c): ...", "from bio_mcp.adapters import x", "x = 1\n" * 8]
+)
+def test_a_thick_entry_point_would_be_seen(source):
+    assert thick(source)
+
+
+def test_every_tools_module_has_a_function_of_its_name_and_none_is_left_over():
+    assert set(apps()) == {module.__name__.rpartition(".")[2] for module in MODULES} | {
+        "mcp_http",
+        "authorize",
+        "heartbeat",
+        "load",
+        "console",
+    }
+    assert {tool.lambda_module for tool in TOOLS.values()} <= set(apps())
+
+
+def events() -> list[tuple[str, Path]]:
+    return [(path.parent.name, path) for path in sorted((ROOT / "events").glob("*/*.json"))]
+
+
+def does_not_fit(function: str, event: dict) -> str | None:
+    """Why `function` would refuse `event`, or a message that a queue brings in it; or None."""
+    if records := event.get("Records"):
+        return next(filter(None, (does_not_fit(function, json.loads(each["body"])) for each in records)), None)
+    try:
+        parsed = Event.model_validate(call_for(event))
+        if parsed.resource is None:
+            tool = TOOLS[parsed.tool or ""]
+            tool.input.model_validate(parsed.arguments)
+            return None if tool.lambda_module == function else f"{tool.name} is served by {tool.lambda_module}"
+    except (ValueError, KeyError) as error:
+        return str(error)
+    return None
+
+
+OF_THE_API = {"authorize", "console", "mcp_http"}
+CALLS = [each for each in events() if each[0] not in OF_THE_API]
+
+
+@pytest.mark.parametrize(("function", "path"), CALLS, ids=lambda each: getattr(each, "stem", each))
+def test_an_event_fits_the_input_of_its_tool(function, path):
+    assert does_not_fit(function, json.loads(path.read_text())) is None
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"tool": "rag.search", "arguments": {}},
+        {"tool": "rag.search", "arguments": {"query": "x", "k": 1}},
+        {"tool": "rag.get", "arguments": {"doc_id": "pmid:1"}},
+        {"tool": "nothing"},
+        {"Records": []},
+        {"Records": [{"body": '{"tool": "rag.search", "arguments": {}}'}]},
+    ],
+)
+def test_an_event_that_does_not_fit_would_be_seen(event):
+    assert does_not_fit("search", event)
+
+
+@pytest.mark.parametrize("name", [each for each in apps() if each != "mcp_http"])
+def test_an_entry_point_makes_a_handler(name):
+    with in_a_thread_with_a_loop() as environment:  # Mangum takes the thread's loop, or makes one that nobody closes
+        made = environment.submit(runpy.run_path, str(apps()[name])).result()
+    assert callable(made["handler"])
