@@ -47,6 +47,28 @@ def test_the_nearest_papers_are_found_and_have_the_exact_cosine_of_their_best_wi
     assert np.mean(recalls) >= least
 
 
+@pytest.mark.parametrize("layout", ["float", "byte", "paper"])
+def test_each_paper_of_a_list_has_its_exact_cosine_after_others_were_rewritten_and_deleted(opensearch, papers, layout):
+    passages = passages_at(opensearch.url, vectors=layout)
+    passages.ensure_schema("model-a", DIM)
+    some = {pmid: papers[pmid] for pmid in map(str, range(1, 301))}
+    for at in range(0, 300, 100):  # a segment each
+        passages.upsert_chunks([entry(pmid, vectors=list(some[pmid])) for pmid in list(some)[at : at + 100]])
+    some |= {str(pmid): papers[str(pmid + 300)] for pmid in range(1, 300, 7)}
+    passages.upsert_chunks([entry(str(pmid), vectors=list(some[str(pmid)]), version=2) for pmid in range(1, 300, 7)])
+    passages.delete([str(pmid) for pmid in range(5, 300, 9)])
+    left = [pmid for pmid in some if int(pmid) % 9 != 5]
+    rng = np.random.default_rng(3)
+    for count in (1, 2, 20, 150, len(left)):
+        within = frozenset(rng.choice(left, count, replace=False).tolist())
+        vector = papers[str(1_000 + count)][1]
+        found = {each.pmid: each for each in passages.hybrid_search(PassageQuery((), vector, depth=300, within=within))}
+        assert found.keys() == within
+        for pmid, each in found.items():
+            assert each.sim == pytest.approx(float((some[pmid] @ vector).max()), abs=1e-5)
+            assert each.chunk_id == f"w{(some[pmid] @ vector).argmax()}"
+
+
 def test_an_index_goes_on_as_it_was_made_whatever_is_set_by_then(opensearch, papers):
     some = dict(list(papers.items())[:20])
     made = passages_at(opensearch.url, vectors="paper")

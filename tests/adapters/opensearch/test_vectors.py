@@ -3,7 +3,7 @@ import pytest
 
 from bio_mcp.adapters.opensearch.queries import semantic_body
 from bio_mcp.adapters.opensearch.schema import DOMAIN, PAPERS, Layout
-from bio_mcp.adapters.opensearch.vectors import VECTOR_LAYOUTS, indexed
+from bio_mcp.adapters.opensearch.vectors import VECTOR_LAYOUTS, indexed, mapping
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from tests.adapters.entries import DIM, unit
 
@@ -24,6 +24,13 @@ def test_an_index_says_how_it_has_its_vectors_and_stores_none_of_them_in_its_sou
         made = body(layout)["mappings"]
         assert made["_meta"]["vectors"] == layout
         assert set(made["_source"]["excludes"]) >= {"terms", "windows", "vector"}
+
+
+def test_only_vectors_that_scripts_or_faiss_compare_have_doc_values():
+    of = {engine: mapping("float", engine, DIM)["windows"]["properties"]["vector"] for engine in ("lucene", "faiss")}
+    assert {engine: each["doc_values"] for engine, each in of.items()} == {"lucene": False, "faiss": True}
+    windows = body("byte")["mappings"]["properties"]["windows"]["properties"]
+    assert (windows["vector"]["doc_values"], "doc_values" in windows["exact"]) == (False, False)
 
 
 def test_a_graph_in_bytes_is_of_windows_or_of_papers_and_no_graph_is_built_of_exact_vectors():

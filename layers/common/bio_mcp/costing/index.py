@@ -9,7 +9,7 @@ from bio_mcp.costing.workload import Workload
 
 LINKS_BYTES = 8 * 16  # of a vector in the graph, at m = 16
 OVERHEAD = 1.1  # OpenSearch's own formula for the memory of a graph
-DISK_A_PAPER = 43_000  # bytes at most until segments are merged; 16,000 to 22,000 afterwards
+DISK_A_PAPER = 43_000  # bytes at most until segments are merged; 15,000 to 17,000 afterwards
 FILE_A_PAPER = 12_000  # bytes of the embedded engine's file
 RESERVED = 0.2  # of a volume, which AWS leaves free
 SMALLEST_GIB, SHARD_GB = 20, 30  # AWS advises 10 to 50 GB a shard

@@ -7,6 +7,9 @@ those of `float`, and only a paper that the graph does not find can be missed.
 
 The float32 vectors need a field that has no graph. In 2.19 that is one of the engine faiss, in an index that never
 builds its graphs (`approximate_threshold` -1): faiss itself is not called.
+
+Doc values are what scripts compare: a field that only a graph is made of has none. Lucene reads a graph's vectors from
+the graph, also where it compares all that pass a filter.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -46,7 +49,7 @@ def graph(engine: str, dim: int, **more: Any) -> Body:
 def mapping(layout: VectorLayout, engine: str, dim: int) -> Body:
     """Return the fields that hold vectors."""
     if layout == "float":
-        return {"windows": _nested({"vector": graph(engine, dim)})}
+        return {"windows": _nested({"vector": graph(engine, dim, doc_values=engine != "lucene")})}
     small = graph(engine, dim, data_type="byte", doc_values=False)
     if layout == "byte":
         return {"windows": _nested({"vector": small, "exact": graph("faiss", dim)})}
