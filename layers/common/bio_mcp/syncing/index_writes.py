@@ -26,11 +26,14 @@ class IndexWrites:
         self._documents: list[Document] = []
         self._entries: list[Entry] = []
         self._fingerprint = ""
+        self._several = False
 
     def add(self, documents: Sequence[Document]) -> None:
         """Embed the documents for the index that is searched."""
         with searched_index(self._backends) as (embeddings, passages):
             entries = self._embed(documents, embeddings, passages)
+        if not self._documents:
+            self._several = bool(self._backends.multilingual) or len(self._backends.indexes.all()) > 1
         if embeddings.fingerprint != self._fingerprint:
             self._entries, self._fingerprint = [], embeddings.fingerprint
         self._documents += documents
@@ -38,7 +41,7 @@ class IndexWrites:
 
     def is_due(self) -> bool:
         """Whether what was added should be written now."""
-        return self._backends.now() - self._began > WRITE_AFTER or self._several()
+        return self._backends.now() - self._began > WRITE_AFTER or self._several
 
     def write(self) -> list[str]:
         """Replace the passages of the documents that were added in every index; returns their PMIDs.
@@ -59,9 +62,6 @@ class IndexWrites:
                 second.put(documents)
         self._entries, self._began = [], self._backends.now()
         return [document.article.pmid for document in documents]
-
-    def _several(self) -> bool:
-        return bool(self._backends.multilingual) or len(self._backends.indexes.all()) > 1
 
     def _write(self, documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> None:
         if embeddings.fingerprint == self._fingerprint and len(self._entries) == len(documents):

@@ -78,7 +78,7 @@ def _written(
         writes.add([changed[pmid][1] for pmid in part])
         if writes.is_due():
             written += writes.write()
-        if len(written) >= backends.passages.refresh_after():
+        if written and len(written) >= backends.passages.refresh_after():
             yield written
             written = []
     if written := [*written, *writes.write()]:

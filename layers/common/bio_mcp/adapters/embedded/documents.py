@@ -13,7 +13,7 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.paper_identifiers import delete_identifiers, pmids_of, write_identifiers
 from bio_mcp.adapters.papers import OLD_VERSIONS, Codec, unknown_paper, unknown_version, utc_day
 from bio_mcp.adapters.pmids import key, number, numbers
-from bio_mcp.literature.records import Document, Head
+from bio_mcp.literature.records import Article, Document, Head
 from bio_mcp.ports.stores import StoredDay
 
 PAGE = 1_000  # PMIDs listed in one transaction
@@ -64,14 +64,15 @@ class SqliteDocuments:
     def put(self, documents: Sequence[Document]) -> None:
         rows = [(key(document.article.pmid), self._codec.dumps(document.article), document) for document in documents]
         with self._database.writing() as connection:
-            counts = Counter[bool]()
+            counts, written = Counter[bool](), dict[int, Article]()
             for pmid, article, document in rows:
                 replaces = document.version > 1 and _store_replaced(connection, pmid, document.version)
                 if _put_head(connection, pmid, document):
                     connection.execute("INSERT OR REPLACE INTO articles VALUES (?, ?)", (pmid, article))
-                    write_identifiers(connection, pmid, document.article)
+                    written[pmid] = document.article
                     counts[replaces] += 1
-            if counts:
+            if written:
+                write_identifiers(connection, written)
                 _count_stored(connection, utc_day(self._clock()), counts[False], counts[True])
 
     def at_version(self, pmid: str, version: int) -> Document:

@@ -20,6 +20,7 @@ from bio_mcp.adapters.pmids import key
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry
 
+_LISTED = "IN (SELECT value FROM json_each(?))"
 _chunk_row = attrgetter("chunk_id", "text", "section", "char_start", "char_end", "embedded_sha256")
 
 
@@ -39,7 +40,13 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
     An entry older than the stored version is skipped. A chunk without a vector takes the stored vector of the same
     text; raises `Conflict` if there is none.
     """
-    current = {key(entry.pmid): entry for entry in newest(entries) if not _superseded(connection, entry)}
+    wanted = {key(entry.pmid): entry for entry in newest(entries)}
+    listed = orjson.dumps(list(wanted)).decode()
+    stored = dict(connection.execute(f"SELECT pmid, version FROM entries WHERE pmid {_LISTED}", (listed,)).fetchall())
+    later = {
+        pmid for pmid, version in stored.items() if version > wanted[pmid].version and _is_intact(connection, pmid)
+    }
+    current = {pmid: entry for pmid, entry in wanted.items() if pmid not in later}
     if not current:
         return 0
     connection.numbers.begin(connection, change)
@@ -50,19 +57,19 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
     connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", vectors.items())
     texts = [(pmid, listed.decode()) for pmid, listed in chunks.items()]
     connection.executemany("INSERT OR REPLACE INTO chunks VALUES (?, ?)", texts)
-    connection.executemany(
-        "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.values()
-    )
+    # to replace a row of an indexed table SQLite copies every page it touches to a file of its own, each time
+    connection.executemany("DELETE FROM entries WHERE pmid = ?", zip(stored.keys() & current.keys()))
+    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.values())
     connection.executemany("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?, ?)", checksums)
-    connection.executemany("DELETE FROM removed WHERE pmid = ?", zip(current))
+    connection.execute(f"DELETE FROM removed WHERE pmid {_LISTED}", (listed,))
     return len(current)
 
 
-def _superseded(connection: sqlite3.Connection, entry: Entry) -> bool:
-    """Whether a later version is stored and intact."""
+def _is_intact(connection: sqlite3.Connection, pmid: int) -> bool:
+    """Whether the stored row is intact."""
     row = connection.execute(
-        f"SELECT {ENTRY}, entry_crc FROM entries JOIN checksums USING (pmid) WHERE pmid = ? AND version > ?",  # noqa: S608
-        (key(entry.pmid), entry.version),
+        f"SELECT {ENTRY}, entry_crc FROM entries JOIN checksums USING (pmid) WHERE pmid = ?",  # noqa: S608
+        (pmid,),
     ).fetchone()
     return row is not None and is_intact_entry(row[:-1], row[-1])
 

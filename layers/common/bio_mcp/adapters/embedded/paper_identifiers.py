@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
@@ -18,16 +18,17 @@ def listed_identifiers(blob: bytes) -> str:
         return "[]"
 
 
-def write_identifiers(connection: sqlite3.Connection, pmid: int, article: Article) -> None:
-    """Replace what is stored of a paper's identifiers."""
-    delete_identifiers(connection, [pmid])
-    rows = [(each, pmid) for each in paper_identifiers(article)]
+def write_identifiers(connection: sqlite3.Connection, articles: Mapping[int, Article]) -> None:
+    """Replace what is stored of the identifiers of papers, given by PMID."""
+    delete_identifiers(connection, list(articles))
+    rows = sorted([(each, pmid) for pmid, article in articles.items() for each in paper_identifiers(article)])
     connection.executemany("INSERT INTO paper_identifiers VALUES (?, ?)", rows)
 
 
 def delete_identifiers(connection: sqlite3.Connection, pmids: Sequence[int]) -> None:
     """Delete the identifiers of these papers."""
-    connection.executemany("DELETE FROM paper_identifiers WHERE pmid = ?", [(pmid,) for pmid in pmids])
+    listed = json.dumps(pmids)
+    connection.execute("DELETE FROM paper_identifiers WHERE pmid IN (SELECT value FROM json_each(?))", (listed,))
 
 
 def pmids_of(connection: sqlite3.Connection, identifiers: Sequence[str]) -> dict[str, str]:
