@@ -34,7 +34,6 @@ _ASCII_WORD = re.compile(
 _WORD = re.compile(rf"\d+(?:[.,]\d+)+|(?:{_LETTER}|[{_MARKS}])+(?:['-](?:{_LETTER}|[{_MARKS}])+)*")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _OTHER_LETTER = re.compile(rf"[^\x00-\x7f](?<=[\w{_MARKS}])")
-_PART = re.compile(r"['-]")
 _POSSESSIVE = re.compile(r"'[sS]\b")
 _GREEK_LETTER = re.compile("[α-ω]", re.IGNORECASE)
 _MICRO = re.compile(r"[µμ](?=[a-zA-Z])")
@@ -113,8 +112,27 @@ def _fold_others(text: str) -> str:
     return "".join([*folded, text[done:]])
 
 
+class _Folded(dict[int, str]):
+    """What characters become that are ASCII then, whatever is beside them; `str.translate` leaves the others."""
+
+    def __missing__(self, character: int) -> str:
+        folded = _fold_any(chr(character))
+        if chr(character) in "µμ" or not folded.isascii():
+            raise LookupError
+        self[character] = folded
+        return folded
+
+
+_FOLDED = _Folded({character: chr(character) for character in range(128)})
+
+
 @lru_cache(maxsize=1 << 14)
 def _fold_piece(text: str) -> str:
+    folded = text.translate(_FOLDED)
+    return folded if folded.isascii() else _fold_any(text)
+
+
+def _fold_any(text: str) -> str:
     text = _MICRO.sub("micro", text)
     text = unicodedata.normalize("NFKD", text.translate(SEPARATORS))
     text = unicodedata.normalize("NFC", _ACCENTS.sub("", text)).translate(SEPARATORS)
@@ -160,11 +178,14 @@ class _Pieces(dict[str, tuple[str, ...]]):
         self[piece] = terms
         return terms
 
-    @staticmethod
-    def _analysed(piece: str) -> tuple[str, ...]:
-        if piece.isascii() and piece.isalpha() and piece.islower():  # half of them
-            return () if piece in STOP_WORDS else (_stem(one_spelling(piece[:TERM_LENGTH])),)
-        return tuple(chain.from_iterable([_terms_of(word, STOP_WORDS, shouted=False) for word in _words(piece)]))
+    def _analysed(self, piece: str) -> tuple[str, ...]:
+        if piece.isascii() and piece.isalpha():  # over half of them
+            lower = piece.lower()
+            if lower not in STOP_WORDS:
+                return (_stem(one_spelling(piece[:TERM_LENGTH])),) if lower == piece else self[lower]
+        one_word = piece.isascii() and all(map(str.isalnum, piece.split("-")))
+        words = [piece] if one_word else _words(piece)
+        return tuple(chain.from_iterable([_terms_of(word, STOP_WORDS, shouted=False) for word in words]))
 
 
 _PIECES = _Pieces(1 << 17)  # some 30 MB
@@ -182,14 +203,19 @@ def _terms_of(word: str, stop: frozenset[str], shouted: bool) -> Iterable[str]:
     return _normal(lower) if lower not in stop or (word.isupper() and len(word) > 1 and not shouted) else ()
 
 
-def _compound(word: str, stop: frozenset[str], shouted: bool) -> Iterator[str]:
-    """Yield the joined name of a hyphenated word, if it holds one, then its parts."""
-    parts = _PART.split(word.lower())
-    if name := _name(parts):
-        yield from _joined(name)
-    for part, written in zip(parts, _PART.split(word), strict=True):
+def _compound(word: str, stop: frozenset[str], shouted: bool) -> list[str]:
+    """The joined name of a hyphenated word, if it holds one, then its parts."""
+    parts = _parts(word.lower())
+    name = _name(parts)
+    terms = [*_joined(name)] if name else []
+    for part, written in zip(parts, _parts(word), strict=True):
         if part not in stop or (written.isupper() and len(part) > 1 and not shouted):
-            yield from _normal(part)
+            terms += _normal(part)
+    return terms
+
+
+def _parts(word: str) -> list[str]:
+    return word.replace("'", "-").split("-")
 
 
 def _name(parts: Sequence[str]) -> Sequence[str]:
@@ -199,7 +225,7 @@ def _name(parts: Sequence[str]) -> Sequence[str]:
     """
     parts = parts[1:] if parts[0] in _PREFIXES else parts
     marks = [at for at, part in enumerate(parts) if len(part) == 1 or part in _MARKS_OF_NAMES or not part.isalpha()]
-    if not marks or len(parts) < 2 or all(part.isdecimal() for part in parts):
+    if not marks or len(parts) < 2 or all(map(str.isdecimal, parts)):
         return ()
     name = parts[: max(marks[-1], 1) + 1]
     return name if len(name) <= NAME_PARTS else ()
