@@ -20,7 +20,7 @@ from bio_mcp.adapters.pmids import key
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry
 
-_LISTED = "IN (SELECT value FROM json_each(?))"
+_STORED = "SELECT pmid, version FROM entries WHERE pmid IN (SELECT value FROM json_each(?))"
 _chunk_row = attrgetter("chunk_id", "text", "section", "char_start", "char_end", "embedded_sha256")
 
 
@@ -42,7 +42,7 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
     """
     wanted = {key(entry.pmid): entry for entry in newest(entries)}
     listed = orjson.dumps(list(wanted)).decode()
-    stored = dict(connection.execute(f"SELECT pmid, version FROM entries WHERE pmid {_LISTED}", (listed,)).fetchall())
+    stored = dict(connection.execute(_STORED, (listed,)).fetchall())
     later = {
         pmid for pmid, version in stored.items() if version > wanted[pmid].version and _is_intact(connection, pmid)
     }
@@ -61,7 +61,7 @@ def write_entries(connection: Connection, entries: Sequence[Entry], change: int)
     connection.executemany("DELETE FROM entries WHERE pmid = ?", zip(stored.keys() & current.keys()))
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.values())
     connection.executemany("INSERT OR REPLACE INTO checksums VALUES (?, ?, ?, ?)", checksums)
-    connection.execute(f"DELETE FROM removed WHERE pmid {_LISTED}", (listed,))
+    connection.execute("DELETE FROM removed WHERE pmid IN (SELECT value FROM json_each(?))", (listed,))
     return len(current)
 
 
