@@ -149,17 +149,20 @@ class WindowFitter:
 
     def windows(self, span: Span) -> list[Span]:
         """Windows over the sentences in `span`, in order, as spans of the abstract."""
-        offset = span[0]
-        spans = [(offset + start, offset + end) for start, end in sentence_spans(self._text[slice(*span)])]
-        room = self._limit - self._special - self._title_tokens
-        sentences = self._with_token_counts(spans)
+        first, room = span[0], self._limit - self._special - self._title_tokens
+        sentences = self._with_token_counts(sentence_spans(self._text[slice(*span)]), first)
         if any([each.tokens > room for each in sentences]):
             sentences = [piece for each in sentences for piece in self._pieces(each, room)]
         return self._within_limit(list(self._group(sentences, room)))
 
-    def _with_token_counts(self, spans: Sequence[Span]) -> list[Sized]:
-        counts = self._count([self._text[start:end] for start, end in spans]) if spans else []
-        return [Sized(*span, count - self._special) for span, count in zip(spans, counts, strict=True)]
+    def _with_token_counts(self, spans: Sequence[Span], first: int = 0) -> list[Sized]:
+        """The pieces at `spans`, which count from the character `first`."""
+        text, special = self._text, self._special
+        counts = self._count([text[first + start : first + end] for start, end in spans]) if spans else []
+        return [
+            Sized(first + start, first + end, count - special)
+            for (start, end), count in zip(spans, counts, strict=True)
+        ]
 
     def _pieces(self, sentence: Sized, room: int) -> list[Sized]:
         """Halve the sentence near its middle until each piece fits `room` tokens."""
@@ -174,12 +177,11 @@ class WindowFitter:
 
         A sum of token counts is only an estimate: joining two texts may add a token.
         """
-        room = self._limit - self._special - self._title_tokens
+        safe = self._limit - self._special - self._title_tokens - self._limit * (1 - SAFE_SHARE)
         spans: list[Span] = []
         for group in groups:
             span = (group[0].start, group[-1].end)
-            total = sum([each.tokens for each in group])
-            if total > room - self._limit * (1 - SAFE_SHARE) and self._over(span):
+            if sum([each.tokens for each in group]) > safe and self._over(span):
                 spans += self._split(group)
             else:
                 spans.append(span)
@@ -201,14 +203,14 @@ class WindowFitter:
 
 def _group_sentences(sentences: Sequence[Sized], room: int) -> Iterator[list[Sized]]:
     """Yield runs of at most `SENTENCES` that fit `room` tokens, each `STRIDE` after the last where that skips none."""
-    start = 0
-    while start < len(sentences):
-        end, total = start + 1, sentences[start].tokens
-        while end < min(start + SENTENCES, len(sentences)) and total + sentences[end].tokens <= room:
-            total += sentences[end].tokens
+    start, count = 0, len(sentences)
+    while start < count:
+        end, left = start + 1, room - sentences[start].tokens
+        most = min(start + SENTENCES, count)
+        while end < most and (left := left - sentences[end].tokens) >= 0:
             end += 1
         yield list(sentences[start:end])
-        if end == len(sentences):
+        if end == count:
             return
         start = min(start + STRIDE, end)
 

@@ -28,7 +28,6 @@ _END = re.compile(
     re.VERBOSE,
 )
 _LONGER = 1 + max(map(len, ABBREVIATIONS))  # letters that no abbreviation has
-_LAST_WORD = re.compile(r"[^\s(\[]+\Z")
 
 
 def sentence_spans(text: str) -> list[Span]:
@@ -36,8 +35,8 @@ def sentence_spans(text: str) -> list[Span]:
 
     The spans do not overlap and cover every character of `text` that is not a space. Time is linear in the text.
     """
-    cuts = [0, *(match.end() for match in _END.finditer(text) if _ends(text, match)), len(text)]
-    spans = (trim(text, start, end) for start, end in pairwise(cuts))
+    cuts = [0, *[match.end() for match in _END.finditer(text) if _ends(text, match)], len(text)]
+    spans = [trim(text, start, end) for start, end in pairwise(cuts)]
     return [span for span in spans if span[0] < span[1]]
 
 
@@ -46,8 +45,8 @@ def _ends(text: str, match: re.Match[str]) -> bool:
     stop, end = match.span()
     if text[stop] != "." or (text[max(0, stop - _LONGER) : stop].isalpha() and stop >= _LONGER):
         return True
-    last = _LAST_WORD.search(text, max(0, stop - 24), stop)
-    word = last.group() if last else ""
+    before = text[max(0, stop - 24) : stop].replace("(", " ").replace("[", " ")
+    word = "" if not before or before[-1].isspace() else before.split()[-1]
     if word.lower() in ABBREVIATIONS:
         return False
     glued = not text[end - 1].isspace()
