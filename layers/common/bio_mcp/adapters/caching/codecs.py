@@ -5,9 +5,7 @@ import functools
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
-
-from pydantic import TypeAdapter
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from bio_mcp.errors import StoreFailed
 from bio_mcp.literature import serial
@@ -19,6 +17,9 @@ from bio_mcp.ports.ncbi import ArticleIds, CitationMatch, MeshPage
 from bio_mcp.ports.notices import RegisteredWork
 from bio_mcp.ports.open_access import Copies
 from bio_mcp.ports.pubmed import DocSummary, EntrezDatabase, LinkSet, SearchPage, Spelling
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 SCHEME = 3  # version of the encodings; answers stored under another one are not found
@@ -51,7 +52,13 @@ class Codec(Generic[T]):
 
 def _typed(name: str, kind: type[T], of: Callable[[T], str | None] = lambda _answer: None) -> Codec[T]:
     """The codec of a dataclass, as JSON; reading checks the types of its fields."""
-    adapter = functools.cache(lambda: TypeAdapter(kind))  # made on first use: it takes some milliseconds
+
+    @functools.cache
+    def adapter() -> "TypeAdapter[T]":
+        from pydantic import TypeAdapter  # on first use: an import that meets a retraction needs none
+
+        return TypeAdapter(kind)
+
     return Codec(
         name,
         lambda answer: zlib.compress(adapter().dump_json(answer)),
