@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bio_mcp.retrieval import analysis
 from bio_mcp.retrieval.analysis import QUERY_TERMS, analyse, fold, query_terms
+from bio_mcp.retrieval.vocabulary import Vocabulary
 
 
 def asked(text):
@@ -163,7 +164,8 @@ def test_the_pieces_of_a_text_have_the_words_of_the_whole(text):
 
 
 def test_pieces_have_the_same_terms_however_few_are_remembered():
-    many, few = analysis._Pieces(1_000), analysis._Pieces(8)
+    vocabulary = Vocabulary()
+    many, few = analysis._Pieces(1_000, vocabulary), analysis._Pieces(8, vocabulary)
     text = [f"IL-{number % 7 + number // 50}," for number in range(400)]
     assert [few[piece] for piece in text] == [many[piece] for piece in text]
     assert len(few) + len(few._earlier) <= 8 < len(many)

@@ -4,6 +4,7 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.numbers import Numbers
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Filters, PassageQuery
+from bio_mcp.retrieval.vocabulary import Terms, Vocabulary
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, chunk, entry
 
@@ -58,14 +59,27 @@ def test_two_connections_that_write_by_turns_agree_on_numbers(two):
         assert found(engine, "every", "j0") == ["3", "6"]
 
 
-def test_a_connection_that_remembers_too_many_numbers_reads_them_again(tmp_path):
+def test_a_connection_that_remembers_too_many_facets_reads_them_again(tmp_path):
     database, few = Database(tmp_path), Numbers(most=3)
     with database.writing() as connection:
         for change in range(1, 6):
             few.begin(connection, change)
-            terms = ["every", f"t{change}", f"t{change + 1}", "every"]
-            numbers = few.of_terms(connection, terms).tolist()
+            facets = [("tag", "every"), ("tag", f"t{change}"), ("journal", f"t{change + 1}")]
+            numbers = few.of_facets(connection, facets)
+            stored = {(kind, value): number for number, kind, value in connection.execute("SELECT * FROM facets")}
+            assert [numbers[facet] for facet in facets] == [stored[facet] for facet in facets]
+            assert len(numbers) <= 6
+    database.close()
+
+
+def test_terms_have_their_numbers_whichever_vocabulary_is_in_use(tmp_path):
+    database, numbers = Database(tmp_path), Numbers()
+    with database.writing() as connection:
+        for change in range(1, 6):
+            numbers.begin(connection, change)
+            terms, vocabulary = ["every", f"t{change + 1}", f"t{change}", "every"], Vocabulary()
+            documents = [Terms(vocabulary, vocabulary.numbered(part)) for part in (terms[:1], [], terms[1:])]
+            found = numbers.of_terms(connection, documents).tolist()
             stored = dict(connection.execute("SELECT term, id FROM terms"))
-            assert numbers == [stored[term] for term in terms]
-            assert len(few._known) <= 5
+            assert found == [stored[term] for term in terms]
     database.close()

@@ -18,12 +18,14 @@ from itertools import chain
 import Stemmer
 
 from bio_mcp.retrieval.spelling import GREEK, GREEK_NAMES, QUERY_STOP_WORDS, SEPARATORS, STOP_WORDS, one_spelling
+from bio_mcp.retrieval.vocabulary import Terms, Vocabulary, current
 
 ANALYSIS_VERSION = 1
 QUERY_CHARACTERS = 10_000  # of a query that are read
 QUERY_TERMS = 128  # distinct terms of a query that are looked up, its first ones
 TERM_LENGTH = 100  # characters of a term that count
 NAME_PARTS = 4  # joined at most
+PIECES = 1 << 17  # remembered: some 25 MB
 
 _LETTER = r"[^\W_]"
 _MARKS = r"ְ-ֽؐ-ًؚ-ٰٟऀ-ॣ०-෿ั-ฺ็-๎ັ-ໍ༘-ྼါ-႟ា-៝"  # vowels and tones that \w leaves out
@@ -63,12 +65,23 @@ def analyse(text: str) -> list[str]:
     Stop words are dropped, unless the text has nothing else. The terms depend on `ANALYSIS_VERSION`: raise it with any
     change here, and index again.
     """
-    folded = fold(text)
-    names = chain.from_iterable(map(_joined, _SPACED_NAME.findall(folded)))
-    in_capitals = folded.isupper()
-    of_words = map(_terms_in_capitals, _words(folded)) if in_capitals else map(_PIECES.__getitem__, _pieces(folded))
-    terms = [*names, *chain.from_iterable(of_words)]
-    return terms or list(_terms(folded, frozenset(), _SPACED_NAME))
+    return list(analysed((text, 1)))
+
+
+def analysed(*texts: tuple[str, int]) -> Terms:
+    """The terms of texts, one after the other, those of each so many times."""
+    pieces = _pieces_known()
+    return Terms(pieces.vocabulary, b"".join([_numbers(text, pieces) * times for text, times in texts]))
+
+
+def _numbers(text: str, known: "_Pieces") -> bytes:
+    folded, numbered = fold(text), known.vocabulary.numbered
+    numbers = numbered(chain.from_iterable(map(_joined, _SPACED_NAME.findall(folded))))
+    if folded.isupper():
+        numbers += numbered(chain.from_iterable(map(_terms_in_capitals, _words(folded))))
+    else:
+        numbers += b"".join(map(known.__getitem__, _pieces(folded)))
+    return numbers or numbered(_terms(folded, frozenset(), _SPACED_NAME))
 
 
 def query_terms(
@@ -161,13 +174,16 @@ def _pieces(folded: str) -> list[str]:
     return folded.split()
 
 
-class _Pieces(dict[str, tuple[str, ...]]):
-    """The terms of the pieces of documents, remembered. Half of the pieces, those used last, outlast the others."""
+class _Pieces(dict[str, bytes]):
+    """The terms of the pieces of documents, remembered as numbers of a vocabulary. Half of the pieces, those used last,
+    outlast the others."""
 
-    def __init__(self, most: int) -> None:
-        self._most, self._earlier = most, dict[str, tuple[str, ...]]()
+    def __init__(self, most: int, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary
+        self._most, self._earlier = most, dict[str, bytes]()
 
-    def __missing__(self, piece: str) -> tuple[str, ...]:
+    def __missing__(self, piece: str) -> bytes:
         terms = self._earlier.get(piece)
         if terms is None:
             core = piece.strip(_EDGES)
@@ -178,17 +194,26 @@ class _Pieces(dict[str, tuple[str, ...]]):
         self[piece] = terms
         return terms
 
-    def _analysed(self, piece: str) -> tuple[str, ...]:
+    def _analysed(self, piece: str) -> bytes:
         if piece.isascii() and piece.isalpha():  # over half of them
             lower = piece.lower()
             if lower not in STOP_WORDS:
-                return (_stem(one_spelling(piece[:TERM_LENGTH])),) if lower == piece else self[lower]
+                return self.vocabulary[_stem(one_spelling(piece[:TERM_LENGTH]))] if lower == piece else self[lower]
         one_word = piece.isascii() and all(map(str.isalnum, piece.split("-")))
         words = [piece] if one_word else _words(piece)
-        return tuple(chain.from_iterable([_terms_of(word, STOP_WORDS, shouted=False) for word in words]))
+        of_words = [_terms_of(word, STOP_WORDS, shouted=False) for word in words]
+        return self.vocabulary.numbered(chain.from_iterable(of_words))
 
 
-_PIECES = _Pieces(1 << 17)  # some 30 MB
+_known = _Pieces(PIECES, current())
+
+
+def _pieces_known() -> _Pieces:
+    """What is remembered of pieces, in the vocabulary in use."""
+    global _known
+    if _known.vocabulary is not (vocabulary := current()):
+        _known = _Pieces(PIECES, vocabulary)
+    return _known
 
 
 def _terms_in_capitals(word: str) -> Iterable[str]:

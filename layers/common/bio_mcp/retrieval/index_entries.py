@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 from bio_mcp.literature import quality
 from bio_mcp.literature.records import Article, Document
-from bio_mcp.retrieval.analysis import analyse
+from bio_mcp.retrieval.analysis import analysed
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.passages import Chunk, Entry, StaticQuality
+from bio_mcp.retrieval.vocabulary import Terms
 
 TITLE_WEIGHT = 2  # a word of the title counts as often; measured, docs/benchmarks.md
 
@@ -44,14 +45,14 @@ def entry_of(
     )
 
 
-def search_terms(article: Article) -> list[str]:
+def search_terms(article: Article) -> Terms:
     """The terms of title and abstract, those of the title `TITLE_WEIGHT` times; the PMID when there is neither.
 
     MeSH, keywords and chemicals are left out: 98 % of fresh records have no MeSH yet, so its words would make a paper's
     rank depend on NLM's indexing queue, and no judged set with MeSH is at hand to show a gain.
     """
     title, abstract = article.title or article.vernacular_title or "", abstract_text(article)
-    return analyse(title) * TITLE_WEIGHT + analyse(abstract) or [article.pmid]
+    return analysed((title, TITLE_WEIGHT), (abstract, 1)) or Terms.of([article.pmid])
 
 
 def static_quality(article: Article) -> StaticQuality:

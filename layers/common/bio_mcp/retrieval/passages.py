@@ -1,5 +1,6 @@
 """Values that go into the passage index and come out of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -64,7 +65,7 @@ class Entry:
     pmid: str
     version: int
     title: str | None
-    terms: list[str]  # the analysed token stream of title and abstract
+    terms: Sequence[str]  # the analysed token stream of title and abstract
     chunks: tuple[Chunk, ...]
     vectors: "dict[str, NDArray[np.float32]]"  # chunk_id -> unit vector
     year: int | None = None

@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-ALLOCATIONS = 250_000  # of containers between two looks, in place of 700: those of some 1,500 records
+ALLOCATIONS = 50_000  # of containers between two looks, in place of 700: those of some 300 records
 
 
 @contextmanager

@@ -2,14 +2,15 @@
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from itertools import repeat
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from bio_mcp.retrieval.vocabulary import Terms, Vocabulary
+
 Facet = tuple[str, str]
-MOST = 1 << 18  # remembered by a connection: some 40 MB
+MOST = 1 << 17  # facets remembered by a connection: some 20 MB
 
 
 class Numbers:
@@ -21,35 +22,49 @@ class Numbers:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._known: dict[str | Facet, int] = {}
+        self._facets: dict[Facet, int] = {}
+        self._vocabulary, self._terms = Vocabulary(), np.empty(0, np.int64)
         self._version = self._change = 0
 
     def begin(self, connection: sqlite3.Connection, change: int) -> None:
         """Begin the write transaction whose number is `change`, which the next one has again if this is rolled back."""
         version: int = connection.execute("PRAGMA data_version").fetchone()[0]  # another connection's commit changes it
-        if version != self._version or change <= self._change or len(self._known) > self._most:
-            self._known.clear()
+        if version != self._version or change <= self._change or len(self._facets) > self._most:
+            self._facets.clear()
+            self._terms = np.empty(0, np.int64)
         self._version, self._change = version, change
 
-    def of_terms(self, connection: sqlite3.Connection, terms: Sequence[str]) -> NDArray[np.int64]:
-        """The number of each term; new terms are numbered in alphabetical order."""
-        numbers = np.fromiter(map(self._known.get, terms, repeat(0)), np.int64, len(terms))
-        places = np.flatnonzero(numbers == 0).tolist()  # SQLite numbers from 1 on
-        if unknown := {terms[place] for place in places}:
-            self._known.update(_read(connection, unknown))
-            if new := sorted(unknown.difference(self._known)):
-                self._known.update(_numbered(connection, new))
-            numbers[places] = [self._known[terms[place]] for place in places]
-        return numbers
+    def of_terms(self, connection: sqlite3.Connection, documents: Sequence[Terms]) -> NDArray[np.int64]:
+        """The numbers of the terms of documents, one after the other; new terms are numbered in alphabetical order.
 
-    def of_facets(self, connection: sqlite3.Connection, facets: Iterable[Facet]) -> dict[str | Facet, int]:
+        The documents' terms have numbers of one vocabulary.
+        """
+        places = np.frombuffer(b"".join([terms.numbers for terms in documents]), np.uint32)
+        known, vocabulary = self._terms_of(documents[0].vocabulary), documents[0].vocabulary.terms
+        if unknown := np.unique(places[known[places] == 0]).tolist():  # SQLite numbers from 1 on
+            wanted = [vocabulary[place] for place in unknown]
+            numbers = dict(_read(connection, wanted))
+            numbers |= _numbered(connection, sorted(set(wanted).difference(numbers)))
+            known[unknown] = [numbers[term] for term in wanted]
+        return known[places]
+
+    def _terms_of(self, vocabulary: Vocabulary) -> NDArray[np.int64]:
+        """The numbers that are known, by those of this vocabulary; 0 where none is."""
+        if vocabulary is not self._vocabulary:
+            self._vocabulary, self._terms = vocabulary, np.empty(0, np.int64)
+        if len(self._terms) < len(vocabulary.terms):
+            more = np.zeros(2 * len(vocabulary.terms) - len(self._terms), np.int64)
+            self._terms = np.concatenate([self._terms, more])
+        return self._terms
+
+    def of_facets(self, connection: sqlite3.Connection, facets: Iterable[Facet]) -> dict[Facet, int]:
         """Facet -> number, for these facets and maybe others; new facets are numbered in alphabetical order."""
-        unknown = sorted(set(facets).difference(self._known))
+        unknown = sorted(set(facets).difference(self._facets))
         connection.executemany("INSERT OR IGNORE INTO facets (kind, value) VALUES (?, ?)", unknown)
         for facet in unknown:
             found = connection.execute("SELECT id FROM facets WHERE kind = ? AND value = ?", facet)
-            self._known[facet] = found.fetchone()[0]
-        return self._known
+            self._facets[facet] = found.fetchone()[0]
+        return self._facets
 
 
 def _read(connection: sqlite3.Connection, terms: Iterable[str]) -> Iterable[tuple[str, int]]:
