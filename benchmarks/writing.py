@@ -1,9 +1,9 @@
 """What a record costs on its way from XML into the corpus file, embedding free: `python -m benchmarks.writing [FILE]`.
 
 First each step by itself, in microseconds of CPU a record, the best of three, but the terms once: words that are known
-take half the time of new ones. Then the whole of an import, of which the steps are most. FILE is a PubMed file, plain, .gz or .xz; by default the daily file of 2021-06-07. It is read from a
-plain copy, so that nothing is unpacked. Counting tokens is nearly free, too. The garbage of one step does not weigh on
-the next; in an import it does.
+take half the time of new ones. Then the whole of an import, of which the steps are most. FILE is a PubMed file, plain,
+.gz or .xz; by default the daily file of 2021-06-07. It is read from a plain copy, so that nothing is unpacked. Counting
+tokens is nearly free, too. The garbage of one step does not weigh on the next; in an import it does.
 """
 
 import gc
