@@ -48,9 +48,12 @@ class Terms(Sequence[str]):
         self.vocabulary, self.numbers = vocabulary, numbers
 
     @staticmethod
-    def of(terms: Iterable[str]) -> "Terms":
-        """These terms; the same object if they have numbers of the vocabulary in use."""
-        vocabulary = current()
+    def of(terms: Iterable[str], vocabulary: Vocabulary | None = None) -> "Terms":
+        """These terms, the same object if they have numbers of that vocabulary; by default of the one in use.
+
+        Documents that are handled together need one named: a full one may be replaced between them.
+        """
+        vocabulary = current() if vocabulary is None else vocabulary
         if isinstance(terms, Terms) and terms.vocabulary is vocabulary:
             return terms
         return Terms(vocabulary, vocabulary.numbered(terms))
