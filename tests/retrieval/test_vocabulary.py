@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from bio_mcp.retrieval import vocabulary
 from bio_mcp.retrieval.analysis import analyse
 from bio_mcp.retrieval.vocabulary import Terms, Vocabulary
+from tests.retrieval.full_vocabulary import fill_vocabulary
 
 
 def test_terms_are_those_that_were_numbered():
@@ -28,13 +29,12 @@ def test_terms_of_another_vocabulary_are_numbered_anew():
     assert Terms.of(terms).vocabulary is vocabulary.current()
 
 
-def test_a_vocabulary_that_is_full_is_replaced_and_texts_keep_theirs(monkeypatch):
-    monkeypatch.setattr(vocabulary, "MOST", 2)
-    monkeypatch.setattr(vocabulary, "_current", Vocabulary())
-    texts = [f"zinc{number} copper iron{number}" for number in range(5)]
+def test_a_vocabulary_that_is_full_is_replaced_and_texts_keep_theirs():
+    fill_vocabulary(left=4)
+    texts = [f"zinc{number} copper{number} iron{number}" for number in range(5)]
     kept = [Terms.of(analyse(text)) for text in texts]
     assert [list(terms) for terms in kept] == [text.split() for text in texts]
-    assert len({id(terms.vocabulary) for terms in kept}) == 5
+    assert len({id(terms.vocabulary) for terms in kept}) == 2
 
 
 def test_threads_give_each_term_one_number():

@@ -3,11 +3,11 @@ import pytest
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.numbers import Numbers
 from bio_mcp.errors import Conflict
-from bio_mcp.retrieval import vocabulary
 from bio_mcp.retrieval.passages import Filters, PassageQuery
 from bio_mcp.retrieval.vocabulary import Terms, Vocabulary
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, chunk, entry
+from tests.retrieval.full_vocabulary import fill_vocabulary
 
 
 @pytest.fixture
@@ -73,11 +73,12 @@ def test_a_connection_that_remembers_too_many_facets_reads_them_again(tmp_path):
     database.close()
 
 
-def test_a_vocabulary_that_fills_within_a_batch_mixes_no_numbers(two, monkeypatch):
-    monkeypatch.setattr(vocabulary, "MOST", 4)
-    monkeypatch.setattr(vocabulary, "_current", Vocabulary())
+def test_a_vocabulary_that_fills_within_a_batch_mixes_no_numbers(two):
     one = two[0]
-    one.upsert_chunks([entry(pmid, f"every t{pmid} t{pmid + 1}") for pmid in range(1, 9)])
+    entries = [entry(pmid, f"every t{pmid} t{pmid + 1}") for pmid in range(1, 9)]
+    fill_vocabulary(left=-1)
+    fill_vocabulary(left=4)  # the next one, which lacks the terms of the entries
+    one.upsert_chunks(entries)
     assert [found(one, f"t{n}") for n in range(2, 9)] == [[str(n - 1), str(n)] for n in range(2, 9)]
     assert found(one, "every") == [str(pmid) for pmid in range(1, 9)]
 
