@@ -1,4 +1,4 @@
-"""What tests of a change of the embedding model do, in either engine."""
+"""What tests of a change of the index do, in either engine, whether the model is another or the same."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,14 +17,20 @@ def revised(paper, number):
     return replace(paper, title=f"{paper.title} again {number}", pmid_version=paper.pmid_version + 1 + number)
 
 
+def begun(corpus):
+    """The next index, of the other model where there is one."""
+    another, same = corpus.other_models[:1], corpus.model
+    return begin(*(another or [same]), corpus, anew=not another)
+
+
 def ready(corpus):
-    index = begin(corpus.other_models[0], corpus)
+    index = begun(corpus)
     fill(index, corpus)
     return index
 
 
 def searched(corpus):
-    return of_role(Role.SEARCHED, corpus).fingerprint
+    return of_role(Role.SEARCHED, corpus).name
 
 
 def nearness(corpus, pmid):
@@ -57,11 +63,11 @@ class Dying:
         found = getattr(self._port, name)
         return partial(self._call, found) if callable(found) else found
 
-    def _call(self, found, *arguments):
+    def _call(self, found, *arguments, **named):
         self._left[0] -= 1
         if self._left[0] < 0:
             raise Stop(found.__name__)
-        return found(*arguments)
+        return found(*arguments, **named)
 
 
 STEPS = (ready, partial(switch, Role.NEXT), partial(switch, Role.PREVIOUS), partial(switch, Role.NEXT))

@@ -55,6 +55,17 @@ class ReferencePassages:
         known = {pmid: self.entries[pmid] for pmid in pmids if pmid in self.entries}
         return {pmid: {each.chunk_id: each.embedded_sha256 for each in one.chunks} for pmid, one in known.items()}
 
+    def renew(self, fingerprint: str, dim: int) -> None:
+        if self.model != (fingerprint, dim):
+            self.model, self.entries = (fingerprint, dim), {}
+
+    def name(self) -> str:
+        return "corpus"
+
+    def chunk_vectors(self, pmids: Sequence[str]):
+        return {pmid: {each.embedded_sha256: one.vectors[each.chunk_id] for each in one.chunks}
+                for pmid in pmids if (one := self.entries.get(pmid))}  # fmt: skip
+
     def refresh_after(self) -> int:
         return 1
 

@@ -78,5 +78,3 @@ def test_an_index_goes_on_as_it_was_made_whatever_is_set_by_then(opensearch, pap
     vector = some["7"][1]
     [best] = later.hybrid_search(PassageQuery((), vector, Filters(), 1))
     assert (best.pmid, best.chunk_id, best.sim) == ("7", "w1", pytest.approx(1, abs=1e-5))
-    beside = later.alias.make_beside("model-b", DIM)
-    assert (beside.fingerprint, beside.vectors) == ("model-b", "byte")

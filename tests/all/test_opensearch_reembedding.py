@@ -1,6 +1,8 @@
-"""A change of the embedding model on a real node of OpenSearch, while others write and search."""
+"""A change of the index on a real node of OpenSearch, while others write and search."""
 
-from collections import Counter
+import json
+import subprocess
+import sys
 from itertools import count, islice
 
 import httpx
@@ -11,27 +13,36 @@ from bio_mcp.literature.records import Deletion
 from bio_mcp.ports.indexes import Role
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.importing import import_records
-from bio_mcp.syncing.reindexing import begin, behind, fill, of_role, reindex, switch
+from bio_mcp.syncing.reindexing import begin, fill, switch
 from bio_mcp.syncing.settling import settle
-from tests.corpus import Corpus, HashedWords, Over
+from tests.corpus import Corpus, HashedWords
 from tests.doors.command_line import sample
-from tests.reembedding import STEPS, Dying, Stop, missing, nearness, ready, revised, searched, while_others_work
+from tests.reembedding import begun, missing, nearness, ready, revised, searched
+from tests.syncing.test_reembedding import *  # noqa: F403  the very same tests
+from tests.syncing.test_reembedding import ANOTHER, lacking
 
 NUMBERS = count(1)
+SHARDS, PAPER = "more shards", "a vector a paper"
+SETTINGS = {
+    SHARDS: {"opensearch_shards": 3, "opensearch_vectors": "byte"},
+    PAPER: {"opensearch_vectors": "paper"},
+}
+
+
+@pytest.fixture(params=[ANOTHER, SHARDS, PAPER])
+def kind(request):
+    return request.param
 
 
 @pytest.fixture
-def papers():
-    return list(islice(sample(), 12))
-
-
-@pytest.fixture
-def opened(opensearch, tmp_path):
+def opened(opensearch, tmp_path, kind):
+    """Opens the corpus as another process, with the settings of the next index where none are given."""
     name = f"reembedding-{next(NUMBERS)}"
 
-    def another():
-        made = Corpus(tmp_path, opensearch_url=opensearch.url, opensearch_service="none", index_name=name)
-        made.other_models = [HashedWords("-2")]
+    def another(**settings):
+        chosen = settings or SETTINGS.get(kind, {})
+        made = Corpus(tmp_path, opensearch_url=opensearch.url, opensearch_service="none", index_name=name, **chosen)
+        made.other_models = [HashedWords("-2")] if kind == ANOTHER else []
         return made
 
     return another
@@ -39,38 +50,63 @@ def opened(opensearch, tmp_path):
 
 @pytest.fixture
 def corpus(opened, papers):
-    with opened() as made:
+    with opened(opensearch_shards=1) as made:
         import_records(papers, made)
+    with opened() as made:
         yield made
 
 
 def indices(corpus):
     asked = f"{corpus.settings.opensearch_url}/_cat/indices/{corpus.settings.index_name}-*?format=json"
-    return [each["index"] for each in httpx.get(asked).json()]
+    return {each["index"]: int(each["pri"]) for each in httpx.get(asked).json()}
 
 
-def test_papers_are_searched_by_the_new_model_from_the_switch_on_and_by_the_old_one_after_the_way_back(corpus, papers):
-    ready(corpus)
-    for role, model in ((Role.NEXT, "hashed-words-2"), (Role.PREVIOUS, "hashed-words"), (Role.NEXT, "hashed-words-2")):
-        switch(role, corpus)
-        assert searched(corpus) == corpus.embeddings.fingerprint == model
-        assert nearness(corpus, papers[0].pmid) == pytest.approx(1, abs=1e-3)
-        settle([revised(papers[1], 1), Deletion(papers[2].pmid)], corpus)
-        assert [missing(corpus, each) for each in corpus.indexes.all()] == [set(), set()]
-    assert corpus.indexes.remove()
-    assert len(indices(corpus)) == 1
-    assert nearness(corpus, papers[0].pmid) == pytest.approx(1, abs=1e-3)
+@pytest.mark.parametrize("kind", [SHARDS, PAPER])
+def test_an_index_is_made_as_is_set_and_the_old_one_stays_as_it_was(corpus):
+    wanted = {SHARDS: "3 shards, byte, mapping 1", PAPER: "1 shard, paper, mapping 1"}
+    new = begin(corpus.model, corpus)
+    [old, _] = corpus.indexes.all()
+    assert (old.settings, new.settings) in {("1 shard, float, mapping 1", each) for each in wanted.values()}
+    assert indices(corpus)[new.name] == corpus.settings.opensearch_shards
+    assert begin(corpus.model, corpus).name == new.name
+    fill(new, corpus)
+    switch(Role.NEXT, corpus)
+    corpus.indexes.remove()
+    assert indices(corpus) == {new.name: corpus.settings.opensearch_shards}
+    with pytest.raises(Conflict, match="already"):
+        begin(corpus.model, corpus)
+
+
+@pytest.mark.parametrize("kind", [SHARDS])
+def test_an_index_that_was_begun_with_other_settings_is_not_continued(corpus, opened):
+    begun(corpus)
+    with (
+        opened(opensearch_shards=2) as other,
+        pytest.raises(Conflict, match=r"\(3 shards, byte, mapping 1\).*2 shards"),
+    ):
+        begin(other.model, other)
+
+
+@pytest.mark.parametrize("kind", [ANOTHER])
+def test_an_index_that_nothing_uses_is_named_and_not_taken(corpus):
+    alias = corpus.indexes._alias
+    name = alias.index_name("hashed-words-2", corpus.model.dim)
+    alias._create(name, "hashed-words-2", corpus.model.dim, [])
+    with pytest.raises(Conflict, match=f"DELETE /{name}"):
+        begun(corpus)
+    httpx.delete(f"{corpus.settings.opensearch_url}/{name}").raise_for_status()
+    assert begun(corpus).name == name
 
 
 def test_a_process_that_has_not_noticed_the_switch_searches_and_writes_on(corpus, opened, papers):
     with opened() as late:
-        before = nearness(late, papers[0].pmid)
+        before, old = nearness(late, papers[0].pmid), late.embeddings.fingerprint
         ready(corpus)
         switch(Role.NEXT, corpus)
-        assert late.embeddings.fingerprint == "hashed-words"
+        assert late.embeddings.fingerprint == old
         assert nearness(late, papers[0].pmid) == before
         settle([revised(papers[1], 1), Deletion(papers[2].pmid)], late)
-    assert [missing(corpus, each) for each in corpus.indexes.all()] == [set(), set()]
+    assert lacking(corpus) == [set(), set()]
 
 
 def test_a_process_that_searches_a_removed_index_hears_so_once(corpus, opened, papers):
@@ -85,52 +121,61 @@ def test_a_process_that_searches_a_removed_index_hears_so_once(corpus, opened, p
         assert nearness(late, papers[0].pmid) == pytest.approx(1, abs=1e-3)
 
 
-def test_what_an_index_lacks_or_has_too_much_is_found(corpus, papers):
-    index = begin(corpus.other_models[0], corpus)
-    assert len(set(behind(index, corpus))) == len(papers)
-    fill(index, corpus)
-    index.passages.delete([papers[0].pmid])
-    assert set(behind(index, corpus)) == {papers[0].pmid}
+def test_two_that_begin_at_once_begin_one(corpus, opened):
+    with opened() as other:
+        there = other.indexes.all()
+        mine = begun(corpus)
+        looks = iter([there])
+        every = other.indexes.all
+        other.indexes.all = lambda: next(looks, None) or every()
+        assert begun(other).name == mine.name
+    assert len(indices(corpus)) == 2
 
 
 def test_two_that_switch_at_once_switch_once(corpus, opened):
-    ready(corpus)
+    new = ready(corpus)
     with opened() as other:
         roles = other.indexes._roles()
         switch(Role.NEXT, corpus)
         other.indexes._roles = lambda: roles
         with pytest.raises(Conflict, match="just switched"):
             other.indexes.switch(Role.NEXT)
-    assert searched(corpus) == "hashed-words-2"
+    assert searched(corpus) == new.name
 
 
-def test_stopped_before_any_call_of_any_step_and_repeated_nothing_is_lost(corpus, papers):
-    stops = Counter()
-    for at in range(6):
-        for step in STEPS:
-            left = [at]
-            dying = Over(corpus, indexes=Dying(corpus.indexes, left), documents=Dying(corpus.documents, left))
-            try:
-                step(dying)
-            except Stop:
-                stops[step] += 1
-                step(corpus)
-        assert [missing(corpus, each) for each in corpus.indexes.all()] == [set(), set()]
-        switch(Role.PREVIOUS, corpus)
-        corpus.indexes.remove()
-        assert nearness(corpus, papers[0].pmid) == pytest.approx(1, abs=1e-3)
-    assert all(stops[step] > 1 for step in STEPS)
+@pytest.mark.parametrize("kind", [ANOTHER])
+def test_an_index_that_was_lost_is_made_again_beside_the_one_that_is_left(corpus, papers):
+    ready(corpus)
+    lost = searched(corpus)
+    httpx.delete(f"{corpus.settings.opensearch_url}/{lost}").raise_for_status()
+    with pytest.raises(IndexUnavailable, match="import or sync first"):
+        begun(corpus)
+    settle([revised(papers[0], 1)], corpus)
+    assert [each.role for each in corpus.indexes.all()] == [Role.SEARCHED, Role.NEXT]
+    assert missing(corpus, corpus.indexes.all()[1]) == set()
 
 
-def test_while_writers_and_readers_work_nothing_is_lost_fails_or_is_compared_by_two_models(corpus, papers, opened):
-    written, sims = while_others_work(corpus, papers, opened)
-    assert written >= len(STEPS)
-    assert min(sims) == pytest.approx(1, abs=1e-3)
-    assert [missing(corpus, each) for each in corpus.indexes.all()] == [set(), set()]
-
-
-def test_the_configured_model_replaces_another(corpus, papers):
-    corpus.model, corpus.other_models = corpus.other_models[0], [corpus.model]
-    assert reindex(corpus)
-    assert (len(indices(corpus)), searched(corpus)) == (1, "hashed-words-2")
-    assert of_role(Role.SEARCHED, corpus).passages.count()[0] == len(papers)
+@pytest.mark.parametrize("kind", [SHARDS])
+def test_a_process_that_is_killed_again_and_again_while_others_write_ends_with_all_of_it(corpus, tmp_path):
+    papers = list(islice(sample(), 400))
+    import_records(papers, corpus)
+    to = corpus.settings
+    named = {"opensearch_url": to.opensearch_url, "opensearch_service": "none", "index_name": to.index_name}
+    arguments = [str(tmp_path), json.dumps(named | SETTINGS[SHARDS])]
+    old, copied, pmids = searched(corpus), [0], [each.pmid for each in papers]
+    for killed in range(4):
+        child = subprocess.Popen([sys.executable, "-m", "tests.all.killed_change", *arguments])
+        while killed < 3 and child.poll() is None:
+            there = [len(each.passages.chunk_texts(pmids)) for each in corpus.indexes.all()[1:]]
+            if there and there[0] > copied[-1]:
+                child.kill()
+                copied += there
+        assert child.wait(60) == (-9 if killed < 3 else 0)
+        settle(
+            [revised(papers[killed], 1), revised(papers[-1 - killed], 1), Deletion(papers[200 + killed].pmid)], corpus
+        )
+        if killed < 3:
+            assert searched(corpus) == old
+    assert searched(corpus) != old
+    assert [each.role for each in corpus.indexes.all()] == [Role.SEARCHED, Role.PREVIOUS]
+    assert lacking(corpus) == [set(), set()]

@@ -70,11 +70,19 @@ def test_an_index_that_finds_less_is_switched_to_only_unchecked(cli, asked):
 
 def test_what_is_not_there_is_refused_by_a_sentence(cli, asked):
     cli.fill(PAPERS)
-
     assert "already" in cli("reindex", "start").err
     assert "There is no next index" in cli("reindex", "switch", "--set", asked).err
     assert "There is no previous index" in cli("reindex", "rollback").err
     assert roles(cli("reindex", "remove", "--json"))[0][0] == "searched"
+
+
+def test_an_index_of_the_same_model_is_made_anew_and_must_find_the_same(cli, asked):
+    cli.fill(PAPERS)
+    same = ("hashed-words", PAPERS, 0)
+    assert roles(cli("reindex", "start", "--anew", "--json")) == [("searched", *same), ("next", *same)]
+    compared = cli("reindex", "compare", "--set", asked, "--json").json
+    assert (compared["figures"][0]["name"], compared["overlap"], compared["worse"]) == ("alike@10", 1, [])
+    assert roles(cli("reindex", "switch", "--set", asked, "--json")) == [("searched", *same), ("previous", *same)]
 
 
 def test_an_index_that_lost_papers_is_completed(cli):

@@ -46,7 +46,7 @@ def compared(home, papers, questions, searched, other):
     with Corpus(home) as corpus:
         corpus.model, corpus.other_models = searched, [other]
         import_records(papers, corpus)
-        fill(begin(other, corpus), corpus)
+        fill(begin(other, corpus, anew=True), corpus)
         indexes = (of_role(each, corpus) for each in (Role.SEARCHED, Role.NEXT))
         return compare(questions, *indexes, corpus, NEVER, silent)
 
@@ -77,6 +77,26 @@ def test_a_set_with_papers_of_its_own_is_asked_of_corpora_apart(tmp_path, papers
     found = compared(tmp_path, papers[8:], questions, Seeing(), Seeing("-2"))
     assert found.differences[1].searched == found.differences[1].other == 1
     assert len(list((tmp_path / "scratch").iterdir())) == 2
+
+
+def test_two_indexes_of_one_model_must_find_the_same_and_are_not_asked_in_corpora_apart(tmp_path, papers):
+    model, own = Seeing(), papers[:8]
+    found = compared(tmp_path, papers[8:], asked(papers[8:], articles=lambda: own), model, model)
+    [alike] = found.differences
+    assert (alike.name, alike.other, found.worse, found.overlap) == ("alike@10", 1, [], 1)
+    assert not (tmp_path / "scratch").exists()
+
+
+def test_of_two_indexes_of_one_model_that_which_finds_others_is_worse(tmp_path, papers):
+    with Corpus(tmp_path) as corpus:
+        corpus.model = Seeing()
+        import_records(papers, corpus)
+        fill(begin(corpus.model, corpus, anew=True), corpus)
+        searched, other = (of_role(each, corpus) for each in (Role.SEARCHED, Role.NEXT))
+        other.passages.delete([each.pmid for each in papers[:10]])
+        found = compare(asked(papers), searched, other, corpus, NEVER, silent)
+    assert next(each.name for each in found.worse) == "alike@10"
+    assert found.overlap < 0.9
 
 
 def test_a_set_without_answers_is_refused(tmp_path, papers):

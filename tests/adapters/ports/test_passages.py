@@ -316,21 +316,38 @@ def test_scores_are_those_of_the_plain_reading_of_the_contract(passages, seed):
                 assert got[pmid].chunk_id == each.chunk_id
 
 
-def test_another_models_vectors_replace_all_without_a_document_lost(passages):
+def test_an_index_that_is_renewed_for_another_model_is_empty_and_for_its_own_stays(passages):
     passages.upsert_chunks([entry(str(n), "aspirin") for n in range(1, 4)])
-    asked = []
-
-    def write(pmids, into):
-        asked.extend(pmids)
-        into.upsert_chunks([entry(pmid, "heparin") for pmid in pmids if pmid != "2"])
-
-    passages.renew("model-b", DIM, write)
-    passages.ensure_schema("model-b", DIM)
-    assert set(asked) == {"1", "2", "3"}
-    assert set(found(passages, "heparin")) == {"1", "3"}
-    assert found(passages, "aspirin") == {}
+    passages.renew("model-a", DIM)
+    assert passages.count() == (3, 3)
+    for _ in range(2):
+        passages.renew("model-b", DIM)
+        assert (passages.count(), found(passages, "aspirin")) == ((0, 0), {})
+    passages.upsert_chunks([entry("1", "heparin")])
     with pytest.raises(ModelMismatch):
         passages.ensure_schema("model-a", DIM)
+
+
+def test_an_index_that_was_never_made_is_made_by_renewing_it(ports):
+    ports.passages.renew("model-a", DIM)
+    ports.passages.upsert_chunks([entry("1", "aspirin")])
+    assert ports.passages.count() == (1, 1)
+
+
+def test_an_index_has_a_name_while_it_exists(passages):
+    name = passages.name()
+    assert name
+    passages.upsert_chunks([entry("1", "aspirin")])
+    assert passages.name() == name
+
+
+def test_stored_vectors_are_read_by_the_hash_of_what_was_embedded(passages):
+    written = entry("1", "aspirin", vectors=[unit(1), unit(2)])
+    passages.upsert_chunks([written, entry("2", vectors=[])])
+    read = passages.chunk_vectors(["1", "2", "3"])
+    assert (read.keys(), read["2"]) == ({"1", "2"}, {})
+    for each in written.chunks:
+        assert (read["1"][each.embedded_sha256] == written.vectors[each.chunk_id]).all()
 
 
 def test_documents_are_counted_by_year_and_design(passages, ports):

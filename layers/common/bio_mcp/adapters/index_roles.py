@@ -12,15 +12,28 @@ def unknown_role(role: Role) -> NotFound:
     return NotFound(f"There is no {role} index of the papers.{begin}")
 
 
-def check_begun(there: Sequence[PaperIndex], fingerprint: str) -> None:
-    """Raise where no index for the model `fingerprint` can be begun, or continued, beside those that are there."""
-    if not there:
+def check_begun(there: Sequence[PaperIndex], fingerprint: str, settings: str = "", *, anew: bool) -> None:
+    """Raise where no index of this model and these settings can be begun, or continued, beside those that are there.
+
+    One like that which is searched is begun only `anew`.
+    """
+    searched = next((each for each in there if each.role is Role.SEARCHED), None)
+    if searched is None:
         raise IndexUnavailable("There is no index of the papers yet: import or sync first.", retryable=False)
-    for each in there:
-        if each.role is Role.SEARCHED and each.fingerprint == fingerprint:
-            raise Conflict(f"The index that is searched is of the model {fingerprint} already.")
-        if each.role is Role.PREVIOUS or (each.role is Role.NEXT and each.fingerprint != fingerprint):
+    wanted = _described(fingerprint, settings)
+    others = [each for each in there if each is not searched]
+    for each in others:
+        found = _described(each.fingerprint, each.settings)
+        if each.role is Role.PREVIOUS or found != wanted:
             raise Conflict(
-                f"There is a {each.role} index beside the one that is searched, of the model {each.fingerprint}: "
-                "switch to it or remove it (bio-mcp reindex remove) before another is begun."
+                f"There is a {each.role} index beside the one that is searched, of {found}: switch to it or remove it "
+                f"(bio-mcp reindex remove) before one of {wanted} is begun."
             )
+    if not (others or anew) and _described(searched.fingerprint, searched.settings) == wanted:
+        raise Conflict(
+            f"The index that is searched is of {wanted} already; bio-mcp reindex start --anew makes it again."
+        )
+
+
+def _described(fingerprint: str, settings: str) -> str:
+    return f"the model {fingerprint} ({settings})" if settings else f"the model {fingerprint}"

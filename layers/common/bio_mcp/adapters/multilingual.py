@@ -56,7 +56,7 @@ class MultilingualIndex:
         try:
             self.passages.ensure_schema(*model)
         except ModelMismatch:
-            self.passages.renew(*model, lambda _pmids, _into: None)
+            self.passages.renew(*model)
 
     def count(self) -> int:
         return self.passages.count()[0]

@@ -1,4 +1,4 @@
-"""The indexes of the papers: the one that is searched, and one with another model's vectors beside it."""
+"""The indexes of the papers: the one that is searched, and one of another model or other settings beside it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,9 @@ class Role(StrEnum):
 class PaperIndex:
     """An index by its role, with the model of its vectors. `passages` stays this one, whatever becomes of its role.
 
-    `versions` gives PMID and version of every paper that a search can see, in the order of PMIDs as numbers.
+    Two indexes may be of one model: `name` tells them apart. `settings` says how the index was made, in words; equal
+    words, equal settings. `versions` gives PMID and version of every paper that a search can see, in the order of PMIDs
+    as numbers.
     """
 
     role: Role
@@ -28,6 +30,12 @@ class PaperIndex:
     dim: int
     passages: Passages
     versions: Callable[[], Iterator[tuple[str, int]]]
+    settings: str = ""
+
+    @property
+    def name(self) -> str:
+        """The index's own, which no other has while it exists."""
+        return self.passages.name()
 
 
 class Indexes(Protocol):
@@ -53,10 +61,11 @@ class Indexes(Protocol):
         """Return every index that is written to, the searched one first; none before there is one. Never cached."""
         ...
 
-    def begin(self, fingerprint: str, dim: int) -> PaperIndex:
-        """Make the next index, for this model, unless it is there. All writers write to it from their next look on.
+    def begin(self, fingerprint: str, dim: int, *, anew: bool = False) -> PaperIndex:
+        """Make the next index, for this model and by the settings of this process, unless it is there.
 
-        Raises `Conflict` where the searched one is of this model, or there is another beside it.
+        All writers write to it from their next look on. Raises `Conflict` where there is another beside the searched
+        one, or where that is of this model and these settings, unless it is to be made `anew`.
         """
         ...
 

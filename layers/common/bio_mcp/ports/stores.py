@@ -1,6 +1,6 @@
 """Where the corpus is stored: articles, passages with vectors, large files; and the model that makes the vectors."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
@@ -103,17 +103,20 @@ class Passages(Protocol):
         holds none."""
         ...
 
-    def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
-        """Hold the vectors of another model from now on, for the same documents.
+    def renew(self, fingerprint: str, dim: int) -> None:
+        """Hold the vectors of this model from now on: an index of another model becomes an empty one, in one step."""
+        ...
 
-        `write` is given PMIDs, some hundred at a time, and the passages to write them to; it leaves out those that
-        no longer exist. Stopped half-way, the call may be repeated. An engine that can build an index beside the one
-        that is searched switches to it once it is complete.
-        """
+    def name(self) -> str:
+        """Return what tells this index from all others, as long as it exists; "" before there is one."""
         ...
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return PMID -> chunk id -> SHA-256 (hex) of the embedded text whose vector is stored."""
+        ...
+
+    def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
+        """Return PMID -> SHA-256 (hex) of the embedded text -> its vector as stored, of shape (dim,)."""
         ...
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""Write passages to the index that is searched, and to the one beside it while the corpus is embedded again."""
+"""Write passages to the index that is searched, and to the one beside it while there are two."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -53,11 +53,12 @@ class IndexWrites:
         if documents:
             with searched_index(self._backends) as (embeddings, passages):
                 self._write(documents, embeddings, passages)
-                written = {embeddings.fingerprint}
-            while others := [each for each in self._backends.indexes.all() if each.fingerprint not in written]:
-                for each in others:
-                    _write_each(documents, model_of(each, self._backends), each.passages)
-                    written.add(each.fingerprint)
+                written = {passages.name()}
+                while others := [each for each in self._backends.indexes.all() if each.name not in written]:
+                    for each in others:
+                        twin = passages if each.fingerprint == embeddings.fingerprint else None
+                        _write_each(documents, model_of(each, self._backends), each.passages, twin)
+                        written.add(each.name)
             if second := self._backends.multilingual:
                 second.put(documents)
         self._entries, self._began = [], self._backends.now()
@@ -73,6 +74,8 @@ class IndexWrites:
         _write_each(documents, embeddings, passages)
 
 
-def _write_each(documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> None:
+def _write_each(
+    documents: Sequence[Document], embeddings: Embeddings, passages: Passages, twin: Passages | None = None
+) -> None:
     for part in slices(documents):
-        write_passages(part, embeddings, passages, refresh=False)
+        write_passages(part, embeddings, passages, twin=twin, refresh=False)

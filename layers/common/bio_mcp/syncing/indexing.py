@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bio_mcp.errors import ModelMismatch
 from bio_mcp.literature.records import Document
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     Vectors = dict[str, NDArray[np.float32]]
 
 T = TypeVar("T")
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 SLICE = 32  # documents embedded between two checks of the time
 
 
@@ -54,8 +56,9 @@ def refresh_all(backends: Backends) -> None:
     """Let searches see what was written to any index."""
     with searched_index(backends) as (embeddings, passages):
         passages.refresh(embeddings.fingerprint, embeddings.dim)
+        searched = passages.name()
     for each in backends.indexes.all():
-        if each.fingerprint != embeddings.fingerprint:
+        if each.name != searched:
             each.passages.refresh(each.fingerprint, each.dim)
 
 
@@ -87,31 +90,51 @@ def model_of(index: PaperIndex, backends: Backends) -> Embeddings:
 
 
 def write_passages(
-    documents: Sequence[Document], embeddings: Embeddings, passages: Passages, *, refresh: bool = True
+    documents: Sequence[Document],
+    embeddings: Embeddings,
+    passages: Passages,
+    *,
+    twin: Passages | None = None,
+    refresh: bool = True,
 ) -> None:
-    """Replace the documents' passages; only texts whose vector is not stored yet are embedded."""
-    passages.upsert_chunks(embedded(documents, embeddings, passages), refresh=refresh)
+    """Replace the documents' passages; only texts whose vector is not stored yet are embedded.
+
+    `twin` is another index of the same model, whose vectors are taken where it has them.
+    """
+    passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=refresh)
 
 
-def embedded(documents: Sequence[Document], embeddings: Embeddings, passages: Passages) -> list[Entry]:
+def embedded(
+    documents: Sequence[Document], embeddings: Embeddings, passages: Passages, twin: Passages | None = None
+) -> list[Entry]:
     """The documents' index entries, without the vectors of texts that are stored already."""
-    known = passages.chunk_texts([document.article.pmid for document in documents])
-    return entries_of(documents, known, embeddings)
+    pmids = [document.article.pmid for document in documents]
+    return entries_of(documents, passages.chunk_texts(pmids), embeddings, twin.chunk_vectors(pmids) if twin else {})
 
 
 def entries_of(
-    documents: Sequence[Document], known: Mapping[str, Mapping[str, str]], embeddings: Embeddings
+    documents: Sequence[Document],
+    known: Mapping[str, Mapping[str, str]],
+    embeddings: Embeddings,
+    made: "Mapping[str, Vectors]" = NOTHING,
 ) -> list[Entry]:
-    """The index entry of each document; only texts that are not `known` (PMID -> chunk id -> SHA-256) are embedded."""
+    """The index entry of each document; only texts that are not `known` (PMID -> chunk id -> SHA-256) get a vector.
+
+    It is embedded, unless it is `made` already (PMID -> SHA-256 -> vector).
+    """
     chunked = [chunks_of(each.article, embeddings.count_tokens, embeddings.max_tokens) for each in documents]
-    missing = [
-        (position, chunk)
-        for position, (document, chunks) in enumerate(zip(documents, chunked, strict=True))
-        for chunk in chunks
-        if not _is_known(chunk, known.get(document.article.pmid))
-    ]
-    vectors = embeddings.embed([chunk.embedded_text for _, chunk in missing]) if missing else ()
     fresh: list[Vectors] = [{} for _ in documents]
+    missing = list[tuple[int, Chunk]]()
+    for position, (document, chunks) in enumerate(zip(documents, chunked, strict=True)):
+        stored, there = known.get(document.article.pmid), made.get(document.article.pmid, {})
+        for chunk in chunks:
+            if _is_known(chunk, stored):
+                continue
+            if (vector := there.get(chunk.embedded_sha256)) is not None:
+                fresh[position][chunk.chunk_id] = vector
+            else:
+                missing.append((position, chunk))
+    vectors = embeddings.embed([chunk.embedded_text for _, chunk in missing]) if missing else ()
     for (position, chunk), vector in zip(missing, vectors, strict=True):
         fresh[position][chunk.chunk_id] = vector
     return [entry_of(document, chunks, new) for document, chunks, new in zip(documents, chunked, fresh, strict=True)]

@@ -1,7 +1,7 @@
-"""Make the index of the papers again from what is stored: after a restore, or, beside the old one, for another model.
+"""Make the index of the papers again from what is stored: after a restore, or beside the old one (blue/green).
 
-Another model's index is begun, filled, compared and switched to (blue/green). From its beginning on every writer
-writes to both indexes (`IndexWrites`), so nothing is blocked and neither lacks a paper when the other is
+An index of another model, or with other settings, is begun, filled, compared and switched to. From its beginning on
+every writer writes to both indexes (`IndexWrites`), so nothing is blocked and neither lacks a paper when the other is
 searched: whatever was written before is found by filling. Each step may be stopped and repeated.
 """
 
@@ -40,22 +40,23 @@ def reindex(backends: Backends, progress: Progress = silent) -> bool:
     return another
 
 
-def begin(model: Embeddings, backends: Backends) -> PaperIndex:
+def begin(model: Embeddings, backends: Backends, *, anew: bool = False) -> PaperIndex:
     """Begin the next index, or go on with it. Raises what the port's `begin` raises."""
-    return backends.indexes.begin(model.fingerprint, model.dim)
+    return backends.indexes.begin(model.fingerprint, model.dim, anew=anew)
 
 
 def fill(index: PaperIndex, backends: Backends, progress: Progress = silent) -> int:
     """Write to an index what is newer in the searched one, and delete what is stored no more; returns the papers
     written.
 
-    One pass finds all that was written before the index was begun. More passes show that it has everything.
+    One pass finds all that was written before the index was begun. More passes show that it has everything. Nothing
+    is embedded that another index of the same model has.
     """
-    done, written = _counting(backends, progress), 0
+    done, written, twin = _counting(backends, progress), 0, _twin(index, backends)
     for _ in range(PASSES):
         moved = 0
         for part in slices(behind(index, backends)):
-            moved += _write(part, model_of(index, backends), index.passages, backends)
+            moved += _write(part, model_of(index, backends), index.passages, backends, twin=twin)
             done(len(part))
         index.passages.refresh(index.fingerprint, index.dim)
         written += moved
@@ -106,7 +107,7 @@ def _replace(backends: Backends, progress: Progress) -> bool:
     if not there[Role.SEARCHED].passages.count()[0]:
         return False
     if not backends.indexes.holds_two:
-        _renew(model, backends, progress)
+        backends.passages.renew(model.fingerprint, model.dim)
         return True
     previous = there.get(Role.PREVIOUS)
     if previous and previous.fingerprint == model.fingerprint:
@@ -118,23 +119,24 @@ def _replace(backends: Backends, progress: Progress) -> bool:
     return True
 
 
-def _renew(model: Embeddings, backends: Backends, progress: Progress) -> None:
-    """Replace the index in place: a search misses a paper until it is written."""
-    done = _counting(backends, progress)
-
-    def write(pmids: Sequence[str], into: Passages) -> None:
-        for part in slices(pmids):
-            done(_write(part, model, into, backends))
-
-    backends.passages.renew(model.fingerprint, model.dim, write)
+def _twin(index: PaperIndex, backends: Backends) -> Passages | None:
+    """The passages of another index of the same model."""
+    others = (each for each in backends.indexes.all() if each.name != index.name)
+    return next((each.passages for each in others if each.fingerprint == index.fingerprint), None)
 
 
 def _write(
-    pmids: Sequence[str], embeddings: Embeddings, passages: Passages, backends: Backends, *, multilingual: bool = False
+    pmids: Sequence[str],
+    embeddings: Embeddings,
+    passages: Passages,
+    backends: Backends,
+    *,
+    twin: Passages | None = None,
+    multilingual: bool = False,
 ) -> int:
     """Write the passages of stored papers, and delete those of papers that a sync deleted meanwhile."""
     documents = list(backends.documents.get_many(pmids).values())
-    write_passages(documents, embeddings, passages, refresh=False)
+    write_passages(documents, embeddings, passages, twin=twin, refresh=False)
     withdrawn = _withdrawn(pmids, backends)
     passages.delete(withdrawn)
     if multilingual and (second := backends.multilingual):

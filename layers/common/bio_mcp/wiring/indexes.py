@@ -31,9 +31,9 @@ def index_file_checks(database: "Database") -> list[Finding]:
     return [examine("index file", state)]
 
 
-def passages_in(database: "Database") -> "SqlitePassages":
-    """The passages that a corpus file has."""
+def passages_in(database: "Database", name: str = "corpus") -> "SqlitePassages":
+    """The passages that a corpus file has, as the index of that name."""
     from bio_mcp.adapters.embedded.passages import SqlitePassages
     from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
-    return SqlitePassages(database, k1=BM25_K1, b=BM25_B)
+    return SqlitePassages(database, k1=BM25_K1, b=BM25_B, name=name)

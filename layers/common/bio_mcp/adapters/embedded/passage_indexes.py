@@ -1,7 +1,7 @@
 """The indexes of the papers on one machine: that of the corpus file, and others in corpus files below `indexes`.
 
 The table `indexes` of the corpus file says which is which: one transaction there switches every process. A directory
-is never used twice, so that a slow writer cannot reach another model's index.
+is never used twice, so that a slow writer cannot reach another index.
 """
 
 import shutil
@@ -24,11 +24,11 @@ Names = Mapping[Role, str]
 
 
 class SqliteIndexes:
-    """The port `Indexes` over `database`; `over` makes the passages of a corpus file."""
+    """The port `Indexes` over `database`; `over` makes the passages of a corpus file, by the index's name."""
 
     holds_two = True
 
-    def __init__(self, database: Database, over: Callable[[Database], SqlitePassages]) -> None:
+    def __init__(self, database: Database, over: Callable[[Database, str], SqlitePassages]) -> None:
         self._database, self._over = database, over
         self._folder = database.directory / "indexes"
         self._open: dict[tuple[Role, str], tuple[Database, SqlitePassages]] = {}
@@ -53,9 +53,8 @@ class SqliteIndexes:
             if (model := models.get(role)) is not None
         ]
 
-    def begin(self, fingerprint: str, dim: int) -> PaperIndex:
-        there = self.all()
-        check_begun(there, fingerprint)
+    def begin(self, fingerprint: str, dim: int, *, anew: bool = False) -> PaperIndex:
+        check_begun(self.all(), fingerprint, anew=anew)
         with self._database.writing(IndexUnavailable) as connection:
             names = _names(connection)
             if Role.NEXT not in names and Role.PREVIOUS not in names:
@@ -110,7 +109,7 @@ class SqliteIndexes:
 
     def _opened(self, name: str) -> tuple[Database, SqlitePassages]:
         database = self._database if name == MAIN else Database(self._folder / name)
-        return database, self._over(database)
+        return database, self._over(database, name or "corpus")
 
     def _sweep(self) -> None:
         """Delete the directories that no row names. One is named before it is made."""

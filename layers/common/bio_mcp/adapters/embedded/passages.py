@@ -2,14 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bio_mcp.adapters.embedded.checksums import damaged, is_intact
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.entry_rows import write_entries
 from bio_mcp.adapters.embedded.failures import DAMAGED
@@ -18,8 +17,15 @@ from bio_mcp.adapters.embedded.index_file import NAME as INDEX_FILE
 from bio_mcp.adapters.embedded.postings import Rows
 from bio_mcp.adapters.embedded.rows import read_vectors
 from bio_mcp.adapters.embedded.snapshot import Conditions, Snapshot
+from bio_mcp.adapters.embedded.stored_chunks import (
+    hashes_by_chunk,
+    intact_rows,
+    stored_chunks,
+    undamaged_rows,
+    vectors_by_hash,
+)
 from bio_mcp.adapters.embedded.window_columns import Sizes
-from bio_mcp.adapters.entry_vectors import check_vectors, cosines, mean_vector, other_model
+from bio_mcp.adapters.entry_vectors import check_vectors, mean_vector, other_model
 from bio_mcp.adapters.pmids import numbers
 from bio_mcp.errors import IndexUnavailable, ModelMismatch
 from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChunk, YearCount
@@ -27,10 +33,8 @@ from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChu
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bio_mcp.ports.stores import Passages
     from bio_mcp.retrieval.passages import Vectors
 
-PAGE = 500  # documents rewritten at a time
 LISTED, LISTED_AT_ONCE = "SELECT pmid, version FROM entries WHERE pmid > ? ORDER BY pmid LIMIT ?", 5_000
 TRIES = 3  # transactions, to find one that is not older than the index in memory
 SIZES = Sizes()
@@ -41,8 +45,8 @@ class SqlitePassages:
     """The port `Passages` over the corpus file. `k1` and `b` are BM25's parameters, `sizes` says when vectors are
     scored from bytes."""
 
-    def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES) -> None:
-        self._database = database
+    def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES, name: str = "corpus") -> None:
+        self._database, self._name = database, name
         self._index = LiveIndex(k1, b, database.directory / INDEX_FILE, sizes)
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
@@ -58,19 +62,19 @@ class SqlitePassages:
         with self._database.reading(IndexUnavailable) as connection:
             _check_model(connection, fingerprint, dim)
 
-    def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
-        """Replace the index in place, as a corpus file has room for one model's vectors: a search misses a document
-        until it is rewritten."""
+    def renew(self, fingerprint: str, dim: int) -> None:
         with self._database.writing(IndexUnavailable) as connection:
+            if _indexed_model(connection) == (fingerprint, dim):
+                return
             change = last_change(connection) + 1
-            pmids = [str(pmid) for (pmid,) in connection.execute("SELECT pmid FROM entries")]
             connection.execute("INSERT OR REPLACE INTO removed SELECT pmid, ? FROM entries", (change,))
             for table in ("entries", "chunks", "vectors", "checksums"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608  the names stand above
             connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
             _put_change(connection, change)
-        for start in range(0, len(pmids), PAGE):
-            write(pmids[start : start + PAGE], self)
+
+    def name(self) -> str:
+        return self._name
 
     def model(self) -> tuple[str, int] | None:
         """The fingerprint and dimension of the model of the vectors; None if there is no index."""
@@ -96,12 +100,13 @@ class SqlitePassages:
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         with self._database.reading(IndexUnavailable) as connection:
-            rows = _rows(connection, pmids)
-            return {
-                str(pmid): {chunk[0]: chunk[-1] for chunk in json.loads(chunks)}
-                for pmid, chunks, vectors, *checksums in rows
-                if _are_intact(chunks, vectors, checksums)  # damaged chunks are embedded again
-            }
+            rows = undamaged_rows(connection, pmids)
+        return {str(pmid): hashes_by_chunk(chunks) for pmid, chunks, _ in rows}
+
+    def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
+        with self._database.reading(IndexUnavailable) as connection:
+            rows = undamaged_rows(connection, pmids)
+        return {str(pmid): vectors_by_hash(chunks, vectors) for pmid, chunks, vectors in rows}
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:  # noqa: ARG002  seen at once
         with self._database.writing(IndexUnavailable) as connection:
@@ -145,13 +150,13 @@ class SqlitePassages:
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
         with self._database.reading(IndexUnavailable) as connection:
             dim = dimension(connection)
-            rows = _intact_rows(connection, pmids)
+            rows = intact_rows(connection, pmids)
         return {str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, _, blob in rows if blob}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
         with self._database.reading(IndexUnavailable) as connection:
-            rows = _intact_rows(connection, pmids)
-        return {str(pmid): _stored_chunks(str(pmid), chunks, vectors, vector) for pmid, chunks, vectors in rows}
+            rows = intact_rows(connection, pmids)
+        return {str(pmid): stored_chunks(str(pmid), chunks, vectors, vector) for pmid, chunks, vectors in rows}
 
     def count(self) -> tuple[int, int]:
         with self._database.reading(IndexUnavailable) as connection:
@@ -186,29 +191,6 @@ def _check_model(connection: sqlite3.Connection, fingerprint: str, dim: int) -> 
 def _count(connection: sqlite3.Connection) -> int:
     documents: int = connection.execute("SELECT count(*) FROM entries").fetchone()[0]
     return documents
-
-
-def _rows(connection: sqlite3.Connection, pmids: Sequence[str]) -> list[tuple[Any, ...]]:
-    """PMID, chunks, vectors and both checksums, for those of `pmids` in the index."""
-    return connection.execute(
-        "SELECT pmid, CAST(chunks AS BLOB), vectors, chunks_crc, vectors_crc FROM entries "
-        "LEFT JOIN chunks USING (pmid) LEFT JOIN vectors USING (pmid) LEFT JOIN checksums USING (pmid) "
-        "WHERE pmid IN (SELECT value FROM json_each(?))",
-        (json.dumps(numbers(pmids)),),
-    ).fetchall()
-
-
-def _intact_rows(connection: sqlite3.Connection, pmids: Sequence[str]) -> list[tuple[int, bytes, bytes]]:
-    """PMID, chunks and vectors. Raises `IndexUnavailable` if any of them is damaged."""
-    rows = _rows(connection, pmids)
-    broken = [pmid for pmid, chunks, vectors, *checksums in rows if not _are_intact(chunks, vectors, checksums)]
-    if broken:
-        raise damaged(broken)
-    return [(pmid, chunks, vectors) for pmid, chunks, vectors, *_ in rows]
-
-
-def _are_intact(chunks: Any, vectors: Any, checksums: Sequence[Any]) -> bool:
-    return is_intact(chunks, checksums[0]) and is_intact(vectors, checksums[1])
 
 
 def _put_change(connection: sqlite3.Connection, change: int) -> None:
@@ -279,21 +261,3 @@ def _by_vector(
         ):
             candidates[row] = snapshot.candidate(row, None, cosine, snapshot.chunk_id(row, place))
     return candidates
-
-
-@lru_cache(maxsize=1024)
-def _decoded(chunks: bytes) -> list[list[Any]]:
-    """Decode a paper's passages. Cached by their bytes, so never those of another version (some 10 MB)."""
-    rows: list[list[Any]] = json.loads(chunks)
-    return rows
-
-
-def _stored_chunks(pmid: str, chunks: bytes, blob: bytes, vector: "Vectors | None") -> list[StoredChunk]:
-    rows = _decoded(chunks)
-    sims: list[float | None] = [None] * len(rows)
-    if vector is not None and rows:
-        sims = cosines(np.frombuffer(blob, "<f4").reshape(len(rows), -1), vector)
-    return [
-        StoredChunk(pmid, chunk_id, text, section, start, end, sim)
-        for (chunk_id, text, section, start, end, _), sim in zip(rows, sims, strict=True)
-    ]

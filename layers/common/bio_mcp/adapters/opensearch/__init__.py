@@ -1,6 +1,6 @@
 """Passages in OpenSearch: a managed domain of AWS's, a Serverless collection, or a node of one's own.
 
 `passages` is the port; it asks by `queries`, writes by `bulk` what `documents` makes, into the index that `index` finds
-and `schema` describes. `reindex` fills a second index and switches. `transport` sends and tries again, by `connection`,
+and `schema` describes; `indexes` has a second one beside it. `transport` sends and tries again, by `connection`,
 which is opensearch-py's (`library`), signed by `sigv4`.
 """

@@ -63,7 +63,7 @@ def vectors_of(entry: Entry, stored: Source | None, dim: int) -> "Vectors":
     """Return a row per chunk: the entry's vector, or the stored one of the same text. Raises `Conflict` for neither."""
     known: dict[str, Vectors] = {}
     if stored is not None and "unindexed" in stored:
-        known = dict(zip(stored["unindexed"]["hashes"], matrix_of(stored), strict=True))
+        known = by_hash(stored)
     rows = np.zeros((len(entry.chunks), dim), np.float32)
     for row, chunk in zip(rows, entry.chunks, strict=True):
         vector = entry.vectors.get(chunk.chunk_id, known.get(chunk.embedded_sha256))
@@ -80,6 +80,11 @@ def matrix_of(source: Source) -> "Vectors":
     """Return the stored vectors, one row per passage."""
     flat = np.frombuffer(b64decode(source["unindexed"]["vectors"]), "<f4")
     return flat.reshape(source["passages"], -1) if source["passages"] else flat.reshape(0, 0)
+
+
+def by_hash(source: Source) -> "dict[str, Vectors]":
+    """Return the stored vectors by the SHA-256 of what was embedded."""
+    return dict(zip(source["unindexed"]["hashes"], matrix_of(source), strict=True))
 
 
 def hashes_of(source: Source) -> dict[str, str]:

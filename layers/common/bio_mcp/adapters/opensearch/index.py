@@ -1,8 +1,8 @@
 """The index behind the alias: finding it, making it, and pointing the alias to another."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bio_mcp.adapters.opensearch.errors import IndexRefused
@@ -24,6 +24,8 @@ class Index:
     fingerprint: str
     dim: int
     vectors: VectorLayout = "float"
+    shards: int = 1
+    version: int = 1  # of its mapping
     blocked: bool = field(default=False, compare=False)  # to writes
 
     def holds(self, fingerprint: str, dim: int) -> bool:
@@ -81,7 +83,7 @@ class Alias:
         Raises `ModelMismatch` when another process was faster with another model.
         """
         name = self.index_name(fingerprint, dim)
-        self._create(name, fingerprint, dim, aliased=instead_of is None)
+        self._create(name, fingerprint, dim, [self.name] if instead_of is None else [])
         if instead_of is not None:
             self._replace(instead_of.name, name)
         elif name not in [each.name for each in self._behind()]:  # it had been there without the alias
@@ -96,22 +98,16 @@ class Alias:
             raise mismatch(first, fingerprint, dim)
         return first
 
-    def make_beside(self, fingerprint: str, dim: int) -> Index:
-        """Create the index of this model without the alias, unless it is there, and allow writes to it."""
-        name = self.index_name(fingerprint, dim)
-        self._create(name, fingerprint, dim, aliased=False)
-        made = described_index(name, self._transport.ask("GET", f"/{name}")[name])
-        if self.layout.flavour.tunable:  # what an earlier rebuild left is blocked
-            self.block(made, blocked=False)
-        return made
+    def make_beside(self, searched: Index, fingerprint: str, dim: int, aliases: Sequence[str]) -> str:
+        """Create another index of this model than the one that is searched, unless it is there; returns its name.
 
-    def switch(self, old: Index, new: Index, also_from: "Alias | None" = None) -> None:
-        """Move the alias from `old` to `new` in one step, and take the alias `also_from` off `new`."""
-        moves = [{"remove": {"index": old.name, "alias": self.name}}, {"add": {"index": new.name, "alias": self.name}}]
-        if also_from is not None:
-            moves.append({"remove": {"index": new.name, "alias": also_from.name}})
-        self._act(*moves)
-        self.forget()
+        It is made together with these aliases, and without the one that is searched by.
+        """
+        same = self.index_name(fingerprint, dim) == searched.name
+        layout = replace(self.layout, generation=2) if same else self.layout
+        name = layout.index_name(self.corpus, fingerprint, dim)
+        self._create(name, fingerprint, dim, aliases)
+        return name
 
     def hand_over(self, new: Index, also_from: "Alias") -> None:
         """Give the alias to `new`, take the alias `also_from` off it, and remove every other index behind this one.
@@ -142,11 +138,9 @@ class Alias:
             if error.kind != GONE:  # else another process was faster
                 raise
 
-    def _create(self, name: str, fingerprint: str, dim: int, *, aliased: bool) -> None:
+    def _create(self, name: str, fingerprint: str, dim: int, aliases: Sequence[str]) -> None:
         """Create the index unless it exists, with the first kind of BM25 that this OpenSearch knows."""
-        own = self.layout.own_alias(name)
-        names = (own, self.name) if aliased else (own,)
-        named: dict[str, Any] = {"aliases": {each: {} for each in names}}
+        named: dict[str, Any] = {"aliases": {each: {} for each in (self.layout.own_alias(name), *aliases)}}
         for similarity in SIMILARITIES:
             try:
                 self._transport.ask("PUT", f"/{name}", self.layout.body(fingerprint, dim, similarity) | named)
@@ -209,7 +203,9 @@ def described_index(name: str, described: dict[str, Any]) -> Index:
             retryable=False,
         )
     blocked = settings.get("blocks", {}).get("write") == "true"
-    return Index(name, meta["fingerprint"], meta["dim"], meta.get("vectors", "float"), blocked)
+    shards = int(settings.get("number_of_shards", 1))
+    layout = meta.get("vectors", "float"), shards, meta.get("version", 1)
+    return Index(name, meta["fingerprint"], meta["dim"], *layout, blocked)
 
 
 def mismatch(index: Index, fingerprint: str, dim: int) -> ModelMismatch:

@@ -37,15 +37,17 @@ class OpenSearchIndexes:
         roles = self._roles()
         return [self._described(role, roles[role]) for role in Role if role in roles]
 
-    def begin(self, fingerprint: str, dim: int) -> PaperIndex:
-        roles = self._roles()
-        check_begun([self._described(role, index) for role, index in roles.items()], fingerprint)
-        searched = roles[Role.SEARCHED]
-        new = self._alias.make_beside(fingerprint, dim)
-        self._act(
-            _add(searched.name, self._written), _add(new.name, self._written), _add(new.name, self._names[Role.NEXT])
-        )
-        return self._described(Role.NEXT, new)
+    def begin(self, fingerprint: str, dim: int, *, anew: bool = False) -> PaperIndex:
+        wanted = self._alias.layout.wanted
+        check_begun(there := self.all(), fingerprint, wanted, anew=anew)
+        if len(there) == 1:
+            self._act(_add(there[0].name, self._written))
+            searched = self._roles()[Role.SEARCHED]
+            name = self._alias.make_beside(searched, fingerprint, dim, (self._written, self._names[Role.NEXT]))
+            check_begun(there := self.all(), fingerprint, wanted, anew=anew)
+            if len(there) == 1:
+                raise Conflict(f"An index {name} that nothing uses stands in the way: DELETE /{name} at OpenSearch.")
+        return there[1]
 
     def switch(self, to: Role) -> None:
         roles = self._roles()
@@ -69,23 +71,26 @@ class OpenSearchIndexes:
 
     def _described(self, role: Role, index: Index) -> PaperIndex:
         passages = self.live.bound(index)
-        return PaperIndex(role, index.fingerprint, index.dim, passages, passages.versions)
+        settings = self._alias.layout.described(index.shards, index.vectors, index.version)
+        return PaperIndex(role, index.fingerprint, index.dim, passages, passages.versions, settings)
 
     def _roles(self) -> dict[Role, Index]:
         """Look up the indexes that are written to. The alias for both is made with the first that is begun."""
+        answer: Mapping[str, Any] = {}
         try:
-            answer: Mapping[str, Any] = self._transport.ask("GET", f"/{self._written}")
+            answer = self._transport.ask("GET", f"/{self._written}")
         except IndexRefused as error:
             if error.kind != GONE:
                 raise
-            searched = self._alias.refresh()
-            return {Role.SEARCHED: searched} if searched else {}
-        return {
+        roles = {
             role: described_index(name, described)
             for name, described in answer.items()
             for role, alias in self._names.items()
             if alias in described.get("aliases", {})
         }
+        if Role.SEARCHED not in roles and (searched := self._alias.refresh()):
+            roles[Role.SEARCHED] = searched
+        return roles
 
     def _act(self, *actions: dict[str, Any]) -> None:
         try:

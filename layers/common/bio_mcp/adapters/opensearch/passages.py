@@ -1,6 +1,6 @@
 """The passage index in OpenSearch: a managed domain, a Serverless collection of type SEARCH, or a node of one's own.
 
-One index per embedding model stands behind an alias. Writes go to the index by its own name, never by the alias, so
+One index stands behind an alias. Writes go to the index by its own name, never by the alias, so
 that vectors of two models cannot meet; after each write the alias is looked up again. Reads are `GET`s below the
 names that begin with the corpus's, so that a policy can allow nothing else; writing needs `PUT` and `POST` there as
 well, and only replacing an index `POST /_aliases`.
@@ -26,6 +26,7 @@ from bio_mcp.adapters.entry_vectors import check_vectors, mean_vector, newest, o
 from bio_mcp.adapters.opensearch import queries
 from bio_mcp.adapters.opensearch.bulk import Actions, Bulk
 from bio_mcp.adapters.opensearch.documents import (
+    by_hash,
     chunks_of,
     document_of,
     hashes_of,
@@ -36,7 +37,6 @@ from bio_mcp.adapters.opensearch.documents import (
 from bio_mcp.adapters.opensearch.endpoint import transport_to
 from bio_mcp.adapters.opensearch.errors import IndexRefused
 from bio_mcp.adapters.opensearch.index import GONE, Alias, Index, OneIndex, mismatch
-from bio_mcp.adapters.opensearch.reindex import rebuild
 from bio_mcp.adapters.opensearch.schema import FLAVOURS, PAPERS, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport, lines
 from bio_mcp.adapters.opensearch.vectors import VectorLayout
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bio_mcp.ports.stores import Passages
     from bio_mcp.retrieval.passages import Vectors
 
 T = TypeVar("T")
@@ -76,12 +75,10 @@ def connected(
 
 
 class OpenSearchPassages:
-    """The port `Passages` over the index behind `alias`; `corpus`, by default the alias, begins index names."""
+    """The port `Passages` over the index behind `alias`, which begins the names of indices."""
 
-    def __init__(
-        self, transport: OpenSearchTransport, alias: str, layout: Layout, *, corpus: str = "", bulk: Bulk | None = None
-    ) -> None:
-        self.alias: Alias = Alias(transport, alias, corpus or alias, layout)
+    def __init__(self, transport: OpenSearchTransport, alias: str, layout: Layout, *, bulk: Bulk | None = None) -> None:
+        self.alias: Alias = Alias(transport, alias, alias, layout)
         self._transport = transport
         self._layout = layout
         self._bulk = bulk or Bulk(transport)
@@ -111,13 +108,14 @@ class OpenSearchPassages:
         if index is not None and not index.holds(fingerprint, dim) and self.count()[0]:
             raise mismatch(index, fingerprint, dim)
 
-    def renew(self, fingerprint: str, dim: int, write: "Callable[[Sequence[str], Passages], None]") -> None:
-        rebuild(self, self.following(), fingerprint, dim, write)
+    def renew(self, fingerprint: str, dim: int) -> None:
+        index = self.alias.refresh()
+        if index is None or not index.holds(fingerprint, dim):
+            self.alias.make(fingerprint, dim, instead_of=index)
 
-    def following(self, layout: Layout | None = None) -> "OpenSearchPassages":
-        """Return the index that `rebuild` fills, behind an alias of its own until it replaces this one."""
-        name = f"{self.alias.name}-next"
-        return OpenSearchPassages(self._transport, name, layout or self._layout, corpus=self.alias.corpus)
+    def name(self) -> str:
+        index = self.alias.index()
+        return index.name if index else ""
 
     def versions(self) -> Iterator[tuple[str, int]]:
         """Give PMID and version of every document, in the order of PMIDs; on Serverless of those that a search sees."""
@@ -137,6 +135,10 @@ class OpenSearchPassages:
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
         found = self._stored(pmids, ["unindexed.chunks", "unindexed.hashes"])
         return {pmid: hashes_of(hit["_source"]) for pmid, hit in found.items()}
+
+    def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
+        found = self._stored(pmids, ["passages", "unindexed.vectors", "unindexed.hashes"])
+        return {pmid: by_hash(hit["_source"]) for pmid, hit in found.items()}
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:
         index = self.alias.index()

@@ -1,4 +1,4 @@
-"""Settings and mapping of the index of one embedding model: what every index has, and what that of papers has.
+"""Settings and mapping of an index: what every index has, and what that of papers has.
 
 One document per paper, `_id` its PMID. What is filtered and ranked by stands in columns beside the text's own term
 stream; the windows' vectors are nested documents, in the order of `layout`. What is only read back, the passages and
@@ -47,7 +47,8 @@ class Contents:
     """What an index holds. `fields` gives its mapping by flavour and dimension; of the source `unstored` is left out.
 
     `settings` are those of the index where they are ours to set. `separator` stands between the parts of its name.
-    `vectors` is how it has its vectors.
+    `vectors` is how it has its vectors. `version` counts the changes of all this, and of the terms that are written,
+    for which an index must be made again.
     """
 
     fields: Callable[[Flavour, int], dict[str, Any]]
@@ -55,13 +56,14 @@ class Contents:
     settings: Mapping[str, Any] = field(default_factory=dict)
     separator: str = "-"
     vectors: VectorLayout = "float"
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """`k1` and `b` are BM25's; `replicas` are copies beside the first, None for one where there is a second node.
 
-    `generation` tells two indices of one model apart, for a rebuild that changes only the layout.
+    `generation` tells two indices of one model apart.
     """
 
     flavour: Flavour
@@ -81,13 +83,28 @@ class Layout:
         """Return the alias of this index alone. A write by it fails if the index is gone; by name it creates one."""
         return f"{index}{self.contents.separator}own"
 
+    def described(self, shards: int, vectors: VectorLayout, version: int) -> str:
+        """Say in words what was chosen for an index with these: equal words, equal choices."""
+        several = [f"{shards} shard{'s' * (shards != 1)}"] if self.flavour.tunable else []
+        return ", ".join([*several, vectors, f"mapping {version}"])
+
+    @property
+    def wanted(self) -> str:
+        """What is chosen for a new index, in words."""
+        return self.described(self.shards, self.contents.vectors, self.contents.version)
+
     def body(self, fingerprint: str, dim: int, similarity: str) -> dict[str, Any]:
         """Return the settings and mapping of an index; `similarity` is one of `SIMILARITIES`."""
         return {
             "settings": {"index": self._settings(similarity)},
             "mappings": {
                 "dynamic": "strict",
-                "_meta": {"fingerprint": fingerprint, "dim": dim, "vectors": self.contents.vectors},
+                "_meta": {
+                    "fingerprint": fingerprint,
+                    "dim": dim,
+                    "vectors": self.contents.vectors,
+                    "version": self.contents.version,
+                },
                 "_source": {"excludes": list(self.contents.unstored)},
                 "properties": self.contents.fields(self.flavour, dim),
             },

@@ -1,4 +1,4 @@
-"""What `bio-mcp reindex` calls: the steps of a change of the embedding model."""
+"""What `bio-mcp reindex` calls: the steps of a change of the embedding model, or of the index's settings."""
 
 from bio_mcp.errors import Conflict
 from bio_mcp.evaluating.comparing import Comparison, compare
@@ -29,9 +29,10 @@ class Reindexed(Response):
 
 
 class StartRequest(Request):
-    """The name of an installed model; the configured one if empty."""
+    """The name of an installed model, the configured one if empty; `anew` makes a like index again."""
 
     model: str = ""
+    anew: bool = False
 
 
 class CompareRequest(Request):
@@ -63,10 +64,14 @@ class Compared(Response):
 
 
 class IndexState(Response):
-    """An index by its role; `behind` counts the papers that the searched one has and it lacks, or has older."""
+    """An index by its role; `behind` counts the papers that the searched one has and it lacks, or has older.
+
+    `settings` says how it was made, where there is a choice.
+    """
 
     role: str
     model: str
+    settings: str
     papers: int
     chunks: int
     behind: int
@@ -88,8 +93,8 @@ def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Re
 
 @tool("corpus.reindex.start", family=BIO_MCP, scope="admin", timeout=WEEK, read_only=False)
 def start_reindex(request: StartRequest, backends: Backends, context: Context) -> IndexStates:
-    """Embed the papers by another model into an index beside the one that is searched."""
-    index = reindexing.begin(backends.models.named(request.model), backends)
+    """Fill an index of another model, or with other settings, beside the one that is searched."""
+    index = reindexing.begin(backends.models.named(request.model), backends, anew=request.anew)
     reindexing.fill(index, backends, context.progress)
     return _states(backends)
 
@@ -163,4 +168,11 @@ def _states(backends: Backends) -> IndexStates:
 def _state(index: PaperIndex, backends: Backends) -> IndexState:
     papers, chunks = index.passages.count()
     behind = 0 if index.role is Role.SEARCHED else sum(1 for _ in reindexing.behind(index, backends))
-    return IndexState(role=index.role, model=index.fingerprint, papers=papers, chunks=chunks, behind=behind)
+    return IndexState(
+        role=index.role,
+        model=index.fingerprint,
+        settings=index.settings,
+        papers=papers,
+        chunks=chunks,
+        behind=behind,
+    )

@@ -38,14 +38,16 @@ def reindex_command(session: Session) -> None:
 
 @reindex_command.command("start")
 @click.option("--model", default="", help="An installed model, or openai:NAME.  [default: the configured one]")
+@click.option("--anew", is_flag=True, help="Also where neither model nor settings are others.")
 @answering
-def start_command(session: Session, model: str) -> None:
-    """Embed the papers by another model, beside the index that is searched. Stopped, it is run again.
+def start_command(session: Session, model: str, anew: bool) -> None:
+    """Fill an index of another model beside the one that is searched, or of the same with the settings of now.
 
-    From its beginning on syncs and imports write to both indexes.
+    Stopped, it is run again. Vectors of the same model are copied. From its beginning on syncs and imports write to
+    both indexes.
     """
-    with _counted("embedding") as progress:
-        body = session.ask(start_reindex, {"model": model}, progress=progress)
+    with _counted("indexing") as progress:
+        body = session.ask(start_reindex, {"model": model, "anew": anew}, progress=progress)
     session.answer(body, render_states)
 
 
@@ -129,10 +131,16 @@ def render(body: Mapping[str, Any]) -> None:
 def render_states(body: Mapping[str, Any]) -> None:
     """Print a row for each index."""
     rows = [
-        (each["role"], each["model"], f"{each['papers']:,}", f"{each['chunks']:,}", f"{each['behind']:,}")
+        (
+            each["role"],
+            each["model"],
+            each["settings"],
+            *(f"{each[count]:,}" for count in ("papers", "chunks", "behind")),
+        )
         for each in body["indexes"]
     ]
-    terminal.show(terminal.table(("index", "model", "papers", "passages", "behind"), rows, right=(2, 3, 4)))
+    names = ("index", "model", "settings", "papers", "passages", "behind")
+    terminal.show(terminal.table(names, rows, right=(3, 4, 5)))
 
 
 def render_compared(body: Mapping[str, Any]) -> None:
