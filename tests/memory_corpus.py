@@ -69,6 +69,9 @@ class WordVectors:
 class MemoryDocuments:
     by_pmid: dict = field(default_factory=dict)
 
+    def count(self):
+        return len(self.by_pmid)
+
     def get(self, pmid):
         if pmid not in self.by_pmid:
             raise NotFound(f"no document {pmid}")

@@ -13,8 +13,8 @@ from tests.adapters.embedded.engine import collections_in, passages_in
 
 LIMIT = 64 << 20
 READS = {
-    "check_model", "chunk_texts", "hybrid_search", "document_vectors", "chunks", "count", "by_year",
-    "model", "hashes", "document", "search", "sample",
+    "check_model", "name", "chunk_texts", "chunk_vectors", "hybrid_search", "document_vectors", "chunks", "count",
+    "by_year", "model", "hashes", "document", "search", "sample",
 }  # fmt: skip
 """Methods of both ports that change nothing."""
 

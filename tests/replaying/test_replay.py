@@ -49,6 +49,12 @@ def test_where_nothing_moved_the_answer_is_equal(corpus):
     assert not found.papers
 
 
+def test_an_answer_of_an_empty_corpus_is_equal(tmp_path):
+    empty = RecordedCorpus(tmp_path)
+    assert "The corpus is empty" in asked(empty).body["warnings"][0]
+    assert replayed(empty).equal
+
+
 def test_a_revised_paper_is_named_and_the_answer_of_then_is_still_given(corpus):
     asked(corpus)
     corpus.store(article("1", "Ginger against nausea, revised.", "Ginger did nothing."), 2)

@@ -67,6 +67,8 @@ def test_a_question_without_a_word_is_refused():
 def test_an_empty_corpus_says_how_to_fill_it():
     corpus = corpus_of()
     corpus.passages.delete(list(corpus.documents.by_pmid))
+    assert "the index has none of them" in ask(corpus).body["error"]["message"]
+    corpus.documents.by_pmid.clear()
     assert "The corpus is empty" in ask(corpus).body["warnings"][0]
 
 

@@ -26,6 +26,7 @@ class MultilingualIndex:
         self.passages.check_model(self._model.fingerprint, self._model.dim)
         query = PassageQuery((), self._model.embed_questions([text])[0], filters, depth)
         found = self.passages.hybrid_search(query)
+        self.passages.check_model(self._model.fingerprint, self._model.dim)  # it may have been renewed meanwhile
         return sorted(found, key=lambda each: (-(each.sim or 0.0), -int(each.pmid)))
 
     def put(self, documents: Sequence[Document]) -> None:

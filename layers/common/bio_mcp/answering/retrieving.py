@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import InvalidInput
+from bio_mcp.errors import IndexUnavailable, InvalidInput
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.analysis import query_terms
 from bio_mcp.retrieval.likelihood import answerable, background, relevance
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 DEPTH = 200  # documents per leg
+LOST = (
+    "Papers are stored, and the index has none of them: it is being written, or was lost. Search again in a minute; if "
+    "nobody writes it, bio-mcp reindex does."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +117,14 @@ def _with_feedback(
 
 
 def _warnings(candidates: Sequence[Candidate], filters: Filters, backends: Backends) -> list[str]:
-    """Sentences for the user on an empty corpus, an empty result, and hits by meaning alone."""
+    """Sentences for the user on an empty corpus, an empty result, and hits by meaning alone.
+
+    Raises `IndexUnavailable` where papers are stored, and none is in the index.
+    """
     if not candidates:
         if backends.passages.count()[0] == 0:
+            if backends.documents.count():
+                raise IndexUnavailable(LOST)
             return ["The corpus is empty. Sync a PubMed query (pubmed_sync_delta) or import PubMed XML files first."]
         return ["No paper in the corpus passes the filters." if filters else "No paper in the corpus fits the query."]
     if all(each.bm25 is None for each in candidates):

@@ -98,6 +98,10 @@ class _Documents:
     def resolve(self, identifiers: Sequence[str]) -> dict[str, str]:
         return {each: pmid for each in identifiers if (pmid := self._resolved.get(each))}
 
+    def count(self) -> int:
+        """None: it is asked where the index is empty, and the call then ended because the store was, too."""
+        return 0
+
 
 class _Passages:
     def __init__(self, backends: Backends, reads: Reads, papers: Mapping[str, Document]) -> None:

@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 
 class OnlyIndex:
-    """The port `Indexes` over the passages of one corpus file, whose readers may be seconds behind its writers."""
+    """The port `Indexes` over the passages of one corpus file, whose readers may be seconds behind its writers.
+
+    Its model may be changed in place between two transactions of a call, which is refused then: what it has embedded
+    is of the old one.
+    """
 
     holds_two = False
 
@@ -19,11 +23,12 @@ class OnlyIndex:
         self.passages = passages
 
     def searched(self) -> "tuple[SqlitePassages, tuple[str, int] | None]":
-        return self.passages, self.passages.model()
+        model = self.passages.model()
+        return (self.passages.only_of(model) if model else self.passages), model
 
     def all(self) -> list[PaperIndex]:
-        model = self.passages.model()
-        return [PaperIndex(Role.SEARCHED, *model, self.passages, self.passages.versions)] if model else []
+        passages, model = self.searched()
+        return [PaperIndex(Role.SEARCHED, *model, passages, passages.versions)] if model else []
 
     def begin(self, fingerprint: str, _dim: int, *, anew: bool = False) -> PaperIndex:  # noqa: ARG002  the port's signature
         raise Conflict(

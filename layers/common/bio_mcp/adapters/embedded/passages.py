@@ -3,6 +3,8 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -33,6 +35,7 @@ from bio_mcp.retrieval.passages import Candidate, Entry, PassageQuery, StoredChu
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bio_mcp.adapters.embedded.opening import Connection
     from bio_mcp.retrieval.passages import Vectors
 
 LISTED, LISTED_AT_ONCE = "SELECT pmid, version FROM entries WHERE pmid > ? ORDER BY pmid LIMIT ?", 5_000
@@ -47,7 +50,14 @@ class SqlitePassages:
 
     def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES, name: str = "corpus") -> None:
         self._database, self._name = database, name
+        self._only: tuple[str, int] | None = None
         self._index = LiveIndex(k1, b, database.directory / INDEX_FILE, sizes)
+
+    def only_of(self, model: tuple[str, int]) -> "SqlitePassages":
+        """Return these passages for a caller who has that model: once they are of another one, they are refused."""
+        made = copy(self)
+        made._only = model
+        return made
 
     def ensure_schema(self, fingerprint: str, dim: int) -> None:
         with self._database.reading(IndexUnavailable) as connection:
@@ -57,6 +67,7 @@ class SqlitePassages:
             _check_model(connection, fingerprint, dim)
             connection.executemany(PUT, [("model", fingerprint), ("dim", dim)])
             _put_change(connection, last_change(connection) + 1)
+        self._only = self._only and (fingerprint, dim)
 
     def check_model(self, fingerprint: str, dim: int) -> None:
         with self._database.reading(IndexUnavailable) as connection:
@@ -99,17 +110,18 @@ class SqlitePassages:
         _put_change(connection, last_change(connection) + 1)
 
     def chunk_texts(self, pmids: Sequence[str]) -> dict[str, dict[str, str]]:
-        with self._database.reading(IndexUnavailable) as connection:
+        with self._reading() as connection:
             rows = undamaged_rows(connection, pmids)
         return {str(pmid): hashes_by_chunk(chunks) for pmid, chunks, _ in rows}
 
     def chunk_vectors(self, pmids: Sequence[str]) -> dict[str, dict[str, "NDArray[np.float32]"]]:
-        with self._database.reading(IndexUnavailable) as connection:
+        with self._reading() as connection:
             rows = undamaged_rows(connection, pmids)
         return {str(pmid): vectors_by_hash(chunks, vectors) for pmid, chunks, vectors in rows}
 
     def upsert_chunks(self, entries: Sequence[Entry], *, refresh: bool = True) -> None:  # noqa: ARG002  seen at once
         with self._database.writing(IndexUnavailable) as connection:
+            self._check_model(connection)
             dim = dimension(connection)
             if not dim:
                 raise IndexUnavailable("There is no index yet: create its schema first.", retryable=False)
@@ -141,20 +153,20 @@ class SqlitePassages:
 
     def hybrid_search(self, query: PassageQuery) -> list[Candidate]:
         for _ in range(TRIES):
-            with self._database.reading(IndexUnavailable) as connection:
+            with self._reading() as connection:
                 snapshot = self._index.current(connection)
                 if snapshot.change <= last_change(connection):  # vectors are read as of this transaction
                     return _search(connection, snapshot, query)
         raise IndexUnavailable("The index is being written; search again.")
 
     def document_vectors(self, pmids: Sequence[str]) -> "dict[str, NDArray[np.float32]]":
-        with self._database.reading(IndexUnavailable) as connection:
+        with self._reading() as connection:
             dim = dimension(connection)
             rows = intact_rows(connection, pmids)
         return {str(pmid): mean_vector(np.frombuffer(blob, "<f4").reshape(-1, dim)) for pmid, _, blob in rows if blob}
 
     def chunks(self, pmids: Sequence[str], vector: "Vectors | None" = None) -> dict[str, list[StoredChunk]]:
-        with self._database.reading(IndexUnavailable) as connection:
+        with self._reading() as connection:
             rows = intact_rows(connection, pmids)
         return {str(pmid): stored_chunks(str(pmid), chunks, vectors, vector) for pmid, chunks, vectors in rows}
 
@@ -167,6 +179,16 @@ class SqlitePassages:
         with self._database.reading(IndexUnavailable) as connection:
             rows = connection.execute("SELECT year, design, count(*) FROM entries GROUP BY year, design").fetchall()
         return [YearCount(*row) for row in rows]
+
+    @contextmanager
+    def _reading(self) -> "Iterator[Connection]":
+        with self._database.reading(IndexUnavailable) as connection:
+            self._check_model(connection)
+            yield connection
+
+    def _check_model(self, connection: sqlite3.Connection) -> None:
+        if self._only and _indexed_model(connection) != self._only:
+            raise IndexUnavailable("The index was changed to another model at this moment; ask again.")
 
 
 def _indexed_model(connection: sqlite3.Connection) -> tuple[str, int] | None:
