@@ -5,10 +5,12 @@ from collections import Counter
 
 from bio_mcp.adapters.collections import (
     check_chunk_vectors,
+    check_same_model,
     no_vector,
     other_collection_model,
     unknown_collection,
 )
+from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.retrieval.chunk_facets import facets_of, folded_filters, section_of
 from bio_mcp.retrieval.project_chunks import ChunkMatch
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
@@ -60,8 +62,8 @@ class ReferenceCollections:
         stored.vectors = {each.chunk_id: made[each.embedded_text] for each in stored.chunks.values()}
         stored.model = (fingerprint, dim)
 
-    def replace(self, collection, doc_id, chunks, vectors):
-        stored = self._written(collection)
+    def replace(self, collection, doc_id, chunks, vectors, model=""):
+        stored = self._written(collection, model if vectors else "")
         check_chunk_vectors(vectors, stored.model[1])
         known = {each.embedded_sha256: stored.vectors[each.chunk_id] for each in stored.of(doc_id)}
         given = {each.chunk_id: vectors.get(each.chunk_id, known.get(each.embedded_sha256)) for each in chunks}
@@ -72,8 +74,8 @@ class ReferenceCollections:
         stored.chunks.update({each.chunk_id: each for each in chunks})
         stored.vectors.update(given)
 
-    def upsert(self, collection, chunks, vectors):
-        stored = self._written(collection)
+    def upsert(self, collection, chunks, vectors, model=""):
+        stored = self._written(collection, model if vectors else "")
         check_chunk_vectors(vectors, stored.model[1])
         for each in chunks:
             if each.chunk_id not in vectors:
@@ -94,6 +96,7 @@ class ReferenceCollections:
         lexical = _best(_bm25(chunks, query.terms, allowed), query.depth)
         semantic = {}
         if query.vector is not None and chunks:
+            check_same_model(collection, stored.model[0], query.model, IndexUnavailable)
             check_chunk_vectors({"of the query": query.vector}, stored.model[1])
             cosines = {each: float(vectors[each] @ query.vector) for each in allowed}
             semantic = _best(cosines, query.depth)
@@ -109,9 +112,10 @@ class ReferenceCollections:
     def _read(self, collection):
         return self._collections.get(collection) or _Collection(("", 0))
 
-    def _written(self, collection):
+    def _written(self, collection, model=""):
         if collection not in self._collections:
             raise unknown_collection(collection)
+        check_same_model(collection, self._collections[collection].model[0], model, Conflict)
         return self._collections[collection]
 
 

@@ -5,7 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
+from tests.adapters.chunks import document, store
+from tests.adapters.entries import DIM
 from tests.adapters.ports.test_collections import *  # noqa: F403  the very same tests
+from tests.adapters.ports.test_collections import ONE, by_seed
 from tests.opensearch_node.collections import FreshCollections, collections_at
 
 EXACT_STATISTICS = (  # they compare scores after chunks were replaced
@@ -18,3 +21,19 @@ EXACT_STATISTICS = (  # they compare scores after chunks were replaced
 def ports(request, opensearch):
     kind = FreshCollections if request.node.originalname in EXACT_STATISTICS else OpenSearchCollections
     return SimpleNamespace(collections=collections_at(opensearch.url, kind=kind))
+
+
+def test_what_is_written_during_a_long_rebuild_is_embedded_before_writers_are_refused(collections):
+    store(collections, ONE, document("d1", *(f"old {n}" for n in range(200))))
+    seen = []
+
+    def embed(texts):
+        seen.append((len(texts), collections.indices.alias(ONE).refresh().blocked))
+        if len(seen) == 1:
+            store(collections, ONE, document("d2", *(f"new {n}" for n in range(300))))
+        return by_seed(texts)
+
+    collections.rebuild(ONE, "model-b", DIM, embed)
+    assert sum(count for count, _ in seen) == 500
+    assert not any(blocked for _, blocked in seen)
+    assert (collections.count(ONE), collections.model(ONE)) == (500, ("model-b", DIM))

@@ -63,8 +63,8 @@ def test_an_index_that_finds_less_by_more_than_chance_is_worse(tmp_path, papers)
     found = compared(tmp_path, papers, asked(papers), Seeing(), HashedWords("-2"))
     assert "nDCG@10" in [each.name for each in found.worse]
     first = found.differences[0]
-    assert first.other < first.searched
-    assert first.low < first.other - first.searched < first.high < 0
+    assert first.next < first.searched
+    assert first.low < first.next - first.searched < first.high < 0
     assert found.overlap < 1
     better = compared(tmp_path / "better", papers, asked(papers), HashedWords("-2"), Seeing())
     assert better.worse == []
@@ -75,7 +75,7 @@ def test_a_set_with_papers_of_its_own_is_asked_of_corpora_apart(tmp_path, papers
     own = papers[:8]
     questions = asked(own, articles=lambda: own)
     found = compared(tmp_path, papers[8:], questions, Seeing(), Seeing("-2"))
-    assert found.differences[1].searched == found.differences[1].other == 1
+    assert found.differences[1].searched == found.differences[1].next == 1
     assert len(list((tmp_path / "scratch").iterdir())) == 2
 
 
@@ -83,7 +83,7 @@ def test_two_indexes_of_one_model_must_find_the_same_and_are_not_asked_in_corpor
     model, own = Seeing(), papers[:8]
     found = compared(tmp_path, papers[8:], asked(papers[8:], articles=lambda: own), model, model)
     [alike] = found.differences
-    assert (alike.name, alike.other, found.worse, found.overlap) == ("alike@10", 1, [], 1)
+    assert (alike.name, alike.next, found.worse, found.overlap) == ("alike@10", 1, [], 1)
     assert not (tmp_path / "scratch").exists()
 
 

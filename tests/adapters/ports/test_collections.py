@@ -5,7 +5,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from bio_mcp.errors import Conflict, EmbeddingFailed, ModelMismatch, NotFound
+from bio_mcp.errors import Conflict, EmbeddingFailed, IndexUnavailable, ModelMismatch, NotFound
 from bio_mcp.literature.parsed import SectionKind
 from bio_mcp.retrieval.project_chunks import ChunkFilters, ChunkQuery, ProjectChunk, Work
 from bio_mcp.retrieval.project_names import MAX_ID, collection_name
@@ -390,6 +390,23 @@ def test_what_is_written_while_others_are_built_is_in_them_or_refused(collection
     for each in collections.sample(ONE, 9):
         best = found(collections, vector=unit(crc32(each.embedded_text.encode())), depth=1)
         assert best[each.chunk_id].sim == pytest.approx(1, abs=1e-5)
+
+
+def test_vectors_of_the_model_before_a_rebuild_are_neither_written_nor_compared(collections):
+    old, new = document("d1", "one", "two"), document("d2", "three")
+    store(collections, ONE, old)
+    collections.rebuild(ONE, "model-b", DIM, by_seed)
+    with pytest.raises(Conflict, match="rebuilt for another model meanwhile"):
+        collections.replace(ONE, "d2", new, vectors(new), "model-a")
+    with pytest.raises(Conflict):
+        collections.upsert(ONE, new, vectors(new), "model-a")
+    assert collections.document(ONE, "d2") == []
+    with pytest.raises(IndexUnavailable, match="rebuilt for another model meanwhile"):
+        collections.search(ONE, ChunkQuery((), unit(1), model="model-a"))
+    collections.replace(ONE, "d1", old[:1], {}, "model-a")
+    collections.upsert(ONE, new, vectors(new), "model-b")
+    assert len(collections.search(ONE, ChunkQuery((), unit(1), model="model-b"))) == 2
+    assert collections.search(ONE, ChunkQuery(words("three"), model="model-a"))
 
 
 def test_a_rebuild_that_stops_half_way_changes_nothing_and_may_be_repeated(collections):

@@ -1,18 +1,17 @@
 """What the collections of every engine share."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bio_mcp.errors import Conflict, EmbeddingFailed, ModelMismatch, NotFound
-from bio_mcp.retrieval.project_chunks import ProjectChunk
+from bio_mcp.errors import Conflict, EmbeddingFailed, Failure, ModelMismatch, NotFound
+from bio_mcp.retrieval.project_chunks import ChunkVectors, ProjectChunk
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 
-def check_chunk_vectors(vectors: "Mapping[str, NDArray[np.float32]]", dim: int) -> None:
+def check_chunk_vectors(vectors: ChunkVectors, dim: int) -> None:
     """Raise `ModelMismatch` or `EmbeddingFailed` for vectors that do not fit a collection of `dim` numbers."""
     for chunk_id, vector in vectors.items():
         if vector.shape != (dim,):
@@ -31,6 +30,12 @@ def other_collection_model(collection: str, indexed: str, configured: str) -> Mo
         indexed=indexed,
         configured=configured,
     )
+
+
+def check_same_model(collection: str, indexed: str, model: str, failure: type[Failure]) -> None:
+    """Raise `failure` for vectors of another model than the collection's, which it is of since it was rebuilt."""
+    if model not in ("", indexed):
+        raise failure(f"The collection {collection} was rebuilt for another model meanwhile; repeat the call.")
 
 
 def unknown_collection(collection: str) -> NotFound:

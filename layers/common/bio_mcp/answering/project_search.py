@@ -90,7 +90,7 @@ def search_projects(question: ProjectQuestion, backends: Backends, deadline: Dea
     different = {each.fingerprint: each for each in models.values()} if question.by_meaning else {}
     vectors = {fingerprint: model.embed_questions([text])[0] for fingerprint, model in different.items()}
     for each in projects:
-        asked = ChunkQuery(terms, vectors.get(each.embed_model), question.filters)
+        asked = ChunkQuery(terms, vectors.get(each.embed_model), question.filters, model=each.embed_model)
         deadline.check(f"searching {each.project_id}")
         found += _scored(each, backends.collections.search(each.collection, asked), question.hybrid)
     deadline.check("reading what became of the papers")

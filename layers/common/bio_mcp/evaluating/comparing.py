@@ -38,11 +38,11 @@ MEASURES: dict[str, Measure] = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A figure of both indexes, and the 95 % interval of `other - searched`, question by question."""
+    """A figure of both indexes, and the 95 % interval of `next - searched`, question by question."""
 
     name: str
     searched: float
-    other: float
+    next: float
     low: float
     high: float
     questions: int

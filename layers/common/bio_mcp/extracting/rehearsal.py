@@ -59,13 +59,15 @@ class _Collections:
         noted = self._noted.get((collection, doc_id))
         return self._stored.document(collection, doc_id) if noted is None else noted
 
-    def replace(self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], _: Mapping[str, object]) -> None:
+    def replace(
+        self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], _: Mapping[str, object], _model: str = ""
+    ) -> None:
         gone = self.hashes(collection, doc_id).keys() - {each.chunk_id for each in chunks}
         self._lines += [passage_line(collection, each) for each in chunks]
         self._lines += [{"delete": "passage", "collection": collection, "chunk_id": each} for each in sorted(gone)]
         self._noted[collection, doc_id] = list(chunks)
 
-    def upsert(self, collection: str, chunks: Sequence[ProjectChunk], vectors: Mapping[str, object]) -> None:
+    def upsert(self, *_: object) -> None:
         """Nothing: what is embedded before the time ends is no part of the plan."""
 
 

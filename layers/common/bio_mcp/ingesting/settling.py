@@ -184,7 +184,8 @@ class Settling:
         doc_id = same[0].doc_id if same else self._new_id(incoming)
         known = _known(incoming, described, older[0]) if older else described.work
         chunks = self._chunks(parsed, work_of(doc_id, known, incoming.name))
-        self._backends.collections.replace(self._project.collection, doc_id, chunks, self._embed(doc_id, chunks))
+        vectors, model = self._embed(doc_id, chunks), model_for(self._project, self._backends).fingerprint
+        self._backends.collections.replace(self._project.collection, doc_id, chunks, vectors, model)
         self._drop(same, incoming)
         if self._has_appeared(own, same):
             return self.settle(incoming)
@@ -248,7 +249,8 @@ class Settling:
         model = model_for(self._project, self._backends)
         for start in range(0, len(waiting), SLICE):
             if self._deadline.remaining < RESERVE_S:
-                collections.upsert(collection, [each for each in waiting if each.chunk_id in vectors], vectors)
+                done = [each for each in waiting if each.chunk_id in vectors]
+                collections.upsert(collection, done, vectors, model.fingerprint)
                 raise DeadlineExceeded("out of time while a document was embedded; what is done is stored")
             some = waiting[start : start + SLICE]
             made = model.embed([each.embedded_text for each in some])

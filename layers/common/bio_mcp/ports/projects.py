@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bio_mcp.literature.notices import Notice
 from bio_mcp.literature.parsed import ParsedDocument
-from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ProjectChunk, Work
+from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk, Work
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bio_mcp.retrieval.passages import Vectors
 
 TOP_K = 20  # hits that a search may return, unless a project says otherwise
@@ -79,27 +76,28 @@ class Collections(Protocol):
         """Embed every chunk's `embedded_text` by another model, beside what is searched, then switch in one step.
 
         Searches go on in the old index meanwhile. Chunks that are written meanwhile are in the new one, or the write
-        raises `Conflict`. Stopped half-way, the old index stands, and the call may be repeated.
+        raises `Conflict`, as it may while the switch is made. Stopped half-way, the old index stands, and the call may
+        be repeated.
         """
         ...
 
     def replace(
-        self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]"
+        self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = ""
     ) -> None:
         """Make `chunks` all that the document has; no chunks delete it.
 
         `vectors` has unit vectors by chunk id; a chunk without one keeps the stored vector of the same
-        `embedded_sha256`, else `Conflict` is raised. A search sees the old or the new chunks, and after a call that was
+        `embedded_sha256`, else `Conflict` is raised. So it is for vectors of another `model` (its fingerprint) than the
+        collection's, which may have been rebuilt. A search sees the old or the new chunks, and after a call that was
         killed perhaps some of both, until it is repeated. Raises `ModelMismatch` for a vector of another length.
         """
         ...
 
-    def upsert(
-        self, collection: str, chunks: Sequence[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]"
-    ) -> None:
+    def upsert(self, collection: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = "") -> None:
         """Add or replace single chunks, each with its vector, whatever else their documents have.
 
-        A chunk id that another document has moves to this one. Raises `ModelMismatch` for a vector of another length.
+        A chunk id that another document has moves to this one. Raises `ModelMismatch` for a vector of another length,
+        and `Conflict` as `replace` does.
         """
         ...
 
@@ -114,7 +112,8 @@ class Collections(Protocol):
     def search(self, collection: str, query: ChunkQuery) -> list[ChunkMatch]:
         """Return the union of the best `query.depth` chunks by BM25 and by cosine, unordered.
 
-        Ties within a leg: chunk id ascending. A partial answer is an error, never a shorter list.
+        Ties within a leg: chunk id ascending. A partial answer is an error, never a shorter list, and so is a search by
+        another model than the collection is of by now: `IndexUnavailable`.
         """
         ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bio_mcp.literature.parsed import PageSpan, SectionKind
 from bio_mcp.retrieval.analysis import analyse
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEPTH = 100  # chunks per leg of a search
+ChunkVectors: TypeAlias = "Mapping[str, NDArray[np.float32]]"
+"""Unit vectors by chunk id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +101,16 @@ class ChunkFilters:
 
 @dataclass(frozen=True, slots=True)
 class ChunkQuery:
-    """A search: `terms` (analysed, with weights) for BM25, `vector` for cosine; an empty leg is skipped."""
+    """A search: `terms` (analysed, with weights) for BM25, `vector` for cosine; an empty leg is skipped.
+
+    `model` is the fingerprint of the vector's model; "": any of its length will do.
+    """
 
     terms: tuple[tuple[str, float], ...] = ()
     vector: "NDArray[np.float32] | None" = None
     filters: ChunkFilters = field(default_factory=ChunkFilters)
     depth: int = DEPTH
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

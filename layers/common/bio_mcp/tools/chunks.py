@@ -66,7 +66,7 @@ def store_chunks(request: ChunksToStore, backends: Backends, context: Context) -
     chunks = [chunk_from(each.id, each.text, each.metadata) for each in items]
     vectors = {each.id: unit_vector(each.embedding, dim, f"items.{at}.embedding") for at, each in enumerate(items)}
     context.deadline.check("storing the chunks, of which none was stored")
-    backends.collections.upsert(project.collection, chunks, vectors)
+    backends.collections.upsert(project.collection, chunks, vectors, model)
     warnings = list(_warnings(items, request.project))
     return StoredChunks(chunks_written=len(chunks), project=request.project, embed_model=model, warnings=warnings)
 

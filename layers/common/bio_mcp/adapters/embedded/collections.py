@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bio_mcp.adapters.collections import check_chunk_vectors, other_collection_model, unknown_collection
+from bio_mcp.adapters.collections import (
+    check_chunk_vectors,
+    check_same_model,
+    other_collection_model,
+    unknown_collection,
+)
 from bio_mcp.adapters.embedded.chunk_checks import intact_hashes, intact_vectors
 from bio_mcp.adapters.embedded.chunk_rows import (
     Head,
@@ -22,13 +27,11 @@ from bio_mcp.adapters.embedded.collection_builds import add_build, rebuild, swit
 from bio_mcp.adapters.embedded.collection_index import CollectionSnapshot, LoadedCollections
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.entry_vectors import other_model
-from bio_mcp.errors import IndexUnavailable
+from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.retrieval.chunk_facets import folded_filters
-from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ProjectChunk
+from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from bio_mcp.retrieval.passages import Vectors
 
 TRIES = 10  # of a search whose collection other searches see change
@@ -83,21 +86,17 @@ class SqliteCollections:
         rebuild(self._database, collection, fingerprint, dim, embed)
 
     def replace(
-        self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]"
+        self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = ""
     ) -> None:
         with self._database.writing(IndexUnavailable) as connection:
-            stored = _existing(connection, collection)
-            check_chunk_vectors(vectors, stored.dim)
+            stored = _fitting(connection, collection, vectors, model)
             by_id = {chunk.chunk_id: chunk for chunk in chunks}
             blobs = vectors_of(by_id.values(), vectors, intact_vectors(connection, stored.collection, doc_id))
             _rewrite(connection, stored, doc_id, by_id, blobs)
 
-    def upsert(
-        self, collection: str, chunks: Sequence[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]"
-    ) -> None:
+    def upsert(self, collection: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = "") -> None:
         with self._database.writing(IndexUnavailable) as connection:
-            stored = _existing(connection, collection)
-            check_chunk_vectors(vectors, stored.dim)
+            stored = _fitting(connection, collection, vectors, model)
             by_id = {chunk.chunk_id: chunk for chunk in chunks}
             _rewrite(connection, stored, None, by_id, vectors_of(by_id.values(), vectors, {}))
 
@@ -120,6 +119,8 @@ class SqliteCollections:
                 stored = head(connection, collection)
                 if stored is None:
                     return []
+                if query.vector is not None:
+                    check_same_model(collection, stored.model, query.model, IndexUnavailable)
                 snapshot = self._loaded.current(connection, stored)
                 if snapshot is not None:
                     return _matches(connection, stored, snapshot, query)
@@ -138,10 +139,14 @@ class SqliteCollections:
             return _count(connection, stored.collection) if stored else 0
 
 
-def _existing(connection: sqlite3.Connection, collection: str) -> Head:
+def _fitting(connection: sqlite3.Connection, collection: str, vectors: ChunkVectors, model: str) -> Head:
+    """The collection, which these vectors of that model can be written to."""
     stored = head(connection, collection)
     if stored is None:
         raise unknown_collection(collection)
+    if vectors:
+        check_same_model(collection, stored.model, model, Conflict)
+    check_chunk_vectors(vectors, stored.dim)
     return stored
 
 

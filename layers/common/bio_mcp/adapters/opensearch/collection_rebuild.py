@@ -1,10 +1,11 @@
 """Rebuilding the index of a project for another model, beside the one that is searched (blue/green).
 
 The new index stands behind an alias of its own until the last step gives it the collection's and removes the old one.
-The content of every chunk is compared, so a rebuild that was stopped is continued, and a second pass finds what was
-written during the first. For this second pass the old index is blocked: a write then is a conflict, until the switch. A
-rebuild that is killed in that moment leaves the block, and the next one ends it. Serverless knows no block: nobody may
-write to a collection while it is rebuilt there.
+The content of every chunk is compared, so a rebuild that was stopped is continued, and each pass finds what was written
+during the one before it. Once that is little, the old index is blocked for a last pass, for the seconds of two
+listings: a write then is a conflict until the switch, after which its vectors, of the old model, would be refused
+anyhow. A rebuild that is killed in that moment leaves the block, and the next one ends it. Serverless knows no block:
+nobody may write to a collection while it is rebuilt there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ Embed = Callable[[Sequence[str]], "Vectors"]
 
 EMBEDDED_AT_ONCE = 128  # chunks
 LISTED_AT_ONCE = 5_000  # ids
+PASSES = 5  # before the last one, at most
 
 
 def rebuild(indices: CollectionIndices, collection: str, fingerprint: str, dim: int, embed: Embed) -> None:
@@ -51,7 +53,9 @@ def rebuild(indices: CollectionIndices, collection: str, fingerprint: str, dim: 
 def _fill_and_switch(
     indices: CollectionIndices, alias: Alias, old: Index, following: Alias, new: Index, embed: Embed
 ) -> None:
-    bring_up(indices.chunks(old), indices.chunks(new), embed)
+    for _ in range(PASSES):
+        if bring_up(indices.chunks(old), indices.chunks(new), embed) <= EMBEDDED_AT_ONCE:
+            break
     with ExitStack() as undo:
         if indices.layout.flavour.tunable:
             undo.callback(alias.block, old, blocked=False)
@@ -61,8 +65,11 @@ def _fill_and_switch(
         undo.pop_all()
 
 
-def bring_up(live: ChunkIndex, following: ChunkIndex, embed: Embed) -> None:
-    """Write to `following` every chunk of `live` that differs there, embedded anew, and delete all others."""
+def bring_up(live: ChunkIndex, following: ChunkIndex, embed: Embed) -> int:
+    """Write to `following` every chunk of `live` that differs there, embedded anew, and delete all others.
+
+    Returns how many were embedded.
+    """
     live.refresh()
     following.refresh()
     there, here = _contents(following), _contents(live)
@@ -75,6 +82,7 @@ def bring_up(live: ChunkIndex, following: ChunkIndex, embed: Embed) -> None:
         following.put({key: document_of(chunk, by_key[key]) for key, chunk in chunks.items()})
     following.delete([key for key in there if key not in here])
     following.refresh()
+    return len(changed)
 
 
 def _contents(index: ChunkIndex) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.adapters.collections import (
     check_chunk_vectors,
+    check_same_model,
     no_vector,
     other_collection_model,
     unknown_collection,
@@ -29,12 +30,9 @@ from bio_mcp.adapters.opensearch.schema import FLAVOURS, Layout
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.errors import Conflict, IndexUnavailable, InvalidInput
 from bio_mcp.health import OK, Finding
-from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ProjectChunk
+from bio_mcp.retrieval.project_chunks import ChunkMatch, ChunkQuery, ChunkVectors, ProjectChunk
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bio_mcp.retrieval.passages import Vectors
 
 T = TypeVar("T")
@@ -85,7 +83,7 @@ class OpenSearchCollections:
         rebuild(self.indices, collection, fingerprint, dim, embed)
 
     def replace(
-        self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]"
+        self, collection: str, doc_id: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = ""
     ) -> None:
         def write(index: ChunkIndex) -> None:
             index.refresh()  # what a killed call wrote is listed too
@@ -95,12 +93,10 @@ class OpenSearchCollections:
             index.put(new)
             index.delete([key for key in stored if key not in new])
 
-        self._write(collection, vectors, write)
+        self._write(collection, vectors, model, write)
 
-    def upsert(
-        self, collection: str, chunks: Sequence[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]"
-    ) -> None:
-        self._write(collection, vectors, lambda index: index.put(_documents(chunks, vectors, {})))
+    def upsert(self, collection: str, chunks: Sequence[ProjectChunk], vectors: ChunkVectors, model: str = "") -> None:
+        self._write(collection, vectors, model, lambda index: index.put(_documents(chunks, vectors, {})))
 
     def hashes(self, collection: str, doc_id: str) -> dict[str, str]:
         def read(index: ChunkIndex) -> dict[str, str]:
@@ -117,7 +113,10 @@ class OpenSearchCollections:
 
     def search(self, collection: str, query: ChunkQuery) -> list[ChunkMatch]:
         def read(index: ChunkIndex) -> list[ChunkMatch]:
-            if query.vector is None or query.vector.shape == (index.index.dim,):
+            if query.vector is None:
+                return index.search(query)
+            check_same_model(collection, index.index.fingerprint, query.model, IndexUnavailable)
+            if query.vector.shape == (index.index.dim,):
                 return index.search(query)
             if index.count():
                 raise other_model()
@@ -166,13 +165,19 @@ class OpenSearchCollections:
         return read(self.indices.chunks(index))
 
     def _write(
-        self, collection: str, vectors: "Mapping[str, NDArray[np.float32]]", write: Callable[[ChunkIndex], None]
+        self,
+        collection: str,
+        vectors: ChunkVectors,
+        model: str,
+        write: Callable[[ChunkIndex], None],
     ) -> None:
         """Write to the index, then let searches see it. Raises `Conflict` if another index is searched by then."""
         alias = self.indices.alias(collection)
         index = alias.refresh() if alias else None
         if alias is None or index is None:
             raise unknown_collection(collection)
+        if vectors:
+            check_same_model(collection, index.fingerprint, model, Conflict)
         check_chunk_vectors(vectors, index.dim)
         chunks = self.indices.chunks(index)
         try:
@@ -183,7 +188,7 @@ class OpenSearchCollections:
 
 
 def _documents(
-    chunks: Sequence[ProjectChunk], vectors: "Mapping[str, NDArray[np.float32]]", stored: "Mapping[str, Vectors]"
+    chunks: Sequence[ProjectChunk], vectors: ChunkVectors, stored: "Mapping[str, Vectors]"
 ) -> dict[str, dict[str, Any]]:
     """The documents of the chunks by `_id`, with given or stored vectors. Raises `Conflict` for a lack of both."""
     found = {}
@@ -200,6 +205,6 @@ def _check_same(collection: str, index: Index, now: Index | None) -> None:
         raise unknown_collection(collection)
     if now != index or now.blocked:
         raise Conflict(
-            f"The collection {collection} is being rebuilt for another model; write again when that has ended. If "
-            "nobody rebuilds it, rebuild it again: that was stopped half-way."
+            f"The collection {collection} is just being switched to another model; write again in a minute. If nobody "
+            "rebuilds it, rebuild it again: that was stopped half-way."
         )

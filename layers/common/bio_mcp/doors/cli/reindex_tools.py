@@ -1,5 +1,7 @@
 """What `bio-mcp reindex` calls: the steps of a change of the embedding model, or of the index's settings."""
 
+from dataclasses import asdict
+
 from bio_mcp.errors import Conflict
 from bio_mcp.evaluating.comparing import Comparison, compare
 from bio_mcp.ports import Backends
@@ -43,7 +45,7 @@ class CompareRequest(Request):
 
 
 class ComparedFigure(Response):
-    """A figure of both indexes, and the 95 % interval of their difference."""
+    """A figure of both indexes, and the 95 % interval of their difference, of which a decrease is `tolerated`."""
 
     name: str
     searched: float
@@ -51,6 +53,7 @@ class ComparedFigure(Response):
     low: float
     high: float
     questions: int
+    tolerated: float
 
 
 class Compared(Response):
@@ -110,17 +113,7 @@ def compare_indexes(request: CompareRequest, backends: Backends, context: Contex
     """Ask judged questions of the searched index and of the next one."""
     found = _comparison(request, backends, context)
     return Compared(
-        figures=[
-            ComparedFigure(
-                name=each.name,
-                searched=each.searched,
-                next=each.other,
-                low=each.low,
-                high=each.high,
-                questions=each.questions,
-            )
-            for each in found.differences
-        ],
+        figures=[ComparedFigure(**asdict(each)) for each in found.differences],
         overlap=found.overlap,
         overlap_low=found.overlap_low,
         overlap_high=found.overlap_high,
@@ -132,7 +125,7 @@ def compare_indexes(request: CompareRequest, backends: Backends, context: Contex
 def switch_index(request: CompareRequest, backends: Backends, context: Context) -> IndexStates:
     """Search the next index from now on, unless it finds less."""
     if not request.unchecked and (worse := _comparison(request, backends, context).worse):
-        figures = ", ".join(f"{each.name} {each.other:.3f} against {each.searched:.3f}" for each in worse)
+        figures = ", ".join(f"{each.name} {each.next:.3f} against {each.searched:.3f}" for each in worse)
         raise Conflict(f"The next index finds less: {figures}. Switch all the same with --unchecked.", retryable=False)
     reindexing.switch(Role.NEXT, backends, context.progress)
     return _states(backends)
