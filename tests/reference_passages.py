@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bio_mcp.errors import ModelMismatch
+from bio_mcp.health import OK, Finding
 from bio_mcp.ports.indexes import PaperIndex, Role
 from bio_mcp.retrieval.passages import Candidate, Entry, Filters, PassageQuery, StoredChunk, YearCount
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
@@ -20,6 +21,9 @@ class ReferenceIndexes:
 
     def searched(self):
         return self.passages, self.passages.model
+
+    def inspect(self):
+        return Finding(OK, "one")
 
     def all(self):
         stored = sorted(self.passages.entries.values(), key=lambda each: int(each.pmid))

@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import count, islice
 
 import httpx
 import pytest
 
 from bio_mcp.errors import Conflict, IndexUnavailable
+from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.literature.records import Deletion
 from bio_mcp.ports.indexes import Role
 from bio_mcp.retrieval.passages import PassageQuery
@@ -119,6 +121,22 @@ def test_a_process_that_searches_a_removed_index_hears_so_once(corpus, opened, p
         with pytest.raises(IndexUnavailable):
             late.passages.hybrid_search(PassageQuery((), vector))
         assert nearness(late, papers[0].pmid) == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", [ANOTHER])
+def test_doctor_says_how_each_index_was_made_and_when_it_is_of_an_older_mapping(corpus):
+    assert corpus.indexes.inspect() == Finding(OK, "searched: 1 shard, float, mapping 1")
+    layout = corpus.indexes._alias.layout
+    corpus.indexes._alias.layout = replace(layout, contents=replace(layout.contents, version=2))
+    index = ready(corpus)
+    assert index.settings == "1 shard, float, mapping 2"
+    finding = corpus.indexes.inspect()
+    assert finding.state == WARN
+    assert finding.found == "searched: 1 shard, float, mapping 1; next: 1 shard, float, mapping 2"
+    assert "writes mapping 2: bio-mcp reindex start" in finding.remedy
+    switch(Role.NEXT, corpus)
+    corpus.indexes.remove()
+    assert corpus.indexes.inspect() == Finding(OK, "searched: 1 shard, float, mapping 2")
 
 
 def test_two_that_begin_at_once_begin_one(corpus, opened):

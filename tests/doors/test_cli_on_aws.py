@@ -77,6 +77,7 @@ def test_a_stack_that_is_whole_is_reported_as_whole(stack):
         "export queue",
         "bucket",
         "event bus",
+        "index",
         "projects",
         "embedding model",
         "corpus",

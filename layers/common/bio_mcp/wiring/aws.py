@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bio_mcp.adapters.aws.clients import Clients
     from bio_mcp.adapters.aws.queue import SqsContinuations
     from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
+    from bio_mcp.adapters.opensearch.indexes import OpenSearchIndexes
     from bio_mcp.metering import Limits
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.authorizations import Authorizations
@@ -240,7 +241,10 @@ class Aws(Shared):
     def _checks_of_index(self) -> Sequence[Finding]:
         if self._in_s3:
             return self._published.checks()
-        return [examine("projects", lambda: cast("OpenSearchCollections", self.collections).inspect())]
+        return [
+            examine("index", lambda: cast("OpenSearchIndexes", self.indexes).inspect()),
+            examine("projects", lambda: cast("OpenSearchCollections", self.collections).inspect()),
+        ]
 
     def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
         unused = {"cache"} if self.settings.cache == "off" else set()

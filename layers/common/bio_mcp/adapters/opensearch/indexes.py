@@ -13,6 +13,7 @@ from bio_mcp.adapters.opensearch.index import GONE, Index, described_index
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
 from bio_mcp.adapters.opensearch.transport import OpenSearchTransport
 from bio_mcp.errors import Conflict
+from bio_mcp.health import OK, WARN, Finding
 from bio_mcp.ports.indexes import PaperIndex, Role
 
 MOVED = "aliases_not_found_exception"
@@ -69,10 +70,23 @@ class OpenSearchIndexes:
             self._transport.ask("DELETE", f"/{index.name}")
         return bool(others)
 
+    def inspect(self) -> Finding:
+        """Say how each index was made; an older mapping than this version's is to be replaced."""
+        roles, layout = self._roles(), self._alias.layout
+        found = "; ".join(f"{role}: {self._settings(roles[role])}" for role in Role if role in roles) or "none yet"
+        if all(each.version >= layout.contents.version for each in roles.values()):
+            return Finding(OK, found)
+        remedy = (
+            f"This version writes mapping {layout.contents.version}: bio-mcp reindex start, then switch and remove."
+        )
+        return Finding(WARN, found, remedy)
+
+    def _settings(self, index: Index) -> str:
+        return self._alias.layout.described(index.shards, index.vectors, index.version)
+
     def _described(self, role: Role, index: Index) -> PaperIndex:
         passages = self.live.bound(index)
-        settings = self._alias.layout.described(index.shards, index.vectors, index.version)
-        return PaperIndex(role, index.fingerprint, index.dim, passages, passages.versions, settings)
+        return PaperIndex(role, index.fingerprint, index.dim, passages, passages.versions, self._settings(index))
 
     def _roles(self) -> dict[Role, Index]:
         """Look up the indexes that are written to. The alias for both is made with the first that is begun."""
