@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from bio_mcp.errors import Misconfigured
 from bio_mcp.health import Finding, examine
@@ -20,8 +20,6 @@ from bio_mcp.wiring.shared import Shared
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.clients import Clients
     from bio_mcp.adapters.aws.queue import SqsContinuations
-    from bio_mcp.adapters.opensearch.collections import OpenSearchCollections
-    from bio_mcp.adapters.opensearch.indexes import OpenSearchIndexes
     from bio_mcp.metering import Limits
     from bio_mcp.ports.answers import Answers
     from bio_mcp.ports.authorizations import Authorizations
@@ -241,10 +239,7 @@ class Aws(Shared):
     def _checks_of_index(self) -> Sequence[Finding]:
         if self._in_s3:
             return self._published.checks()
-        return [
-            examine("index", lambda: cast("OpenSearchIndexes", self.indexes).inspect()),
-            examine("projects", lambda: cast("OpenSearchCollections", self.collections).inspect()),
-        ]
+        return opensearch.checks(lambda: self.indexes, lambda: self.collections)
 
     def _tables(self, kinds: Iterable[str]) -> dict[str, str]:
         unused = {"cache"} if self.settings.cache == "off" else set()

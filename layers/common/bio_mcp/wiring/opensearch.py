@@ -1,9 +1,11 @@
 """OpenSearch behind the index of papers and those of projects, where the settings name an endpoint."""
 
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bio_mcp.errors import Misconfigured
+from bio_mcp.health import Finding, examine
 from bio_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,6 +42,14 @@ def collections(settings: Settings) -> "OpenSearchCollections":
     from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
     return connected(url, settings.opensearch_service, settings.index_name, k1=BM25_K1, b=BM25_B)
+
+
+def checks(indexes: Callable[[], Any], collections: Callable[[], Any]) -> list[Finding]:
+    """Check how the indexes of papers were made, and the room for projects."""
+    return [
+        examine("index", lambda: indexes().inspect()),
+        examine("projects", lambda: collections().inspect()),
+    ]
 
 
 def _url(settings: Settings) -> str:
