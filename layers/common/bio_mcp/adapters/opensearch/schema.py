@@ -148,6 +148,7 @@ def _contents(vectors: VectorLayout) -> Contents:
         unstored=("terms", "windows", "vector"),
         settings=settings if vectors == "float" else settings | NO_GRAPHS,
         vectors=vectors,
+        version=2,  # 1 had doc values of float vectors
     )
 
 
