@@ -118,9 +118,10 @@ def test_a_writer_that_began_before_the_next_index_writes_to_it_as_well(corpus, 
 
 def test_a_writer_that_meets_a_switch_leaves_the_paper_in_both(corpus, papers):
     ready(corpus)
-    late = Over(corpus, passages=Between(corpus.passages, lambda: corpus.indexes.switch(Role.NEXT)))
-    settle([revised(papers[0], 1)], late)
-    assert lacking(corpus) == [set(), set()]
+    for number, role in enumerate((Role.NEXT, Role.PREVIOUS, Role.NEXT)):
+        late = Over(corpus, passages=Between(corpus.passages, lambda to=role: corpus.indexes.switch(to)))
+        settle([revised(papers[number], 1)], late)
+        assert lacking(corpus) == [set(), set()]
 
 
 def test_a_paper_that_is_deleted_while_it_is_filled_in_does_not_come_back(corpus, papers):
