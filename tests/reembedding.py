@@ -20,7 +20,7 @@ def revised(paper, number):
 def begun(corpus):
     """The next index, of the other model where there is one."""
     another, same = corpus.other_models[:1], corpus.model
-    return begin(*(another or [same]), corpus, anew=not another)
+    return begin(*(another or [same]), corpus, force=not another)
 
 
 def ready(corpus):

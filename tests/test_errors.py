@@ -14,6 +14,7 @@ MODULES = sources(Path(__file__).parents[1] / PACKAGE)
 OUTSIDE = {
     "errors.FunctionBroke": "a bug of ours, which `call` reports as one",
     "adapters.caching.codecs.Unreadable": "a miss of the cache, which the caching package alone sees",
+    "adapters.embedded.arrayfile.Unusable": "has the file of an index read from the corpus, and doctor say why",
     "adapters.parsers.frames.Broken": "ends a parsing child, which the parser reports as an unreadable document",
     "adapters.workers.process.Died": "ends an embedding process, which its pool replaces and the import reports",
     "adapters.embedders.registry.WeightsUnavailable": "ends `bio-mcp setup`; it holds pip's words, paths and addresses",

@@ -79,7 +79,7 @@ def test_what_is_not_there_is_refused_by_a_sentence(cli, asked):
 def test_an_index_of_the_same_model_is_made_anew_and_must_find_the_same(cli, asked):
     cli.fill(PAPERS)
     same = ("hashed-words", PAPERS, 0)
-    assert roles(cli("reindex", "start", "--anew", "--json")) == [("searched", *same), ("next", *same)]
+    assert roles(cli("reindex", "start", "--force", "--json")) == [("searched", *same), ("next", *same)]
     compared = cli("reindex", "compare", "--set", asked, "--json").json
     assert (compared["figures"][0]["name"], compared["overlap"], compared["worse"]) == ("alike@10", 1, [])
     assert roles(cli("reindex", "switch", "--set", asked, "--json")) == [("searched", *same), ("previous", *same)]

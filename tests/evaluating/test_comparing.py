@@ -46,7 +46,7 @@ def compared(home, papers, questions, searched, other):
     with Corpus(home) as corpus:
         corpus.model, corpus.other_models = searched, [other]
         import_records(papers, corpus)
-        fill(begin(other, corpus, anew=True), corpus)
+        fill(begin(other, corpus, force=True), corpus)
         indexes = (of_role(each, corpus) for each in (Role.SEARCHED, Role.NEXT))
         return compare(questions, *indexes, corpus, NEVER, silent)
 
@@ -91,7 +91,7 @@ def test_of_two_indexes_of_one_model_that_which_finds_others_is_worse(tmp_path, 
     with Corpus(tmp_path) as corpus:
         corpus.model = Seeing()
         import_records(papers, corpus)
-        fill(begin(corpus.model, corpus, anew=True), corpus)
+        fill(begin(corpus.model, corpus, force=True), corpus)
         searched, other = (of_role(each, corpus) for each in (Role.SEARCHED, Role.NEXT))
         other.passages.delete([each.pmid for each in papers[:10]])
         found = compare(asked(papers), searched, other, corpus, NEVER, silent)

@@ -48,6 +48,6 @@ def test_the_files_of_removed_indexes_are_deleted(corpus):
 
 
 def test_an_index_of_the_same_model_is_begun_only_where_that_is_asked_for(corpus):
-    with pytest.raises(Conflict, match=r"of the model hashed-words already.*--anew"):
+    with pytest.raises(Conflict, match=r"of the model hashed-words already.*--force"):
         begin(corpus.model, corpus)
-    assert begin(corpus.model, corpus, anew=True).role is Role.NEXT
+    assert begin(corpus.model, corpus, force=True).role is Role.NEXT

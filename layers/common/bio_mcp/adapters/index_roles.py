@@ -12,10 +12,10 @@ def unknown_role(role: Role) -> NotFound:
     return NotFound(f"There is no {role} index of the papers.{begin}")
 
 
-def check_begun(there: Sequence[PaperIndex], fingerprint: str, settings: str = "", *, anew: bool) -> None:
+def check_begun(there: Sequence[PaperIndex], fingerprint: str, settings: str = "", *, force: bool) -> None:
     """Raise where no index of this model and these settings can be begun, or continued, beside those that are there.
 
-    One like that which is searched is begun only `anew`.
+    One like that which is searched is begun only by `force`.
     """
     searched = next((each for each in there if each.role is Role.SEARCHED), None)
     if searched is None:
@@ -29,9 +29,9 @@ def check_begun(there: Sequence[PaperIndex], fingerprint: str, settings: str = "
                 f"There is a {each.role} index beside the one that is searched, of {found}: switch to it or remove it "
                 f"(bio-mcp reindex remove) before one of {wanted} is begun."
             )
-    if not (others or anew) and _described(searched.fingerprint, searched.settings) == wanted:
+    if not (others or force) and _described(searched.fingerprint, searched.settings) == wanted:
         raise Conflict(
-            f"The index that is searched is of {wanted} already; bio-mcp reindex start --anew makes it again."
+            f"The index that is searched is of {wanted} already; bio-mcp reindex start --force makes it again."
         )
 
 

@@ -61,11 +61,11 @@ class Indexes(Protocol):
         """Return every index that is written to, the searched one first; none before there is one. Never cached."""
         ...
 
-    def begin(self, fingerprint: str, dim: int, *, anew: bool = False) -> PaperIndex:
+    def begin(self, fingerprint: str, dim: int, *, force: bool = False) -> PaperIndex:
         """Make the next index, for this model and by the settings of this process, unless it is there.
 
         All writers write to it from their next look on. Raises `Conflict` where there is another beside the searched
-        one, or where that is of this model and these settings, unless it is to be made `anew`.
+        one, or where that is of this model and these settings, unless `force` says so.
         """
         ...
 

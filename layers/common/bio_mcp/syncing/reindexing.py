@@ -40,9 +40,9 @@ def reindex(backends: Backends, progress: Progress = silent) -> bool:
     return another
 
 
-def begin(model: Embeddings, backends: Backends, *, anew: bool = False) -> PaperIndex:
+def begin(model: Embeddings, backends: Backends, *, force: bool = False) -> PaperIndex:
     """Begin the next index, or go on with it. Raises what the port's `begin` raises."""
-    return backends.indexes.begin(model.fingerprint, model.dim, anew=anew)
+    return backends.indexes.begin(model.fingerprint, model.dim, force=force)
 
 
 def fill(index: PaperIndex, backends: Backends, progress: Progress = silent) -> int:

@@ -30,7 +30,7 @@ class OnlyIndex:
         passages, model = self.searched()
         return [PaperIndex(Role.SEARCHED, *model, passages, passages.versions)] if model else []
 
-    def begin(self, fingerprint: str, _dim: int, *, anew: bool = False) -> PaperIndex:  # noqa: ARG002  the port's signature
+    def begin(self, fingerprint: str, _dim: int, *, force: bool = False) -> PaperIndex:  # noqa: ARG002  the port's signature
         raise Conflict(
             f"An index in S3 has no room for another beside it: set BIO_MCP_EMBEDDING_MODEL to {fingerprint} and run "
             "bio-mcp reindex, which replaces it.",

@@ -53,8 +53,8 @@ class SqliteIndexes:
             if (model := models.get(role)) is not None
         ]
 
-    def begin(self, fingerprint: str, dim: int, *, anew: bool = False) -> PaperIndex:
-        check_begun(self.all(), fingerprint, anew=anew)
+    def begin(self, fingerprint: str, dim: int, *, force: bool = False) -> PaperIndex:
+        check_begun(self.all(), fingerprint, force=force)
         with self._database.writing(IndexUnavailable) as connection:
             names = _names(connection)
             if Role.NEXT not in names and Role.PREVIOUS not in names:

@@ -38,14 +38,14 @@ class OpenSearchIndexes:
         roles = self._roles()
         return [self._described(role, roles[role]) for role in Role if role in roles]
 
-    def begin(self, fingerprint: str, dim: int, *, anew: bool = False) -> PaperIndex:
+    def begin(self, fingerprint: str, dim: int, *, force: bool = False) -> PaperIndex:
         wanted = self._alias.layout.wanted
-        check_begun(there := self.all(), fingerprint, wanted, anew=anew)
+        check_begun(there := self.all(), fingerprint, wanted, force=force)
         if len(there) == 1:
             self._act(_add(there[0].name, self._written))
             searched = self._roles()[Role.SEARCHED]
             name = self._alias.make_beside(searched, fingerprint, dim, (self._written, self._names[Role.NEXT]))
-            check_begun(there := self.all(), fingerprint, wanted, anew=anew)
+            check_begun(there := self.all(), fingerprint, wanted, force=force)
             if len(there) == 1:
                 raise Conflict(f"An index {name} that nothing uses stands in the way: DELETE /{name} at OpenSearch.")
         return there[1]

@@ -31,10 +31,10 @@ class Reindexed(Response):
 
 
 class StartRequest(Request):
-    """The name of an installed model, the configured one if empty; `anew` makes a like index again."""
+    """The name of an installed model, the configured one if empty; `force` makes a like index again."""
 
     model: str = ""
-    anew: bool = False
+    force: bool = False
 
 
 class CompareRequest(Request):
@@ -97,7 +97,7 @@ def reindex_corpus(request: Reindex, backends: Backends, context: Context) -> Re
 @tool("corpus.reindex.start", family=BIO_MCP, scope="admin", timeout=WEEK, read_only=False)
 def start_reindex(request: StartRequest, backends: Backends, context: Context) -> IndexStates:
     """Fill an index of another model, or with other settings, beside the one that is searched."""
-    index = reindexing.begin(backends.models.named(request.model), backends, anew=request.anew)
+    index = reindexing.begin(backends.models.named(request.model), backends, force=request.force)
     reindexing.fill(index, backends, context.progress)
     return _states(backends)
 

@@ -38,16 +38,16 @@ def reindex_command(session: Session) -> None:
 
 @reindex_command.command("start")
 @click.option("--model", default="", help="An installed model, or openai:NAME.  [default: the configured one]")
-@click.option("--anew", is_flag=True, help="Also where neither model nor settings are others.")
+@click.option("--force", is_flag=True, help="Also where neither model nor settings are others.")
 @answering
-def start_command(session: Session, model: str, anew: bool) -> None:
+def start_command(session: Session, model: str, force: bool) -> None:
     """Fill an index of another model beside the one that is searched, or of the same with the settings of now.
 
     Stopped, it is run again. Vectors of the same model are copied. From its beginning on syncs and imports write to
     both indexes.
     """
     with _counted("indexing") as progress:
-        body = session.ask(start_reindex, {"model": model, "anew": anew}, progress=progress)
+        body = session.ask(start_reindex, {"model": model, "force": force}, progress=progress)
     session.answer(body, render_states)
 
 
