@@ -52,10 +52,11 @@ def interrupted(up, poison):
 
 
 def scheduled(stack, query_key):
-    """The schedule for a query, as `get_schedule` tells it."""
-    schedules = stack.client("scheduler")
+    """The schedule of this stack for a query, as `get_schedule` describes it."""
+    schedules, queue = stack.client("scheduler"), stack.outputs["WorkQueueUrl"].rpartition("/")[2]
     every = [schedules.get_schedule(Name=each["Name"]) for each in schedules.list_schedules()["Schedules"]]
-    [found] = [each for each in every if f'"{query_key}"' in each["Target"].get("Input", "")]
+    own = [each for each in every if each["Target"]["Arn"].endswith(f":{queue}")]
+    [found] = [each for each in own if f'"{query_key}"' in each["Target"].get("Input", "")]
     return found
 
 
