@@ -102,6 +102,7 @@ def _title(inner: str) -> str | None:
 OF_ARTICLE: dict[str, FieldReader] = {
     "Journal": _journal,
     "ArticleTitle": _set_to("title", _title),
+    "VernacularTitle": _set_to("vernacular_title", _title),
     "Pagination": _set_to("pages", page_range),
     "ELocationID": _location_id,
     "Abstract": _abstract,
