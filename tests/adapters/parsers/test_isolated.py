@@ -59,7 +59,7 @@ def until(condition):
 
 FAULTS = {
     "segfault": "failed \\(SIGSEGV\\)",
-    "abort": "failed \\(SIGABRT\\)",
+    "abort": "takes more than [0-9,]+ MB of memory, or the file is damaged",
     "leave": "failed \\(exit code 3\\)",
     "exit": "The reader of this file failed",
     "raise": "failed \\(ValueError\\)",

@@ -114,11 +114,13 @@ class IsolatedParser:
             )
         if code == OUT_OF_MEMORY:
             return self._too_large()
+        if code == -signal.SIGABRT:  # so ends a library in C++ that gets no memory, but also one that met a fault
+            return self._too_large(", or the file is damaged")
         return _damaged(signal.Signals(-code).name if code < 0 else f"exit code {code}")
 
-    def _too_large(self) -> UnreadableDocument:
+    def _too_large(self, or_else: str = "") -> UnreadableDocument:
         return UnreadableDocument(
-            f"Reading the file takes more than {self._limits.memory >> 20:,} MB of memory; split it, or raise "
+            f"Reading the file takes more than {self._limits.memory >> 20:,} MB of memory{or_else}; split it, or raise "
             "BIO_MCP_PARSE_MEMORY_MB."
         )
 
