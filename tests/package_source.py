@@ -1,9 +1,10 @@
 """The source of the package, as the tests of its rules read it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "layers/common/bio_mcp"
@@ -34,6 +35,11 @@ def imports(source: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def modules_that_break(rule: Callable[[str, str], Any]) -> dict[str, Any]:
+    """What a rule finds in each module of the package, by name; modules in which it finds nothing are left out."""
+    return {name: found for name, source in MODULES_OF_PACKAGE.items() if (found := rule(name, source))}
 
 
 def within(name: str, places: set[str]) -> bool:

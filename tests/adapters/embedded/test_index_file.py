@@ -89,24 +89,24 @@ def corpus(large, tmp_path):
     return tmp_path
 
 
-def test_a_kept_index_answers_as_the_corpus_does(corpus, large):
+def test_a_saved_index_answers_as_the_corpus_does(corpus, large):
     assert finding(corpus) == (OK, "corpus.index, 2 MB, 0 papers changed since", "")
     assert answers(opened(corpus)) == large[1]
 
 
-def test_a_kept_index_is_made_again_when_it_was_deleted(corpus, large):
+def test_a_saved_index_is_made_again_when_it_was_deleted(corpus, large):
     (corpus / INDEX_FILE).unlink()
     assert finding(corpus) == (OK, "corpus.index is not there; the next search makes it", "")
     assert answers(opened(corpus)) == large[1]
     assert (corpus / INDEX_FILE).exists()
 
 
-def test_a_small_corpus_needs_no_kept_index(tmp_path):
+def test_a_small_corpus_needs_no_saved_index(tmp_path):
     assert finding(tmp_path)[:2] == (OK, "not needed: a corpus of this size is read as fast")
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", MAGIC, MAGIC + b'{"size": 3}', MAGIC + b"\xff" * 100])
-def test_a_broken_kept_index_is_made_again(corpus, large, content):
+def test_a_broken_saved_index_is_made_again(corpus, large, content):
     (corpus / INDEX_FILE).write_bytes(content)
     state, found, remedy = finding(corpus)
     assert (state, found) == (
@@ -119,7 +119,7 @@ def test_a_broken_kept_index_is_made_again(corpus, large, content):
     assert unused_because(corpus / INDEX_FILE) is None
 
 
-def test_a_kept_index_is_made_again_whichever_of_its_arrays_is_damaged(corpus, large, caplog):
+def test_a_saved_index_is_made_again_whichever_of_its_arrays_is_damaged(corpus, large, caplog):
     """And whatever else a bit of its first page says."""
     whole = (corpus / INDEX_FILE).read_bytes()
     places = json.loads(whole[FIRST_LINE:].partition(b"\0")[0])["arrays"]
@@ -194,17 +194,17 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
     assert sorted(each.name for each in tmp_path.glob("arrays*")) == ["arrays", "arrays.old"]
 
 
-def test_a_kept_index_can_be_read_by_its_owner_alone(corpus):
+def test_a_saved_index_can_be_read_by_its_owner_alone(corpus):
     assert stat.S_IMODE((corpus / INDEX_FILE).stat().st_mode) == 0o600
 
 
-def test_a_cut_kept_index_is_made_again(corpus, large):
+def test_a_cut_saved_index_is_made_again(corpus, large):
     with (corpus / INDEX_FILE).open("r+b") as file:
         file.truncate(1_500_000)
     assert answers(opened(corpus)) == large[1]
 
 
-def test_what_was_written_since_is_added_to_a_kept_index(corpus):
+def test_what_was_written_since_is_added_to_a_saved_index(corpus):
     writer = opened(corpus)
     writer.upsert_chunks(batch(350, 100))
     writer.delete([str(n) for n in range(1, 50)])
@@ -228,7 +228,7 @@ def test_the_index_of_another_corpus_at_the_same_change_is_not_used(corpus, tmp_
     assert answers(opened(other)) == wanted
 
 
-def test_a_kept_index_that_lacks_too_much_is_made_again(corpus):
+def test_a_saved_index_that_lacks_too_much_is_made_again(corpus):
     writer = opened(corpus)
     writer.upsert_chunks([entry(str(5_000 + n), "a b", vectors=[unit(n)]) for n in range(MAX_CHANGED + 1)])
     assert finding(corpus)[1].startswith("corpus.index lacks too many papers that were written since")
@@ -282,7 +282,7 @@ def full_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_on_a_full_disk_a_corpus_is_searched_without_a_kept_index_and_nothing_is_left_behind(corpus, large):
+def test_on_a_full_disk_a_corpus_is_searched_without_a_saved_index_and_nothing_is_left_behind(corpus, large):
     (corpus / INDEX_FILE).write_bytes(b"torn")
     before = {each.name for each in corpus.iterdir()}
     with full_disk():
@@ -293,7 +293,7 @@ def test_on_a_full_disk_a_corpus_is_searched_without_a_kept_index_and_nothing_is
     assert finding(corpus)[0] == OK
 
 
-def test_who_may_only_read_a_corpus_searches_it_without_its_kept_index(corpus, large):
+def test_a_reader_without_write_permission_searches_it_without_its_saved_index(corpus, large):
     """The file is its owner's alone."""
     home = Path(tempfile.mkdtemp(prefix="bio-mcp-index-"))
     shutil.copytree(corpus, home, dirs_exist_ok=True)

@@ -34,7 +34,7 @@ def test_whoever_changes_what_an_index_of_papers_has_counts_its_version_up():
     assert sha256(written.encode()).hexdigest()[:12] == "59372fa4f593"
 
 
-def test_what_is_chosen_for_an_index_is_said_in_words_and_where_it_is_not_ours_left_out():
+def test_the_settings_of_an_index_are_described_and_left_out_where_they_are_not_ours():
     assert Layout(DOMAIN, 1.2, 0.5, shards=2, contents=PAPERS["byte"]).wanted == "2 shards, byte, mapping 2"
     assert Layout(DOMAIN, 1.2, 0.5).wanted == "1 shard, float, mapping 2"
     assert Layout(SERVERLESS, 1.2, 0.5).wanted == "float, mapping 2"

@@ -1,14 +1,9 @@
 """What the collections of every engine share."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from bio_mcp.errors import Conflict, EmbeddingFailed, Failure, ModelMismatch, NotFound
 from bio_mcp.retrieval.project_chunks import ChunkVectors, ProjectChunk
-
-if TYPE_CHECKING:
-    pass
 
 
 def check_chunk_vectors(vectors: ChunkVectors, dim: int) -> None:

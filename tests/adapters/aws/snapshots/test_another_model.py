@@ -93,7 +93,7 @@ READS = {
 
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
-def test_a_call_that_began_with_the_old_model_is_told_to_ask_again(operator, process, papers, read):
+def test_a_call_that_began_with_the_old_model_is_refused_until_it_is_repeated(operator, process, papers, read):
     searching, vector = process(OLD, NEW), OLD.embed([papers[0].title])[0]
     with one_index():
         assert read(searching.passages, vector, papers[0].pmid)

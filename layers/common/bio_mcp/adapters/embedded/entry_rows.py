@@ -19,7 +19,6 @@ from bio_mcp.adapters.entry_vectors import journal_names, newest
 from bio_mcp.adapters.pmids import key
 from bio_mcp.errors import Conflict
 from bio_mcp.retrieval.passages import Entry
-from bio_mcp.retrieval.vocabulary import Terms, current
 
 _STORED = "SELECT pmid, version FROM entries WHERE pmid IN (SELECT value FROM json_each(?))"
 _chunk_row = attrgetter("chunk_id", "text", "section", "char_start", "char_end", "embedded_sha256")
@@ -115,8 +114,7 @@ def _row_checksum(row: Sequence[Any]) -> int:
 
 def _rows(connection: Connection, entries: Mapping[int, Entry], change: int) -> dict[int, tuple[Any, ...]]:
     """The row of each entry in the table `entries`."""
-    vocabulary = current()
-    terms = [Terms.of(entry.terms, vocabulary) for entry in entries.values()]
+    terms = [entry.terms for entry in entries.values()]
     facets = [facets_of(entry) for entry in entries.values()]
     numbers = connection.numbers.of_terms(connection, terms)
     counts = term_counts(numbers, list(map(len, terms)))

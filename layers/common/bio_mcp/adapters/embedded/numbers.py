@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from bio_mcp.retrieval.vocabulary import Terms, Vocabulary
+from bio_mcp.retrieval.vocabulary import Terms, Vocabulary, current
 
 Facet = tuple[str, str]
 MOST = 1 << 17  # facets remembered by a connection: some 20 MB
@@ -34,15 +34,13 @@ class Numbers:
             self._terms = np.empty(0, np.int64)
         self._version, self._change = version, change
 
-    def of_terms(self, connection: sqlite3.Connection, documents: Sequence[Terms]) -> NDArray[np.int64]:
-        """The numbers of the terms of documents, one after the other; new terms are numbered in alphabetical order.
-
-        The documents' terms have numbers of one vocabulary.
-        """
-        places = np.frombuffer(b"".join([terms.numbers for terms in documents]), np.uint32)
-        known, vocabulary = self._terms_of(documents[0].vocabulary), documents[0].vocabulary.terms
+    def of_terms(self, connection: sqlite3.Connection, documents: Sequence[Sequence[str]]) -> NDArray[np.int64]:
+        """The numbers of the terms of documents, one after the other; new terms are numbered in alphabetical order."""
+        vocabulary = current()  # one for all: when it is full, `current` becomes another
+        places = np.frombuffer(b"".join([Terms.of(terms, vocabulary).numbers for terms in documents]), np.uint32)
+        known = self._terms_of(vocabulary)
         if unknown := np.unique(places[known[places] == 0]).tolist():  # SQLite numbers from 1 on
-            wanted = [vocabulary[place] for place in unknown]
+            wanted = [vocabulary.terms[place] for place in unknown]
             numbers = dict(_read(connection, wanted))
             numbers |= _numbered(connection, sorted(set(wanted).difference(numbers)))
             known[unknown] = [numbers[term] for term in wanted]
