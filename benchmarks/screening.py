@@ -17,6 +17,7 @@ import json
 import math
 import random
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -138,10 +139,11 @@ def ours(review: LabelledReview, known: Sequence[int], vocabulary: Vocabulary, v
 
 
 def asreview(review: LabelledReview) -> list[list[int]]:
-    """The orders of ASReview's default model."""
+    """The orders of ASReview's default model, which leaves a cache in its working directory."""
     given = {"texts": review.texts, "labels": review.labels, "known": review.starts}
     command = [ASREVIEW / "bin/python", Path(__file__).with_name("_asreview.py")]
-    ran = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=True)
+    with tempfile.TemporaryDirectory() as home:
+        ran = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=True, cwd=home)
     orders: list[list[int]] = json.loads(ran.stdout)
     return orders
 

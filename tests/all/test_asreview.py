@@ -37,7 +37,7 @@ def exported(tmp_path_factory):
         text = form.head + form.between.join(map(form.render, records)) + form.tail
         paths[-1].write_bytes(text.encode())
     command = [PYTHON, "-c", READ, *paths]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=home)
     assert done.returncode == 0, done.stderr
     return records, dict(zip(("ris", "csv"), map(json.loads, done.stdout.splitlines()), strict=True))
 
