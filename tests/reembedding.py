@@ -81,14 +81,17 @@ def while_others_work(corpus, papers, opened):
     over, wrote = Event(), Semaphore(0)
 
     def write():
-        with opened() as writer:
-            for number in range(1_000):
-                if over.is_set():
-                    return number
-                paper = papers[1 + number % (len(papers) - 1)]
-                settle([revised(paper, number)] if number % 5 else [Deletion(paper.pmid)], writer)
-                wrote.release()
-        return number
+        try:
+            with opened() as writer:
+                for number in range(1_000):
+                    if over.is_set():
+                        return number
+                    paper = papers[1 + number % (len(papers) - 1)]
+                    settle([revised(paper, number)] if number % 5 else [Deletion(paper.pmid)], writer)
+                    wrote.release()
+            return number
+        finally:
+            wrote.release(1 + len(STEPS))  # what ended it is raised at the end, and not waited for
 
     def read():
         with opened() as reader:

@@ -1,9 +1,12 @@
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from bio_mcp.adapters.embedded.checkpoints import SqliteCheckpoints
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.documents import SqliteDocuments
+from bio_mcp.adapters.embedded.opening import Connection
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.literature import serial
 from bio_mcp.literature.records import Article
@@ -44,3 +47,25 @@ def test_a_corpus_of_before_papers_were_found_by_doi_finds_them_once_it_is_opene
         "doi:10.1000/a9": "9",
         "pmcid:PMC3": "3",
     }
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_a_new_corpus_file_that_another_process_makes_while_it_is_opened_is_no_foreign_one(tmp_path, at):
+    ran = []
+
+    class Meeting(Connection):
+        """Another process opens the corpus before statement number `at`."""
+
+        def execute(self, *statement):
+            ran.append(statement)
+            if len(ran) == at + 1:
+                with Database(tmp_path).writing() as other:
+                    other.execute("INSERT INTO settings VALUES ('change', 1)")
+            return super().execute(*statement)
+
+    class Late(Database):
+        connections = Meeting
+
+    with Late(tmp_path).reading() as connection:
+        assert connection.execute("SELECT value FROM settings").fetchall() == [(1,)]
+    assert len(ran) > at + 1

@@ -134,9 +134,14 @@ class Database:
         self._verified = connection.file
 
     def _recognise(self, connection: Connection) -> None:
-        """Initialise a new file, migrate an older one, and reject a foreign or newer one."""
+        """Initialise a new file, migrate an older one, and reject a foreign or newer one.
+
+        Tables are looked for first: another process may make the file meanwhile, its tables and its application id in
+        one commit.
+        """
+        empty = _is_empty(connection)
         application, version = _file_version(connection)
-        if application not in (0, APPLICATION_ID) or (application == 0 and not _is_empty(connection)):
+        if application not in (0, APPLICATION_ID) or (application == 0 and not empty):
             raise StoreFailed(
                 "The corpus file belongs to another program; choose another data directory.", retryable=False
             )
