@@ -4,6 +4,7 @@
 """
 
 from collections import Counter
+from functools import partial
 from itertools import islice
 
 import pytest
@@ -15,6 +16,7 @@ from bio_mcp.one_index import one_index
 from bio_mcp.ports.indexes import Role
 from bio_mcp.retrieval.passages import PassageQuery
 from bio_mcp.syncing.importing import import_records
+from bio_mcp.syncing.indexing import write_passages
 from bio_mcp.syncing.reindexing import begin, behind, fill, of_role, reindex, switch
 from bio_mcp.syncing.settling import settle
 from tests.corpus import Corpus, HashedWords, Over
@@ -124,19 +126,60 @@ def test_a_writer_that_meets_a_switch_leaves_the_paper_in_both(corpus, papers):
         assert lacking(corpus) == [set(), set()]
 
 
+class Meanwhile:
+    """A port of which something is done before or after the first call of one of its functions."""
+
+    def __init__(self, port, name, do, *, before=False):
+        self._port, self._name, self._do, self._before = port, name, [do], before
+
+    def __getattr__(self, name):
+        found = getattr(self._port, name)
+        return partial(self._call, found) if name == self._name else found
+
+    def _call(self, found, *arguments, **named):
+        do = self._do.pop() if self._do else lambda: None
+        if self._before:
+            do()
+        result = found(*arguments, **named)
+        if not self._before:
+            do()
+        return result
+
+
 def test_a_paper_that_is_deleted_while_it_is_filled_in_does_not_come_back(corpus, papers):
-    index, documents = begun(corpus), corpus.documents
+    index = begun(corpus)
+    documents = Meanwhile(corpus.documents, "get_many", lambda: settle([Deletion(papers[0].pmid)], corpus))
+    fill(index, Over(corpus, documents=documents))
+    assert missing(corpus, index) == set()
 
-    class Deleting:
-        def __getattr__(self, name):
-            return getattr(documents, name)
 
-        def get_many(self, pmids):
-            found = documents.get_many(pmids)
-            settle([Deletion(papers[0].pmid)], corpus)
-            return found
+def test_a_paper_that_is_deleted_and_stored_again_while_it_is_filled_in_is_there_as_it_is_now(corpus, papers):
+    """Its versions begin anew; the higher one that was deleted does not count as newer."""
+    settle([revised(papers[0], 1)], corpus)
+    index = begun(corpus)
 
-    fill(index, Over(corpus, documents=Deleting()))
+    def again():
+        settle([Deletion(papers[0].pmid)], corpus)
+        settle([revised(papers[0], 2)], corpus)
+
+    fill(index, Over(corpus, documents=Meanwhile(corpus.documents, "get_many", again)))
+    assert missing(corpus, index) == set()
+    passages = (each.passages for each in corpus.indexes.all())
+    here, there = (set(each.chunk_texts([papers[0].pmid])[papers[0].pmid].values()) for each in passages)
+    assert here == there
+
+
+def test_a_paper_that_is_stored_again_before_it_is_deleted_from_the_index_stays_there(corpus, papers):
+    deleting = Meanwhile(corpus.documents, "get_many", lambda: settle([Deletion(papers[0].pmid)], corpus))
+    storing = Meanwhile(corpus.passages, "delete", lambda: settle([papers[0]], corpus), before=True)
+    reindex(Over(corpus, documents=deleting, passages=storing))
+    assert lacking(corpus) == [set()]
+
+
+def test_a_paper_whose_vectors_are_deleted_while_it_is_written_is_embedded(corpus, papers):
+    index, pmid = ready(corpus), papers[0].pmid
+    passages = Meanwhile(index.passages, "upsert_chunks", lambda: index.passages.delete([pmid]), before=True)
+    write_passages([corpus.documents.get(pmid)], corpus.models.of(index.fingerprint), passages)
     assert missing(corpus, index) == set()
 
 

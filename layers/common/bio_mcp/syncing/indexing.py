@@ -6,7 +6,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from bio_mcp.errors import ModelMismatch
+from bio_mcp.errors import Conflict, ModelMismatch
 from bio_mcp.literature.records import Document
 from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
@@ -101,7 +101,10 @@ def write_passages(
 
     `twin` is another index of the same model, whose vectors are taken where it has them.
     """
-    passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=refresh)
+    try:
+        passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=refresh)
+    except Conflict:  # a vector that was stored was deleted by another writer meanwhile
+        passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=refresh)
 
 
 def embedded(

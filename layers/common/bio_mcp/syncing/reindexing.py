@@ -8,6 +8,7 @@ searched: whatever was written before is found by filling. Each step may be stop
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bio_mcp.errors import NotFound
+from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports import Backends
 from bio_mcp.ports.indexes import PaperIndex, Role
 from bio_mcp.ports.stores import Embeddings, Passages
@@ -134,16 +135,28 @@ def _write(
     twin: Passages | None = None,
     multilingual: bool = False,
 ) -> int:
-    """Write the passages of stored papers, and delete those of papers that a sync deleted meanwhile."""
-    documents = list(backends.documents.get_many(pmids).values())
-    write_passages(documents, embeddings, passages, twin=twin, refresh=False)
-    withdrawn = _withdrawn(pmids, backends)
-    passages.delete(withdrawn)
-    if multilingual and (second := backends.multilingual):
-        second.put(documents)
-        second.refresh()
-        second.delete(withdrawn)
-    return len(documents) + len(withdrawn)
+    """Write the passages of stored papers, and delete those of papers that a sync deleted meanwhile.
+
+    A paper that was deleted and stored again has a lower version than the one that was read, and is written anew.
+    """
+    moved, left = 0, list(pmids)
+    while left:
+        documents = backends.documents.get_many(left)
+        write_passages([*documents.values()], embeddings, passages, twin=twin, refresh=False)
+        heads = backends.documents.heads(left)
+        gone = [pmid for pmid in left if pmid not in heads or _is_before(heads[pmid], documents.get(pmid))]
+        passages.delete(gone)
+        if multilingual and (second := backends.multilingual):
+            second.put([*documents.values()])
+            second.refresh()
+            second.delete(gone)
+        moved += len(documents.keys() | set(gone))
+        left = list(backends.documents.heads(gone)) if gone else []
+    return moved
+
+
+def _is_before(head: Head, document: Document | None) -> bool:
+    return document is not None and head.version < document.version
 
 
 def _withdrawn(pmids: Sequence[str], backends: Backends) -> list[str]:
