@@ -29,6 +29,7 @@ def _sizes(estimates: Sequence[Estimate]) -> list[Sequence[str]]:
         ("memory of the index, GB", *(f"{e.memory_gb:,.1f}" for e in estimates)),
         ("its disk, GB", *(f"{e.disk_gb:,.1f}" for e in estimates)),
         ("search domain", *(_domain(e) for e in estimates)),
+        ("functions that load at once", *(f"{e.load.loaders:,}" for e in estimates)),
         ("first load, hours", *(f"{e.load.hours:,.1f}" for e in estimates)),
         ("its functions, dollars", *(f"{e.load.compute:,.2f}" for e in estimates)),
         ("all of the load, dollars", *(f"{together(e.load.lines):,.2f}" for e in estimates)),
@@ -41,7 +42,8 @@ def _domain(of: Estimate) -> str:
     if of.domain is None:
         return "none"
     shards = f", {of.domain.shards} shards" if of.domain.shards > 1 else ""
-    return f"{of.domain.nodes} × {of.domain.instance.name}, {of.domain.volume_gib} GiB each{shards}"
+    copies = f", {of.domain.copies} copies" if of.domain.copies > 1 else ""
+    return f"{of.domain.nodes} × {of.domain.instance.name}, {of.domain.volume_gib} GiB each{shards}{copies}"
 
 
 def _months(estimates: Sequence[Estimate]) -> list[Sequence[str]]:

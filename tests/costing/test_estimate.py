@@ -9,7 +9,7 @@ from bio_mcp.costing.index import domain_for, vectors_gb
 from bio_mcp.costing.lines import Line, together
 from bio_mcp.costing.load import first_load
 from bio_mcp.costing.prices import INSTANCES, Prices
-from bio_mcp.costing.workload import PUBMED, SIZES, Rates, usual
+from bio_mcp.costing.workload import MOST, PUBMED, SIZES, Rates, usual
 from tests.aws_template import ALARM, TEMPLATE, rendered
 
 MILLION = usual(1_000_000)
@@ -58,13 +58,24 @@ def test_a_domain_holds_its_vectors_and_no_smaller_one_of_as_many_nodes_does(rec
     domain = domain_for(usual(records))
     memory = vectors_gb(usual(records))
     smaller = [each for each in INSTANCES if each.hour < domain.instance.hour]
-    assert domain.nodes * domain.instance.vectors_gb >= memory
-    assert all(domain.nodes * each.vectors_gb < memory for each in smaller)
+    assert domain.nodes * domain.instance.vectors_gb >= memory * domain.copies
+    assert all(domain.nodes * each.vectors_gb < memory * domain.copies for each in smaller)
+
+
+def test_a_second_node_has_a_copy_of_each_shard():
+    one, more = domain_for(MILLION), domain_for(usual(PUBMED))
+    assert (one.nodes, one.copies) == (1, 1)
+    assert more.nodes > 1
+    assert more.copies == 2
+    rates = Rates()
+    load = first_load(usual(PUBMED), rates, Prices())
+    cores = min(more.nodes * more.instance.cores, more.shards * 4)
+    assert load.indexing_hours == pytest.approx(PUBMED * 4.3 * 2 / (rates.indexed * cores) / 3600)
 
 
 def test_a_volume_leaves_a_fifth_free_and_a_shard_has_fifty_gigabytes_at_most():
     of = estimate(usual(PUBMED))
-    assert of.domain.nodes * of.domain.volume_gib * 0.8 >= of.disk_gb
+    assert of.domain.nodes * of.domain.volume_gib * 0.8 >= of.disk_gb * of.domain.copies
     assert 10 <= of.disk_gb / of.domain.shards <= 50
 
 
@@ -85,6 +96,29 @@ def test_an_index_in_s3_has_no_domain_and_costs_little():
     assert file.domain is None
     assert not any("domain" in line.what for line in (*file.month, *file.load.lines))
     assert domain.idle - file.idle > 25
+
+
+def test_an_index_in_s3_has_one_writer():
+    load = first_load(replace(usual(200_000), tier="s3"), Rates(), Prices())
+    assert load.loaders == 1
+    assert load.hours == pytest.approx(200_000 * Rates().seconds_a_record / 3600)
+    assert not any("state machine" in line.what for line in load.lines)
+
+
+@pytest.mark.parametrize("tier", MOST)
+@pytest.mark.parametrize("records", [1, 30_000, 250_000, 1_000_000, PUBMED, max(MOST.values())])
+def test_the_template_takes_the_parameters_of_what_is_estimated(tier, records):
+    workload = replace(usual(min(records, MOST[tier])), tier=tier)
+    for name, value in estimate(workload).parameters.items():
+        taken = TEMPLATE["Parameters"][name]
+        assert str(value) in map(str, taken.get("AllowedValues", [value]))
+        if taken["Type"] == "Number":
+            assert taken.get("MinValue", value) <= value <= taken.get("MaxValue", value)
+
+
+def test_an_index_in_s3_is_given_the_room_that_its_papers_take():
+    parameters = estimate(replace(usual(MOST["s3"]), tier="s3")).parameters
+    assert (parameters["IndexLimitMB"], parameters["IndexStorageMiB"]) == (3000, 9000)
 
 
 def test_a_column_of_the_page_is_named_by_its_index():

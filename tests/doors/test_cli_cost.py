@@ -41,15 +41,41 @@ def test_an_index_is_chosen(cli):
     assert "search domain" in cli("cost", "--records", "20000", "--vectors", "paper").out
 
 
+@pytest.mark.parametrize("written", ["1e6", "1,000,000", "1000000"])
+def test_a_number_of_papers_is_written_in_any_usual_way(cli, written):
+    [found] = json.loads(cli("cost", "--records", written, "--json").out)["estimates"]
+    assert found["records"] == 1_000_000
+
+
+def test_the_parameters_of_the_stack_and_how_many_functions_load_are_told(cli):
+    out = cli("cost", "--records", "39e6").out
+    assert "OpenSearchInstanceType=r7g.12xlarge.search OpenSearchInstances=4" in " ".join(out.split())
+    assert "LoadsAtOnce=200" in out
+
+
+def test_more_papers_than_an_index_in_s3_can_hold_are_refused(cli):
+    ran = cli("cost", "--records", "1000000", "--index", "s3")
+    assert ran.code == 2
+    assert "250,000 papers at most" in ran.err
+
+
 def test_what_watches_the_stack_is_chosen(cli):
     out = cli("cost", "--records", "20000", "--index", "s3", "--monitoring", "basic", "--no-snapstart").out
     assert "0 dashboards" in out
-    assert "SnapStart" not in out
-    assert "SnapStart" in cli("cost", "--records", "20000").out
+    assert "SnapStart's" not in out
+    assert "SnapStart's" in cli("cost", "--records", "20000").out
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--records", "0"], ["--records", "many"], ["--loaders", "0"], ["--calls-per-day", "-1"]]
+    "wrong",
+    [
+        ["--records", "0"],
+        ["--records", "many"],
+        ["--records", "1.5"],
+        ["--records", "inf"],
+        ["--loaders", "0"],
+        ["--calls-per-day", "-1"],
+    ],
 )
 def test_what_cannot_be_is_refused(cli, wrong):
     ran = cli("cost", *wrong)

@@ -21,9 +21,10 @@ LOADERS = "loaders, one virtual CPU each"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`lines` are paid once; `hours` is how long it takes, the longer of embedding and indexing."""
+    """`lines` are paid once; `hours` is how long `loaders` functions take, the longer of embedding and indexing."""
 
     lines: tuple[Line, ...]
+    loaders: int
     embedding_hours: float
     indexing_hours: float
     domain: Domain | None
@@ -40,10 +41,12 @@ class Load:
 
 
 def first_load(workload: Workload, rates: Rates, prices: Prices) -> Load:
-    """Estimate the load of all records by `loaders` functions at once, each file in slices of one function's life."""
+    """Estimate the load of all records: each file in slices of one function's life, `loaders` of them at once, or by
+    syncs one after the other where the index is a file of S3, which has one writer at a time.
+    """
     files = ceil(workload.records / RECORDS_A_FILE)
-    loaders = min(workload.loaders, files)
     domain = domain_for(workload) if workload.tier == "opensearch" else None
+    loaders = min(workload.loaders, files) if domain else 1
     embedding = workload.records * rates.seconds_a_record / 3600 / loaders
     indexing = _indexing_hours(workload, rates, domain) if domain else 0.0
     hours = max(embedding, indexing)
@@ -52,22 +55,22 @@ def first_load(workload: Workload, rates: Rates, prices: Prices) -> Load:
     lines = [
         Line(LOADERS, seconds * rates.loader_gb, "GB-s", prices.lambda_gb_s),
         Line("their invocations", slices, "requests", prices.lambda_request),
-        Line("state machine", slices * TRANSITIONS_A_SLICE, "transitions", prices.state_transition),
         Line("papers written", workload.records * WRITE_UNITS, "write units", prices.write_unit),
         Line("papers compared", workload.records * READ_UNITS, "read units", prices.read_unit),
-        Line("files copied from NCBI", files * S3_PUTS_A_FILE, "requests", prices.s3_put),
-        Line("files stored for a month", files * FILE_GB, "GB", prices.s3_gb_month),
     ]
     if domain:
-        lines.append(
-            Line(f"search domain while loading, {_nodes(domain)}", hours * domain.nodes, "h", domain.instance.hour)
-        )
-    return Load(tuple(lines), embedding, indexing, domain)
+        lines += [
+            Line("state machine", slices * TRANSITIONS_A_SLICE, "transitions", prices.state_transition),
+            Line("files copied from NCBI", files * S3_PUTS_A_FILE, "requests", prices.s3_put),
+            Line("files stored for a month", files * FILE_GB, "GB", prices.s3_gb_month),
+            Line(f"search domain while loading, {_nodes(domain)}", hours * domain.nodes, "h", domain.instance.hour),
+        ]
+    return Load(tuple(lines), loaders, embedding, indexing, domain)
 
 
 def _indexing_hours(workload: Workload, rates: Rates, domain: Domain) -> float:
     cores = min(domain.nodes * domain.instance.cores, domain.shards * CORES_A_SHARD)
-    return workload.records * vectors_of(workload) / (rates.indexed * cores) / 3600
+    return workload.records * vectors_of(workload) * domain.copies / (rates.indexed * cores) / 3600
 
 
 def _nodes(domain: Domain) -> str:

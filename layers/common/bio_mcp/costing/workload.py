@@ -9,6 +9,7 @@ Vectors = Literal["float", "byte", "paper"]
 Monitoring = Literal["full", "basic"]
 
 PUBMED = 39_000_000
+MOST = {"opensearch": 50_000_000, "s3": 250_000}  # papers; of the latter IndexLimitMB has 3,000 MB at most
 DAYS = 365 / 12  # of a month
 HOURS = 730  # of a month
 GROWTH = 1.2e-4  # new papers a day for each paper there is: PubMed gains some 1.7 million a year

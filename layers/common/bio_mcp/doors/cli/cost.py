@@ -9,7 +9,7 @@ import click
 from bio_mcp.costing.estimate import Estimate, estimate
 from bio_mcp.costing.lines import Line, together
 from bio_mcp.costing.prices import Prices
-from bio_mcp.costing.workload import PUBMED, SIZES, Rates, usual
+from bio_mcp.costing.workload import MOST, SIZES, Rates, Workload, usual
 from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
@@ -17,9 +17,22 @@ from bio_mcp.doors.cli.session import Session
 SOURCE = "Prices are those known on {as_of}, of us-east-1; check them. Rates are those of docs/benchmarks.md."
 
 
+class _Papers(click.IntRange):
+    """A number of papers, which may be written 1e6 or 39,000,000."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            number = float(str(value).replace(",", ""))
+        except ValueError:
+            number = 0.5
+        if not number.is_integer():
+            self.fail(f"{value!r} is no number of papers.", param, ctx)
+        return super().convert(int(number), param, ctx)
+
+
 @click.command("cost")
 @click.option(
-    "--records", type=click.IntRange(1, 10 * PUBMED), help="Papers of the corpus.  [default: sizes side by side]"
+    "--records", type=_Papers(1, MOST["opensearch"]), help="Papers of the corpus.  [default: sizes side by side]"
 )
 @click.option("--calls-per-day", type=click.IntRange(0), help="Calls of tools a day.  [default: more the larger it is]")
 @click.option("--new-per-day", type=click.IntRange(0), help="New papers a day.  [default: as PubMed grows]")
@@ -27,7 +40,7 @@ SOURCE = "Prices are those known on {as_of}, of us-east-1; check them. Rates are
 @click.option("--vectors", type=click.Choice(["float", "byte", "paper"]), help="OpenSearchVectors.  [float]")
 @click.option("--monitoring", type=click.Choice(["full", "basic"]), help="Monitoring of the stack.  [full]")
 @click.option("--snapstart/--no-snapstart", default=None, help="SnapStart of the stack.  [on]")
-@click.option("--loaders", type=click.IntRange(1, 10_000), default=200, help="Functions that load at once.  [200]")
+@click.option("--loaders", type=click.IntRange(1, 500), default=200, help="LoadsAtOnce of the stack.  [200]")
 @click.option("--papers-per-second", type=click.FloatRange(0.1, 1e6), help="Embedded by one core.  [as measured]")
 @answering
 def cost_command(session: Session, records: int | None, papers_per_second: float | None, **given: Any) -> None:
@@ -38,13 +51,19 @@ def cost_command(session: Session, records: int | None, papers_per_second: float
     chosen = {name: value for name, value in given.items() if value is not None}
     rates = replace(Rates(), embedded=papers_per_second) if papers_per_second else Rates()
     workloads = (usual(records),) if records else SIZES
-    estimates = [estimate(replace(each, **chosen), rates) for each in workloads]
+    estimates = [estimate(_checked(replace(each, **chosen)), rates) for each in workloads]
     body = {
         "prices_as_of": Prices().as_of.isoformat(),
         "rates": asdict(rates),
         "estimates": list(map(_body, estimates)),
     }
     session.answer(body, render)
+
+
+def _checked(workload: Workload) -> Workload:
+    if workload.records > MOST[workload.tier]:
+        raise click.UsageError(f"An index in S3 holds {MOST['s3']:,} papers at most; give fewer --records.")
+    return workload
 
 
 def _body(of: Estimate) -> dict[str, Any]:
@@ -56,9 +75,11 @@ def _body(of: Estimate) -> dict[str, Any]:
         "index": {
             "memory_gb": of.memory_gb,
             "disk_gb": of.disk_gb,
-            "domain": domain and {**asdict(domain), "instance": domain.instance.name},
+            "domain": domain and {**asdict(domain), "instance": domain.instance.name, "copies": domain.copies},
         },
+        "parameters": dict(of.parameters),
         "load": {
+            "loaders": of.load.loaders,
             "hours": of.load.hours,
             "compute_dollars": of.load.compute,
             "dollars": together(of.load.lines),
@@ -81,6 +102,8 @@ def render(body: Mapping[str, Any]) -> None:
             terminal.say("", f"{title}: {_dollars(lines['dollars'])}")
             rows = [(each["what"], each["arithmetic"], f"{each['dollars']:,.2f}") for each in lines["lines"]]
             terminal.show(terminal.table(("what", "arithmetic", "dollars"), rows, right=(2,)))
+        parameters = " ".join(f"{name}={value}" for name, value in estimates[0]["parameters"].items())
+        terminal.say("", f"Parameters of such a stack: {parameters}")
     terminal.say("", SOURCE.format(as_of=body["prices_as_of"]))
 
 
@@ -89,6 +112,7 @@ def _sizes(estimates: Sequence[Mapping[str, Any]]) -> Any:
         ("memory of the index", [f"{each['index']['memory_gb']:,.1f} GB" for each in estimates]),
         ("its disk", [f"{each['index']['disk_gb']:,.1f} GB" for each in estimates]),
         ("search domain", [_domain(each["index"]["domain"]) for each in estimates]),
+        ("functions that load", [f"{each['load']['loaders']:,}" for each in estimates]),
         ("first load", [f"{each['load']['hours']:,.1f} h" for each in estimates]),
         ("its functions", [_dollars(each["load"]["compute_dollars"]) for each in estimates]),
         ("all of it", [_dollars(each["load"]["dollars"]) for each in estimates]),
