@@ -1,15 +1,21 @@
-"""An index in S3 as two processes have it: what one writes, the other reads. S3 is a dictionary here."""
+"""An index in S3 as two processes have it: what one writes, the other reads. S3 is a dictionary here, or moto's."""
 
+import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from tempfile import mkdtemp
 
 from bio_mcp.adapters.aws.snapshots.database import PublishedDatabase
+from bio_mcp.adapters.aws.snapshots.directory import deleted_with, private_directory
+from bio_mcp.adapters.aws.snapshots.indexes import PublishedIndexes
 from bio_mcp.adapters.aws.snapshots.manifest import Manifest
+from bio_mcp.adapters.aws.snapshots.names import IndexNames
 from bio_mcp.adapters.aws.snapshots.objects import key_of
-from bio_mcp.errors import IndexUnavailable
+from bio_mcp.lazy import lazily
 from tests.adapters.embedded.engine import collections_in, passages_in
+from tests.corpus import Corpus
 
 LIMIT = 64 << 20
 READS = {
@@ -116,4 +122,22 @@ class PublishedPorts:
         self._opened.close()
 
 
-__all__ = ["IndexUnavailable", "MemoryObjects", "OpenLeases", "PublishedPorts", "database"]
+class PublishedCorpus(Corpus):
+    """A corpus whose indexes of papers are in moto's S3, as a process with a copy of its own has it."""
+
+    def __init__(self, home, s3, *, refresh_s=0.0, clock=time.time):
+        super().__init__(home)
+        self._s3, self._refresh_s, self._clock = s3, refresh_s, clock
+        self.copies = self._opened.enter_context(private_directory(home))
+
+    @lazily
+    def indexes(self):
+        names = IndexNames(self._s3, "bucket", refresh_s=self._refresh_s, clock=self._clock)
+        made = PublishedIndexes(names, self._copied, lambda database, name: passages_in(database, name=name))
+        self._opened.callback(made.close)
+        return made
+
+    def _copied(self, objects):
+        directory = Path(mkdtemp(prefix=f"{objects.name}-", dir=self.copies))
+        made = database(directory, objects, self.leases, packed=3, refresh_s=self._refresh_s, clock=self._clock)
+        return deleted_with(made, directory)

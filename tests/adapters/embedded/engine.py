@@ -7,8 +7,8 @@ from bio_mcp.adapters.embedded.window_columns import Sizes
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 
-def passages_in(database: Database, sizes: Sizes = SIZES) -> SqlitePassages:
-    return SqlitePassages(database, k1=BM25_K1, b=BM25_B, sizes=sizes)
+def passages_in(database: Database, sizes: Sizes = SIZES, name: str = "corpus") -> SqlitePassages:
+    return SqlitePassages(database, k1=BM25_K1, b=BM25_B, sizes=sizes, name=name)
 
 
 def collections_in(database: Database) -> SqliteCollections:

@@ -12,6 +12,11 @@ def unknown_role(role: Role) -> NotFound:
     return NotFound(f"There is no {role} index of the papers.{begin}")
 
 
+def back_from(to: Role) -> Role:
+    """Return what the index that was searched becomes by the switch to that role."""
+    return Role.NEXT if to is Role.PREVIOUS else Role.PREVIOUS
+
+
 def check_begun(there: Sequence[PaperIndex], fingerprint: str, settings: str = "", *, force: bool) -> None:
     """Raise where no index of this model and these settings can be begun, or continued, beside those that are there.
 

@@ -17,7 +17,7 @@ HEARTBEATS, HEARTBEAT_GB_S = 8_760, 2
 SECONDS = HOURS * 3600
 SNAPSHOTS = 2  # the one that is named and the one before it, which is deleted a day later
 PART_GB, DOWNLOAD_GB_S = 8 / 1024, 0.08  # of an index in S3, as a function reads it
-LOOK_S = 10  # between two looks of a warm function for a newer index
+LOOK_S, LOOKED_AT = 10, 2  # seconds between two looks of a warm function: which index is searched, and its manifest
 CHANGE_PAPERS = 32  # published together
 SEARCH_GB = 1_769 / 1_024
 BUDGET_WRITES, RECORD_WRITES = 2, 2  # of a call
@@ -54,7 +54,7 @@ def _file(workload: Workload, prices: Prices) -> list[Line]:
     """The file in S3: its snapshots, what is read of it, and what a sync publishes."""
     size, calls = disk_gb(workload), workload.calls_per_day * DAYS
     parts = calls * RESTORES * size / PART_GB
-    looks = min(calls, SECONDS / LOOK_S)
+    looks = LOOKED_AT * min(calls, SECONDS / LOOK_S)
     return [
         Line("index in S3", size * SNAPSHOTS, "GB", prices.s3_gb_month),
         Line("its parts and manifests read", parts + looks, "requests", prices.s3_get),

@@ -45,11 +45,6 @@ class Indexes(Protocol):
     begun meanwhile has that paper too, and whichever is switched to lacks nothing.
     """
 
-    @property
-    def holds_two(self) -> bool:
-        """Whether another index can be built beside the one that is searched."""
-        ...
-
     def searched(self) -> tuple[Passages, tuple[str, int] | None]:
         """Return the passages that are searched, and fingerprint and dimension of their model; None: there is no index.
 

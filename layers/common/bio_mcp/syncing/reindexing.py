@@ -107,9 +107,6 @@ def _replace(backends: Backends, progress: Progress) -> bool:
         return False
     if not there[Role.SEARCHED].passages.count()[0]:
         return False
-    if not backends.indexes.holds_two:
-        backends.passages.renew(model.fingerprint, model.dim)
-        return True
     previous = there.get(Role.PREVIOUS)
     if previous and previous.fingerprint == model.fingerprint:
         switch(Role.PREVIOUS, backends, progress)

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from bio_mcp.health import Finding, examine
@@ -12,7 +14,8 @@ from bio_mcp.wiring.indexes import passages_in
 
 if TYPE_CHECKING:
     from bio_mcp.adapters.aws.snapshots.database import PublishedDatabase
-    from bio_mcp.adapters.embedded.only_index import OnlyIndex
+    from bio_mcp.adapters.aws.snapshots.indexes import PublishedIndexes
+    from bio_mcp.adapters.aws.snapshots.objects import IndexObjects
     from bio_mcp.ports.projects import Collections
     from bio_mcp.ports.state import Leases
     from bio_mcp.ports.stores import Passages
@@ -27,10 +30,15 @@ class PublishedIndex:
         self._settings, self._s3, self._leases, self._opened = settings, s3, leases, opened
 
     @lazily
-    def indexes(self) -> "OnlyIndex":
-        from bio_mcp.adapters.embedded.only_index import OnlyIndex
+    def indexes(self) -> "PublishedIndexes":
+        from bio_mcp.adapters.aws.snapshots.indexes import PublishedIndexes
+        from bio_mcp.adapters.aws.snapshots.names import IndexNames
 
-        return OnlyIndex(passages_in(self._corpus))
+        to = self._settings
+        names = IndexNames(self._s3(), to.needed("bucket"), refresh_s=to.index_refresh_s)
+        made = PublishedIndexes(names, partial(self._copied, self._directory), passages_in)
+        self._opened.callback(made.close)
+        return made
 
     @lazily
     def multilingual(self) -> "Passages":
@@ -45,31 +53,30 @@ class PublishedIndex:
 
     def checks(self) -> Sequence[Finding]:
         """Check what is published."""
-        return [examine("index", lambda: self._corpus.inspect()), examine("projects", lambda: self._projects.inspect())]
-
-    @lazily
-    def _corpus(self) -> "PublishedDatabase":
-        return self._database("corpus")
+        return [examine("index", lambda: self.indexes.inspect()), examine("projects", lambda: self._projects.inspect())]
 
     @lazily
     def _projects(self) -> "PublishedDatabase":
         return self._database("projects")
 
     def _database(self, name: str) -> "PublishedDatabase":
-        from bio_mcp.adapters.aws.snapshots.database import PublishedDatabase
         from bio_mcp.adapters.aws.snapshots.objects import IndexObjects
 
-        to = self._settings
-        objects = IndexObjects(self._s3(), to.needed("bucket"), name)
-        database = PublishedDatabase(
-            self._directory / name,
-            objects,
-            self._leases,
-            refresh_s=to.index_refresh_s,
-            max_bytes=to.index_limit_mb << 20,
-        )
+        objects = IndexObjects(self._s3(), self._settings.needed("bucket"), name)
+        database = self._copied(self._directory, objects)
         self._opened.callback(database.close)
         return database
+
+    def _copied(self, above: Path, objects: "IndexObjects") -> "PublishedDatabase":
+        """A copy of an index in a directory below `above`, which is deleted with the copy."""
+        from bio_mcp.adapters.aws.snapshots.database import PublishedDatabase
+        from bio_mcp.adapters.aws.snapshots.directory import deleted_with
+
+        to = self._settings
+        directory = Path(mkdtemp(prefix=f"{objects.name}-", dir=above))
+        refresh_s, max_bytes = to.index_refresh_s, to.index_limit_mb << 20
+        made = PublishedDatabase(directory, objects, self._leases, refresh_s=refresh_s, max_bytes=max_bytes)
+        return deleted_with(made, directory)
 
     @lazily
     def _directory(self) -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
-from bio_mcp.adapters.index_roles import check_begun, unknown_role
+from bio_mcp.adapters.index_roles import back_from, check_begun, unknown_role
 from bio_mcp.errors import IndexUnavailable
 from bio_mcp.ports.indexes import PaperIndex, Role
 
@@ -25,8 +25,6 @@ Names = Mapping[Role, str]
 
 class SqliteIndexes:
     """The port `Indexes` over `database`; `over` makes the passages of a corpus file, by the index's name."""
-
-    holds_two = True
 
     def __init__(self, database: Database, over: Callable[[Database, str], SqlitePassages]) -> None:
         self._database, self._over = database, over
@@ -71,9 +69,8 @@ class SqliteIndexes:
             names = _names(connection)
             if to not in names or to is Role.SEARCHED:
                 raise unknown_role(to)
-            back = Role.NEXT if to is Role.PREVIOUS else Role.PREVIOUS
             connection.execute("DELETE FROM indexes")
-            rows = [(Role.SEARCHED, names[to]), (back, names[Role.SEARCHED])]
+            rows = [(Role.SEARCHED, names[to]), (back_from(to), names[Role.SEARCHED])]
             connection.executemany("INSERT INTO indexes VALUES (?, ?)", rows)
 
     def remove(self) -> bool:

@@ -7,7 +7,7 @@ so that one request answers a writer. One request moves all of them, or none.
 from collections.abc import Mapping
 from typing import Any
 
-from bio_mcp.adapters.index_roles import check_begun, unknown_role
+from bio_mcp.adapters.index_roles import back_from, check_begun, unknown_role
 from bio_mcp.adapters.opensearch.errors import IndexRefused
 from bio_mcp.adapters.opensearch.index import GONE, Index, described_index
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
@@ -21,8 +21,6 @@ MOVED = "aliases_not_found_exception"
 
 class OpenSearchIndexes:
     """The port `Indexes` beside the index that `live` searches."""
-
-    holds_two = True
 
     def __init__(self, live: OpenSearchPassages, transport: OpenSearchTransport) -> None:
         self.live, self._alias, self._transport = live, live.alias, transport
@@ -54,13 +52,12 @@ class OpenSearchIndexes:
         roles = self._roles()
         if to not in roles or to is Role.SEARCHED:
             raise unknown_role(to)
-        back = Role.NEXT if to is Role.PREVIOUS else Role.PREVIOUS
         old, new = roles[Role.SEARCHED].name, roles[to].name
         self._act(
             _take(old, self._names[Role.SEARCHED]),
             _add(new, self._names[Role.SEARCHED]),
             _take(new, self._names[to]),
-            _add(old, self._names[back]),
+            _add(old, self._names[back_from(to)]),
         )
         self._alias.forget()
 

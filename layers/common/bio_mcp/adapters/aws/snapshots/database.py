@@ -89,7 +89,7 @@ class PublishedDatabase(Database):
     def writing(self, failure: type[Failure] = StoreFailed) -> Iterator["Connection"]:
         with self._lock:
             with leased(self._leases, f"index:{self._objects.name}", LEASE_S, WAITING), self._writer():
-                self._catch_up()
+                self.catch_up()
                 with self._gate.entered(), super().writing(failure) as connection:
                     begun, recorder = _used(connection), cast("RecordingConnection", connection)
                     with recorder.recording() as statements:
@@ -124,7 +124,7 @@ class PublishedDatabase(Database):
             if self._writing or (age := self._age_s) < self._refresh_s:
                 return
             try:
-                self._catch_up()
+                self.catch_up()
             except IndexUnavailable as unreachable:
                 if age > STALE_S or not unreachable.retryable:
                     raise
@@ -136,8 +136,8 @@ class PublishedDatabase(Database):
         age = self._clock() - self._checked
         return age if age >= 0 else float("inf")
 
-    def _catch_up(self) -> None:
-        """Bring the copy to what is published."""
+    def catch_up(self) -> None:
+        """Bring the copy to what is published by now. Raises `IndexUnavailable`."""
         with self._lock:
             now = self._clock()
             if (found := self._objects.manifest(self._tag)) is not None:

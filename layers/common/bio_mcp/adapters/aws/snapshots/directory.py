@@ -2,15 +2,18 @@
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 try:
     import fcntl
 except ImportError:  # a system without POSIX locks: what a killed process leaves stays
     fcntl = None  # type: ignore[assignment]
 
+T = TypeVar("T")
 PREFIX = "bio-mcp-index-"
 LOCK = "lock"
 
@@ -29,6 +32,12 @@ def private_directory(above: Path | None = None) -> Iterator[Path]:
             yield made
         finally:
             shutil.rmtree(made, ignore_errors=True)
+
+
+def deleted_with(owner: T, directory: Path) -> T:
+    """Delete the directory when nothing refers to its owner any more; returns the owner."""
+    weakref.finalize(owner, shutil.rmtree, directory, ignore_errors=True)
+    return owner
 
 
 def _remove_abandoned(left: Path) -> None:
