@@ -42,8 +42,15 @@ def test_a_model_is_found_by_its_name_and_by_the_fingerprint_of_its_vectors(sett
     large = models.named("openai:large")
     assert models.of(large.fingerprint) is large
     assert models.of("another") is None
-    with pytest.raises(NotFound, match=r"No embedding model 'other' is installed.*openai:large, small"):
+    with pytest.raises(NotFound, match=r"No embedding model 'other' is installed, but .*openai:large, small"):
         models.named("other")
+
+
+@pytest.mark.parametrize(("kind", "name"), [("onnx", "small"), ("openai", "openai:small")])
+def test_the_configured_model_is_found_by_its_name_as_well(settings, kind, name):
+    configured = HashedWords()
+    models = InstalledModels(replace(settings, embeddings=kind, embedding_model="small"), lambda: configured)
+    assert models.named(name) is configured
 
 
 def test_a_damaged_model_is_none(settings):

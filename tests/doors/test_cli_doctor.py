@@ -11,6 +11,7 @@ from bio_mcp.doors.cli import checks
 from bio_mcp.errors import StoreFailed
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.ports.state import Job
+from tests.corpus import HashedWords
 
 
 def found(ran):
@@ -126,6 +127,19 @@ def test_an_index_of_another_model_fails_with_both_names(cli):
     assert state == FAIL
     assert "another-model" in message
     assert "hashed-words" in message
+
+
+def test_a_second_index_and_settings_that_name_another_model_are_warnings(cli):
+    cli.fill(20)
+    cli.other_models = [HashedWords("-2")]
+    cli("reindex", "start", "--model", "hashed-words-2")
+    state, message = found(cli("doctor", "--json"))["corpus"]
+    assert (state, "a next index beside it" in message) == (WARN, True)
+    cli("reindex", "switch", "--unchecked")
+    state, message = found(cli("doctor", "--json"))["embedding model"]
+    assert (state, "the settings name hashed-words" in message) == (WARN, True)
+    cli("reindex", "remove")
+    assert found(cli("doctor", "--json"))["corpus"][0] == OK
 
 
 def test_a_watermark_in_the_future_is_a_warning_that_names_the_query(cli):

@@ -1,6 +1,7 @@
 """`bio-mcp reindex`."""
 
 import json
+import shutil
 from itertools import islice
 
 import pytest
@@ -94,6 +95,18 @@ def test_an_index_that_lost_papers_is_completed(cli):
     again = cli("reindex", "--json")
     assert (again.code, again.json["documents"], again.json["indexed"]) == (0, 20, 20)
     assert again.json["another_model"] is False
+
+
+def test_a_lost_index_is_named_with_the_command_that_makes_it_again(cli):
+    cli.fill(PAPERS)
+    cli.other_models = [HashedWords("-2")]
+    cli("reindex", "start", "--model", "hashed-words-2")
+    cli("reindex", "switch", "--unchecked")
+    shutil.rmtree(cli.home / "indexes")
+    assert "was lost; bio-mcp reindex makes it" in cli("reindex", "status").err
+    assert "or `bio-mcp reindex`" in cli("doctor").out
+    assert cli("reindex").code == 0
+    assert roles(cli("reindex", "status", "--json"))[0][2:] == (PAPERS, 0)
 
 
 def test_an_empty_corpus_has_an_empty_index(cli):

@@ -82,6 +82,15 @@ def test_the_line_says_how_long_it_will_take_where_the_total_is_known(capsys):
     assert capsys.readouterr().err == "importing: 5 records, 0:16:35 left\n"
 
 
+def test_a_step_that_counts_anew_is_measured_anew(capsys):
+    now = 0.0
+    with screen.progress("comparing", clock=lambda: now) as update:
+        for second, done in enumerate((0, 500, 1_000, 1_000, 1, 5)):
+            now = float(second)
+            update(done, 1_000, f"{done} questions")
+    assert capsys.readouterr().err == "comparing: 5 questions, 0:04:09 left\n"
+
+
 def test_a_rate_is_of_the_last_minute():
     now = 0.0
     rate = screen.Rate(lambda: now)

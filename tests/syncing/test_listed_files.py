@@ -1,5 +1,7 @@
 """Which files a folder has, in which order they apply, and whether they are whole."""
 
+import os
+
 import pytest
 
 from bio_mcp.errors import InvalidInput, NcbiUnreadable
@@ -39,6 +41,25 @@ def test_a_folder_without_files_of_pubmed_is_an_error_that_names_it(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidInput, match=r"The folder empty has no file of PubMed XML: \.xml"):
         listed([tmp_path / "empty"])
+
+
+def test_a_folder_below_that_cannot_be_read_is_an_error_and_not_passed_over(tmp_path):
+    make(tmp_path, "a.xml")
+    below = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):  # a path that is too long; who tests as root may read any other
+        os.mkdir("d" * 250, dir_fd=below)
+        above, below = below, os.open("d" * 250, os.O_RDONLY, dir_fd=below)
+        os.close(above)
+    os.close(below)
+    with pytest.raises(InvalidInput, match=r"The folder d+ cannot be read"):
+        listed([tmp_path])
+
+
+def test_a_link_to_a_file_that_is_not_there_is_reported_with_the_files(tmp_path):
+    (tmp_path / "a.xml").symlink_to("nowhere.xml")
+    [file] = listed([tmp_path])
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        file.check()
 
 
 @pytest.mark.parametrize("written", ["MD5(a.xml)= {}\n", "{}  a.xml\n", "{}"])

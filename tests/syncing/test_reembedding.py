@@ -264,6 +264,26 @@ def test_a_reader_of_a_removed_index_hears_so_and_is_not_given_an_empty_result(c
         old.hybrid_search(query)
 
 
+def test_a_writer_that_meets_a_removal_goes_on_and_who_fills_hears_of_it(corpus, papers):
+    index = begun(corpus)
+    documents = Meanwhile(corpus.documents, "get_many", corpus.indexes.remove)
+    with pytest.raises(Conflict, match="removed while it was filled"):
+        fill(index, Over(corpus, documents=documents))
+    ready(corpus)
+    removed = Meanwhile(corpus.models, "of", corpus.indexes.remove)
+    settle([revised(papers[0], 1)], Over(corpus, models=removed))
+    assert lacking(corpus) == [set()]
+
+
+def test_a_failure_of_an_index_that_is_still_there_is_not_passed_over(corpus, papers):
+    def fails():
+        raise IndexUnavailable("away")
+
+    ready(corpus)
+    with pytest.raises(IndexUnavailable, match="away"):
+        settle([revised(papers[0], 1)], Over(corpus, models=Meanwhile(corpus.models, "of", fails)))
+
+
 @of_models
 def test_a_second_model_after_the_first_is_removed_starts_from_the_searched_one(corpus, papers):
     ready(corpus)

@@ -41,7 +41,7 @@ def test_a_lost_index_is_made_again_and_ranks_as_before(corpus):
     reported = []
     assert reindex(corpus, lambda *report: reported.append(report)) is False
     assert (ranking(corpus), corpus_size(corpus)) == (before, size)
-    assert reported[-1] == (PAPERS, PAPERS, str(PAPERS))
+    assert reported[-1] == (PAPERS, PAPERS, f"{PAPERS} papers")
 
 
 def test_texts_whose_vectors_are_there_are_not_embedded_again(corpus):

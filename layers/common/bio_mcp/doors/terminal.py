@@ -194,7 +194,7 @@ class _Reports:
 
 
 class Rate:
-    """Counts things per second, over the last minute or since its creation."""
+    """Counts things per second, over the last minute, since its creation, or since it was told of fewer than before."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -202,6 +202,8 @@ class Rate:
 
     def __call__(self, done: int) -> float:
         now = self._clock()
+        if done < self._seen[-1][1]:
+            self._seen = deque([(now, done)])
         while len(self._seen) > 1 and self._seen[1][0] <= now - RATE_S:
             self._seen.popleft()
         since, before = self._seen[0]

@@ -149,4 +149,4 @@ def _mean(values: Sequence[float]) -> float:
 def _counted(asked: Sequence[JudgedQuestion], progress: Progress) -> Iterator[JudgedQuestion]:
     for number, each in enumerate(asked, 1):
         yield each
-        progress(number, len(asked), "questions")
+        progress(number, len(asked), f"{number:,} questions")

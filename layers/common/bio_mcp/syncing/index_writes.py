@@ -8,7 +8,7 @@ from bio_mcp.literature.records import Document
 from bio_mcp.ports import Backends
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.retrieval.passages import Entry
-from bio_mcp.syncing.indexing import Embed, model_of, searched_index, slices, write_passages
+from bio_mcp.syncing.indexing import Embed, model_of, searched_index, slices, unless_removed, write_passages
 
 WRITE_AFTER = timedelta(seconds=0.5)  # papers wait for those after them no longer; embedding 32 takes that long
 
@@ -57,7 +57,8 @@ class IndexWrites:
                 while others := [each for each in self._backends.indexes.all() if each.name not in written]:
                     for each in others:
                         twin = passages if each.fingerprint == embeddings.fingerprint else None
-                        _write_each(documents, model_of(each, self._backends), each.passages, twin)
+                        with unless_removed(each, self._backends):
+                            _write_each(documents, model_of(each, self._backends), each.passages, twin)
                         written.add(each.name)
             if second := self._backends.multilingual:
                 second.put(documents)

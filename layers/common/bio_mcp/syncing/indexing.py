@@ -6,7 +6,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from bio_mcp.errors import Conflict, ModelMismatch
+from bio_mcp.errors import Conflict, Failure, ModelMismatch
 from bio_mcp.literature.records import Document
 from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
@@ -87,6 +87,16 @@ def model_of(index: PaperIndex, backends: Backends) -> Embeddings:
             configured=backends.embeddings.fingerprint,
         )
     return model
+
+
+@contextmanager
+def unless_removed(index: PaperIndex, backends: Backends) -> Iterator[None]:
+    """Let no failure out that an index gives because it was removed meanwhile."""
+    try:
+        yield
+    except Failure:
+        if any(each.name == index.name for each in backends.indexes.all()):
+            raise
 
 
 def write_passages(

@@ -78,7 +78,8 @@ def listed(paths: Iterable[Path]) -> list[ListedFile]:
     apply.
 
     That is NLM's numbering, by year, in which baseline files come before update files; files that are not NLM's follow
-    as they are given. Raises `InvalidInput` for a folder without any.
+    as they are given. Links to folders are not followed. Raises `InvalidInput` for a folder without any, or one that
+    cannot be read.
     """
     files: dict[Path, ListedFile] = {}
     for path in paths:
@@ -95,14 +96,16 @@ def _rank(file: ListedFile) -> tuple[bool, tuple[int, int]]:
 
 
 def _below(folder: Path) -> Iterator[ListedFile]:
-    found = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.name.endswith(ENDINGS) and not path.name.startswith(".") and path.is_file()
-    )
+    paths = (Path(above, name) for above, _, names in os.walk(folder, onerror=_refuse) for name in names)
+    found = sorted(each for each in paths if each.name.endswith(ENDINGS) and not each.name.startswith("."))
     if not found:
         raise InvalidInput(f"The folder {folder.name} has no file of PubMed XML: {', '.join(ENDINGS)}.")
     yield from (ListedFile(path, named=False) for path in found)
+
+
+def _refuse(error: OSError) -> None:
+    name = Path(error.filename).name
+    raise InvalidInput(f"The folder {name} cannot be read; let this user read it, or name what to import.") from error
 
 
 def _stat(path: Path) -> os.stat_result | None:

@@ -7,13 +7,13 @@ searched: whatever was written before is found by filling. Each step may be stop
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bio_mcp.errors import NotFound
+from bio_mcp.errors import Conflict, NotFound
 from bio_mcp.literature.records import Document, Head
 from bio_mcp.ports import Backends
 from bio_mcp.ports.indexes import PaperIndex, Role
 from bio_mcp.ports.stores import Embeddings, Passages
 from bio_mcp.progress import Progress, silent
-from bio_mcp.syncing.indexing import model_of, refresh_all, searched_index, slices, write_passages
+from bio_mcp.syncing.indexing import model_of, refresh_all, searched_index, slices, unless_removed, write_passages
 
 PASSES = 5  # over both indexes, at most; what a later one would find, writers have in hand
 CHECKED_AT_ONCE = 200  # PMIDs
@@ -51,19 +51,21 @@ def fill(index: PaperIndex, backends: Backends, progress: Progress = silent) -> 
     written.
 
     One pass finds all that was written before the index was begun. More passes show that it has everything. Nothing
-    is embedded that another index of the same model has.
+    is embedded that another index of the same model has. Raises `Conflict` if the index is removed meanwhile.
     """
     done, written, twin = _counting(backends, progress), 0, _twin(index, backends)
-    for _ in range(PASSES):
-        moved = 0
-        for part in slices(behind(index, backends)):
-            moved += _write(part, model_of(index, backends), index.passages, backends, twin=twin)
-            done(len(part))
-        index.passages.refresh(index.fingerprint, index.dim)
-        written += moved
-        if not moved:
-            break
-    return written
+    with unless_removed(index, backends):
+        for _ in range(PASSES):
+            moved = 0
+            for part in slices(behind(index, backends)):
+                moved += _write(part, model_of(index, backends), index.passages, backends, twin=twin)
+                done(len(part))
+            index.passages.refresh(index.fingerprint, index.dim)
+            written += moved
+            if not moved:
+                break
+        return written
+    raise Conflict(f"The {index.role} index of the papers was removed while it was filled.", retryable=False)
 
 
 def behind(index: PaperIndex, backends: Backends) -> Iterator[str]:
@@ -96,6 +98,8 @@ def of_role(role: Role, backends: Backends) -> PaperIndex:
     for each in backends.indexes.all():
         if each.role is role:
             return each
+    if role is Role.SEARCHED:
+        raise NotFound("The index that is searched is empty, or was lost; bio-mcp reindex makes it from the papers.")
     raise NotFound(f"There is no {role} index of the papers; bio-mcp reindex status lists those that there are.")
 
 
@@ -190,6 +194,6 @@ def _counting(backends: Backends, progress: Progress) -> Callable[[int], None]:
     def count(more: int) -> None:
         nonlocal done
         done += more
-        progress(done, max(done, papers), str(done))
+        progress(done, max(done, papers), f"{done:,} papers")
 
     return count

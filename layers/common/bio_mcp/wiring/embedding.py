@@ -64,11 +64,13 @@ class InstalledModels:
         return next((model for each in self.others if (model := self._usable(each, fingerprint))), None)
 
     def named(self, name: str) -> "Embeddings":
-        if not name:
+        if name in ("", self._name):
             return self.configured()
         if name not in self.others:
-            there = ", ".join(self.others) or "none"
-            raise NotFound(f"No embedding model {name[:100]!r} is installed beside the one in use, but {there}.")
+            there = ", ".join([self._name, *self.others])
+            raise NotFound(
+                f"No embedding model {name[:100]!r} is installed, but {there}; bio-mcp models add installs one."
+            )
         return self._model(name)
 
     def settings_of(self, fingerprint: str) -> Settings:
@@ -85,8 +87,13 @@ class InstalledModels:
         """The names of the models beside the configured one."""
         here = self._settings.models.expanduser()
         installed = sorted(each.parent.name for each in here.glob(f"[!.]*/{MANIFEST}"))
-        used = self._settings.embedding_model if self._settings.embeddings == "onnx" else ""
-        return [*self._settings.other_models, *(each for each in installed if each != used)]
+        return [*self._settings.other_models, *(each for each in installed if each != self._name)]
+
+    @property
+    def _name(self) -> str:
+        """The name of the configured model among the others."""
+        kind, name = self._settings.embeddings, self._settings.embedding_model
+        return name if kind == "onnx" else f"{kind}:{name}"
 
     def _usable(self, name: str, fingerprint: str) -> "Embeddings | None":
         """The model of that name, if it has the fingerprint; a damaged one, or a reranker, has none."""

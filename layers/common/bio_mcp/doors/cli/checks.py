@@ -10,6 +10,7 @@ from bio_mcp import __version__
 from bio_mcp.deadline import Deadline
 from bio_mcp.health import FAIL, OK, WARN, Finding, examine
 from bio_mcp.ports import Backends
+from bio_mcp.ports.indexes import Role
 from bio_mcp.retrieval.calibration import is_fitted_to
 from bio_mcp.settings import Settings
 from bio_mcp.syncing.importing import corpus_size
@@ -19,6 +20,11 @@ from bio_mcp.tools.families import BIO_MCP
 
 NCBI_S = 9  # for all tries
 FLAGGED_SHOWN = 5  # answers, at most
+OTHER_MODEL = (
+    "The index decides. Set BIO_MCP_EMBEDDING_MODEL to its model: `bio-mcp reindex` would embed all by the one of the "
+    "settings."
+)
+TWO_INDEXES = "Every paper is written to both, until `bio-mcp reindex remove`; `bio-mcp reindex status` compares them."
 
 
 class DoctorRequest(Request):
@@ -84,11 +90,12 @@ def model(_settings: Settings, backends: Backends) -> Finding:
     if vectors.shape != (1, backends.embeddings.dim):
         found = f"gives vectors of {vectors.shape[1]} dimensions"
         return Finding(FAIL, found, "Delete the model and run `bio-mcp setup`.")
-    fingerprint = backends.embeddings.fingerprint
+    fingerprint, configured = backends.embeddings.fingerprint, backends.models.named("").fingerprint
     fitted = is_fitted_to(fingerprint)
-    return Finding(
-        OK, fingerprint if fitted else f"{fingerprint}; probabilities of relevance, fitted to another, are rough"
-    )
+    found = fingerprint if fitted else f"{fingerprint}; probabilities of relevance, fitted to another, are rough"
+    if fingerprint == configured:
+        return Finding(OK, found)
+    return Finding(WARN, f"{found}; the settings name {configured}", OTHER_MODEL)
 
 
 def index(_settings: Settings, backends: Backends) -> Finding:
@@ -98,9 +105,11 @@ def index(_settings: Settings, backends: Backends) -> Finding:
         return Finding(WARN, "the corpus is empty", "Run `bio-mcp import --sample` or `bio-mcp sync`.")
     backends.passages.check_model(backends.embeddings.fingerprint, backends.embeddings.dim)
     found = f"{size.documents:,} papers, {size.indexed:,} of them indexed as {size.chunks:,} passages"
-    if size.documents == size.indexed:
-        return Finding(OK, found)
-    return Finding(WARN, found, "Run the interrupted import or sync again: it indexes what is missing.")
+    if size.documents != size.indexed:
+        return Finding(WARN, found, "Run the interrupted import or sync again, or `bio-mcp reindex`.")
+    if others := [each.role for each in backends.indexes.all() if each.role is not Role.SEARCHED]:
+        return Finding(WARN, f"{found}; a {others[0]} index beside it", TWO_INDEXES)
+    return Finding(OK, found)
 
 
 def queries(_settings: Settings, backends: Backends) -> Finding:

@@ -131,10 +131,10 @@ def import_command(
     Deletions are applied. It may be stopped at any time: run it again, and records that are already stored are skipped,
     as are the files of a folder that were finished.
     """
-    if bool(files) == sample:
-        raise click.UsageError("Give the files to import, or --sample.")
     if fetch and not (len(files) == 1 and Path(files[0]).is_dir()):
         raise click.UsageError("--fetch takes one folder.")
+    if bool(files) == sample:
+        raise click.UsageError("Give the files to import, or --sample.")
     with as_file(sample_file()) as bundled, terminal.progress("importing") as update:
         given = {"files": [str(bundled)] if sample else list(files), "if_empty": if_empty, "fetch": fetch}
         given |= {"workers": workers} if workers else {}
@@ -175,7 +175,9 @@ def render(body: Mapping[str, Any]) -> None:
         if each["problem"]:
             terminal.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
     if before := len(body["files"]) - len(read):
-        terminal.say(f"{terminal.counted(before, 'file')} had been imported before, and nothing was read again.")
+        terminal.say(
+            f"{terminal.counted(before, 'file')} had been imported before and not been changed since: not read again."
+        )
     if body["died"]:
         died = terminal.counted(body["died"], "worker process")
         terminal.warn(f"{died} ended early; the papers were embedded again by others. Is memory short?")

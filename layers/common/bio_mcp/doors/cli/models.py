@@ -181,7 +181,7 @@ def render_list(body: Mapping[str, Any]) -> None:
 def _facts(each: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     if "dim" not in each:
         return "damaged", "", "", "", ""
-    state = "damaged" if not each["whole"] else "in use" if each["in_use"] else ""
+    state = "damaged" if not each["whole"] else "configured" if each["in_use"] else ""
     return state, each["licence"], str(each["dim"]), str(each["max_tokens"]), each["pooling"]
 
 

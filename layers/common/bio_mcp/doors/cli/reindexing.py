@@ -88,7 +88,7 @@ def switch_command(session: Session, name: str, unchecked: bool) -> None:
 
     The old one goes on being written to, for a way back.
     """
-    with terminal.progress("comparing") as progress:
+    with terminal.progress("switching" if unchecked else "comparing") as progress:
         body = session.ask(switch_index, {"set": name, "unchecked": unchecked}, progress=progress)
     session.answer(body, render_states)
 
