@@ -14,6 +14,7 @@ from bio_mcp.doors.aws.events import MARGIN_S, Event
 from bio_mcp.doors.aws.inbox import INBOX
 from bio_mcp.doors.aws.measuring import SERVICE
 from bio_mcp.doors.mcp.choosing import chosen, words_of
+from bio_mcp.ingesting import notice_checks
 from bio_mcp.settings import Settings
 from bio_mcp.syncing import retractions
 from tests.aws_template import (
@@ -362,6 +363,28 @@ def test_what_was_retracted_is_flagged_each_night_under_a_key_that_no_corpus_may
     assert event.arguments == {"query_key": retractions.QUERY_KEY, "term": retractions.TERM, "known_only": True}
     assert not re.fullmatch(PARAMETERS["Corpus1Key"]["AllowedPattern"], retractions.QUERY_KEY)
     assert MADE["RetractionsSchedule"]["Condition"] == "HasContact"
+
+
+@pytest.mark.parametrize(
+    ("sources", "nightly", "there"),
+    [
+        ("icite,crossref,europepmc,unpaywall", "on", True),
+        ("crossref", "on", True),
+        ("crossref", "off", False),
+        ("icite,europepmc,unpaywall", "on", False),
+        ("none", "on", False),
+    ],
+)
+def test_notices_about_documents_of_projects_are_asked_for_each_night_where_crossref_is(sources, nightly, there):
+    event = Event.model_validate_json(SCHEDULES["NoticesSchedule"]["Target"]["Input"])
+    assert event.tool == "pubmed.sync_delta"
+    assert event.arguments == {"query_key": notice_checks.QUERY_KEY, "term": notice_checks.TERM}
+    assert not re.fullmatch(PARAMETERS["Corpus1Key"]["AllowedPattern"], notice_checks.QUERY_KEY)
+    given = {"LiteratureSources": sources, "NightlyNotices": nightly}
+    assert re.fullmatch(PARAMETERS["LiteratureSources"]["AllowedPattern"], sources)
+    assert nightly in PARAMETERS["NightlyNotices"]["AllowedValues"]
+    for name in ("NoticesSchedule", "NoticesSyncAgeAlarm", "NoticesCompleteSyncsMetric"):
+        assert rendered({"Condition": MADE[name]["Condition"]}, given) is there
 
 
 @pytest.mark.parametrize("term", ["a\\", r"\"heart failure\"[tiab]", r"\n", "a\nb", 'statins AND "heart'])

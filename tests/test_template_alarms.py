@@ -11,6 +11,7 @@ from bio_mcp.catalog import RESOURCES, TOOLS
 from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors.aws import tool_function
 from bio_mcp.errors import BudgetSpent, Failure, InvalidInput, NotFound
+from bio_mcp.ingesting import notice_checks
 from bio_mcp.ports import Backends
 from bio_mcp.syncing import retractions
 from tests.aws_template import ALARM, FUNCTIONS, SERVING, TEMPLATE, branches, of, rendered, text, timeout_ms
@@ -80,7 +81,7 @@ MUST = {
     ("AWS::StackName", "Throttled", ""),
     ("AWS::StackName", "Heartbeats", "bio_mcp"),
     *(("AWS::StackName", "CompleteSyncs", f"Corpus{number}Key") for number in "123"),
-    ("AWS::StackName", "CompleteSyncs", retractions.QUERY_KEY),
+    *(("AWS::StackName", "CompleteSyncs", key) for key in (retractions.QUERY_KEY, notice_checks.QUERY_KEY)),
 }
 
 
@@ -95,7 +96,7 @@ def ringing(monitoring):
 
 def test_basic_monitoring_has_the_alarms_of_what_users_miss_and_those_that_take_a_new_version_back():
     left = {"ToolFailures", "ApiErrors", "McpHttpErrors", "Heartbeat", "DeadLetters", "LoadFailed"}
-    left |= {"Corpus1SyncAge", "RetractionsSyncAge"}
+    left |= {"Corpus1SyncAge", "RetractionsSyncAge", "NoticesSyncAge"}
     left |= {f"SearchDomain{each}" for each in ("Red", "Blocked", "Space")}
     assert ringing("basic") == {f"{each}Alarm" for each in left}
     assert ringing("full") == ALARMS.keys() - {"Corpus2SyncAgeAlarm", "Corpus3SyncAgeAlarm"}
@@ -128,7 +129,7 @@ def uses(alarm, function):
     return text(dimension(alarm)) == FUNCTIONS[function][0]
 
 
-@pytest.mark.parametrize("synced", ["Corpus1", "Corpus2", "Corpus3", "Retractions"])
+@pytest.mark.parametrize("synced", ["Corpus1", "Corpus2", "Corpus3", "Retractions", "Notices"])
 def test_a_sync_is_late_when_its_hours_pass_without_a_complete_one(synced):
     alarm = ALARMS[f"{synced}SyncAgeAlarm"]
     assert alarm["Period"] == 3600
@@ -215,9 +216,9 @@ def counting_syncs(name, key=""):
     return rendered(counted["FilterPattern"], {f"{name}Key": key})
 
 
-@pytest.mark.parametrize("name", ["Corpus1", "Corpus2", "Corpus3", "Retractions"])
+@pytest.mark.parametrize("name", ["Corpus1", "Corpus2", "Corpus3", "Retractions", "Notices"])
 def test_a_key_that_a_client_made_up_becomes_no_metric(name):
-    own = retractions.QUERY_KEY if name == "Retractions" else "own"
+    own = {"Retractions": retractions.QUERY_KEY, "Notices": notice_checks.QUERY_KEY}.get(name, "own")
     complete = {"message": "synced", "state": "complete"}
     assert matches(counting_syncs(name, "own"), {**complete, "query_key": own})
     assert not matches(counting_syncs(name, "own"), {**complete, "query_key": "made-up"})

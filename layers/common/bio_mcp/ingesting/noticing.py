@@ -36,16 +36,34 @@ def note_notices(project_id: str, known: Known, backends: Backends) -> Noted:
     Raises `NotFound` for an unknown project, and what `known` raises, with nothing written.
     """
     backends.projects.get(project_id)
-    listed = [each for each in backends.project_documents.all(project_id) if each.work.doi and not each.work.pmid]
+    return note(project_id, without_pmid(project_id, backends), known, backends)
+
+
+def without_pmid(project_id: str, backends: Backends) -> list[ProjectDocument]:
+    """The documents of a project that have a DOI and no PMID, by DOI."""
+    found = [each for each in backends.project_documents.all(project_id) if each.work.doi and not each.work.pmid]
+    return sorted(found, key=lambda each: each.work.doi or "")
+
+
+def note(project_id: str, listed: Sequence[ProjectDocument], known: Known, backends: Backends) -> Noted:
+    """Note the notices that `known` has about these documents. Raises what `known` raises, with nothing written."""
     notices = known(sorted({each.work.doi for each in listed if each.work.doi})) if listed else {}
     changed = 0
     found: list[NotedDocument] = []
     for each in listed:
         noted = replace(each, notices=tuple(notices.get(each.work.doi or "", each.notices)))
         if noted != each:
-            backends.project_documents.put(project_id, noted)
-            changed += 1
+            changed += _put(project_id, noted, backends)
         if noted.notices:
             found.append(NotedDocument(noted, status_of(noted.notices)))
     unknown = sum(each.work.doi not in notices for each in listed)
     return Noted(len(listed), unknown, changed, tuple(found))
+
+
+def _put(project_id: str, noted: ProjectDocument, backends: Backends) -> bool:
+    """Give the document as it is by now the notices; False if it was deleted since it was listed."""
+    named = backends.project_documents.find(project_id, sorted(noted.identifiers))
+    newest = next((each for each in named if each.doc_id == noted.doc_id), None)
+    if newest:
+        backends.project_documents.put(project_id, replace(newest, notices=noted.notices))
+    return newest is not None

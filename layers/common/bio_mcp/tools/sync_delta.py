@@ -5,10 +5,13 @@ from typing import Any
 
 from pydantic import Field
 
+from bio_mcp.errors import Forbidden
+from bio_mcp.ingesting import notice_checks
 from bio_mcp.ports import Backends
 from bio_mcp.syncing import retractions, withdrawals
 from bio_mcp.syncing.delta import TOOL
 from bio_mcp.syncing.delta import sync_delta as sync
+from bio_mcp.syncing.jobs import Share
 from bio_mcp.syncing.reports import SyncReport
 from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools import budget
@@ -61,7 +64,10 @@ class SyncResult(Response):
     read_only=False,
     open_world=True,
     in_default_list=True,
-    also_uses=("checkpoints.set", "continuations.send", "documents.delete", "jobs.get", "passages.delete"),
+    also_uses=(
+        *("checkpoints.set", "continuations.send", "documents.delete", "jobs.get", "passages.delete"),
+        *("notices.of", "project_documents.find", "project_documents.put"),
+    ),
 )
 def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> SyncResult:
     """Bring the corpus up to date with everything in PubMed that matches a term.
@@ -88,7 +94,13 @@ def sync_delta(request: SyncDelta, backends: Backends, context: Context) -> Sync
 
 
 def _run(request: SyncDelta, backends: Backends, context: Context) -> SyncReport:
-    """Sync, or check for withdrawals; the nightly sync of retractions queues that check when it is complete."""
+    """Sync, or check for withdrawals or for notices; the nightly sync of retractions queues the first when it is
+    complete."""
+    if request.query_key == notice_checks.QUERY_KEY:
+        if context.caller:
+            raise Forbidden("the installation does this each night; checkNotices does it for a project")
+        share = Share(backends, context.deadline, context.progress, context.unattended)
+        return notice_checks.check_all_notices(share, request.job_id)
     if request.query_key == withdrawals.QUERY_KEY:
         whole = not context.unattended
         return withdrawals.check_withdrawals(backends, context.deadline, context.progress, whole=whole)

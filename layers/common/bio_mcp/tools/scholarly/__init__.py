@@ -235,7 +235,7 @@ def _notice(notice: Notice) -> PublishedNotice:
     open_world=True,
     output_listed=False,
     longest=budget.DEFAULT,
-    also_uses=("project_documents.put",),
+    also_uses=("project_documents.find", "project_documents.put"),
 )
 def check_notices(request: NoticesQuestion, backends: Backends, context: Context) -> NoticesAnswer:
     """Ask Crossref (with Retraction Watch) about a project's documents without a PMID; its searches then flag them."""
