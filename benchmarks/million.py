@@ -3,9 +3,10 @@
     python -m benchmarks.million [--documents 1000000] [--rivals 1000000] [--minutes 120] [--queries 100] [--work DIR]
 
 The corpus is made up of real ones (benchmarks/_synthetic.py), the questions are those of SciFact and NFCorpus, with
-synonyms and depth as a search has them. Truth is a product with every vector. Each start is a process of its own; its
-memory is that of /proc: what is private, and the mapped pages of the index that were touched. "Cold" is after the
-kernel was asked to forget the pages of both files. Then each engine has a process of its own, one after the other, over
+synonyms and depth as a search has them. Truth is a product with every vector. Each start is a process of its own that
+answers a question of one word and a vector; its memory is that of /proc: what is private, and the mapped pages of the
+index that were touched. The first one verifies all of the index. "Cold" is after the kernel was asked to forget the
+pages of both files. Then each engine has a process of its own, one after the other, over
 the same papers: the embedded one, OpenSearch through the product's adapter, LanceDB and Tantivy in an environment of
 their own (requirements/rivals.txt, `make .cache/rivals/.installed`). OpenSearch is filled for at most so many minutes
 in all, and is compared over the papers that it then has: the column `papers` says how many.
@@ -32,10 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._comparing import FILTERED, HEADS, PLAIN, STORES, Filled, recall
-from benchmarks._corpus_file import AT, Asked, Judged, best
+from benchmarks._corpus_file import AT, DIM, Asked, Judged, best
 from benchmarks._own_engines import INDEX, by_meaning
 from benchmarks._synthetic import PROJECTS, fill
 from benchmarks.retrieval import MODEL, ROOT, SETS, KeptEmbeddings, judged
+from bio_mcp.adapters.embedded import verified
 from bio_mcp.adapters.embedded.database import FILE, Database
 from bio_mcp.adapters.embedded.passages import SqlitePassages
 from bio_mcp.adapters.embedders.onnx import OnnxEmbeddings
@@ -79,8 +81,9 @@ def memory() -> str:
 def first_answer(work: Path) -> None:
     """What a new process does: open, and answer one question."""
     wall, cpu = time.perf_counter(), time.process_time()
+    vector = np.random.default_rng(1).standard_normal(DIM).astype(np.float32)
     engine = opened(work)
-    engine.hybrid_search(PassageQuery((("cell", 1.0),), None))
+    engine.hybrid_search(PassageQuery((("cell", 1.0),), vector / np.linalg.norm(vector)))
     print(f"{time.perf_counter() - wall:.2f} s wall, {time.process_time() - cpu:.2f} s CPU, memory {memory()}")
     del engine
 
@@ -131,6 +134,8 @@ def updates(work: Path, engine: SqlitePassages, vector: NDArray[np.float32]) -> 
 def measure(work: Path, documents: int, count: int) -> None:
     """Everything about the embedded engine."""
     filled(work, "embedded", documents, 0)
+    verified.forget(work / INDEX)
+    start(work, "first start")
     start(work, "start")
     for name in (INDEX, FILE):
         forget(work / name)

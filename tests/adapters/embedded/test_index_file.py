@@ -1,10 +1,12 @@
 """The file beside the corpus that makes a large one start fast: never trusted without proof, never needed."""
 
 import json
+import os
 import resource
 import shutil
 import stat
 import tempfile
+import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 from zlib import crc32
@@ -12,11 +14,12 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.embedded.arrayfile import FIRST_LINE, MAGIC, Reason, Unusable, read_arrays, write_arrays
+from bio_mcp.adapters.embedded.arrayfile import FIRST_LINE, MAGIC, PAGE, Reason, Unusable, read_arrays, write_arrays
 from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.index_file import MAX_CHANGED
 from bio_mcp.adapters.embedded.inspection import index_file
 from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
+from bio_mcp.adapters.embedded.verified import forget, is_verified, remember
 from bio_mcp.health import OK, WARN
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.indexes import Role
@@ -41,10 +44,10 @@ def finding(directory):
     return found.state, found.found, found.remedy
 
 
-def unused_because(path):
+def unused_because(path, **how):
     """Why the arrays of a file are not used; None where they are."""
     try:
-        read_arrays(path)
+        read_arrays(path, **how)
     except Unusable as unusable:
         return unusable.reason
     return None
@@ -135,6 +138,86 @@ def test_a_saved_index_is_made_again_whichever_of_its_arrays_is_damaged(corpus, 
     assert answers(opened(corpus)) == large[1]
     assert caplog.text.count("corpus.index is damaged") == 1
     assert unused_because(corpus / INDEX_FILE) is None
+
+
+def trust(path):
+    """Remember a file as whole that was not looked at."""
+    remember(path, path.stat(), path.stat().st_ctime + 3)
+
+
+def change_a_byte(path):
+    """Change the first byte of a file's last page, and leave its time of modification as it is."""
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    time.sleep(0.05)  # longer than a tick of the clock by which the kernel notes changes
+    with path.open("r+b") as file:
+        at = file.seek(-PAGE, os.SEEK_END)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 1]))
+    os.utime(path, ns=times)
+
+
+def test_a_file_that_was_found_whole_is_not_read_whole_again_until_it_is_found_damaged(tmp_path):
+    path = tmp_path / "arrays"
+    assert write_arrays(path, {}, {"x": np.arange(7)})
+    change_a_byte(path)
+    trust(path)
+    assert unused_because(path, once=True) is None
+    assert unused_because(path) == unused_because(path, once=True) == Reason.DAMAGED
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_found_whole_and_changed_since_is_verified(tmp_path, replaced):
+    path = tmp_path / "arrays"
+    assert write_arrays(path, {}, {"x": np.arange(7)})
+    trust(path)
+    if replaced:
+        shutil.copy2(path, tmp_path / "copy")
+        change_a_byte(tmp_path / "copy")
+        (tmp_path / "copy").replace(path)
+    else:
+        change_a_byte(path)
+    assert unused_because(path, once=True) == Reason.DAMAGED
+
+
+def test_a_file_that_has_just_changed_may_change_again_unseen_and_is_not_remembered(tmp_path):
+    path = tmp_path / "arrays"
+    assert write_arrays(path, {}, {"x": np.arange(7)})
+    for after, remembered in ((1, False), (3, True)):
+        remember(path, path.stat(), path.stat().st_ctime + after)
+        assert is_verified(path, path.stat()) is remembered
+
+
+def test_a_search_remembers_that_the_saved_index_is_whole(large):
+    path = large[0] / INDEX_FILE
+    for _ in range(100):  # until the file is two seconds old
+        assert answers(opened(large[0])) == large[1]
+        if is_verified(path, path.stat()):
+            break
+        time.sleep(0.1)
+    assert is_verified(path, path.stat())
+    assert answers(opened(large[0])) == large[1]
+
+
+def test_a_file_is_opened_where_nothing_can_be_remembered_of_it(tmp_path):
+    path = tmp_path / "arrays"
+    assert write_arrays(path, {}, {"x": np.arange(7)})
+    (tmp_path / "arrays-verified").mkdir()
+    trust(path)
+    assert unused_because(path, once=True) is None
+    forget(path)
+    assert not is_verified(path, path.stat())
+
+
+def test_a_saved_index_that_the_doctor_finds_damaged_is_made_again(corpus, large, caplog):
+    whole = (corpus / INDEX_FILE).read_bytes()
+    at = json.loads(whole[FIRST_LINE:].partition(b"\0")[0])["arrays"]["pmids"]["at"]
+    (corpus / INDEX_FILE).write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    trust(corpus / INDEX_FILE)
+    assert answers(opened(corpus)) != large[1]
+    assert finding(corpus)[0] == WARN
+    assert answers(opened(corpus)) == large[1]
+    assert caplog.text.count("corpus.index is damaged") == 1
 
 
 def earlier_format(whole):

@@ -28,7 +28,7 @@ def save(path: Path, connection: sqlite3.Connection, change: int, columns: Colum
 def load(path: Path, connection: sqlite3.Connection, dim: int, sizes: Sizes) -> tuple[Columns, int, ArrayFile] | None:
     """Load the saved columns, the batch they are at, and the mapped file; None where it is not to be used."""
     try:
-        file = usable(path, connection, dim)
+        file = usable(path, connection, dim, once=True)
     except Unusable as unusable:
         if unusable.reason is Reason.DAMAGED:
             log.warning("%s is damaged and is rebuilt from the corpus", path.name)
@@ -36,12 +36,13 @@ def load(path: Path, connection: sqlite3.Connection, dim: int, sizes: Sizes) -> 
     return Columns.from_state(file.about, file.arrays, sizes), file.about["change"], file
 
 
-def usable(path: Path, connection: sqlite3.Connection, dim: int) -> ArrayFile:
-    """The file, if it was saved from an earlier state of this corpus that little has changed since.
+def usable(path: Path, connection: sqlite3.Connection, dim: int, *, once: bool = False) -> ArrayFile:
+    """The file, if it was saved from an earlier state of this corpus that little has changed since; verified as
+    `read_arrays` says.
 
     Raises `Unusable`.
     """
-    file = read_arrays(path)
+    file = read_arrays(path, once=once)
     about = file.about
     if about["sketch"] != SKETCH:
         raise Unusable(Reason.OTHER_VERSION)
