@@ -5,7 +5,10 @@ from tests.emulated.stack import resources
 
 USERS_MISS = {
     f"{each}Alarm"
-    for each in ("ToolFailures", "ApiErrors", "McpHttpErrors", "Heartbeat", "DeadLetters", "RetractionsSyncAge")
+    for each in (
+        *("ToolFailures", "ApiErrors", "McpHttpErrors", "Heartbeat", "DeadLetters"),
+        *("RetractionsSyncAge", "NoticesSyncAge"),
+    )
 }
 """The alarms of every stack with `Monitoring=basic`, by logical id."""
 

@@ -4,17 +4,24 @@ from contextlib import closing
 
 import pytest
 
+from bio_mcp.adapters.aws.project_documents import DynamoProjectDocuments
 from bio_mcp.call import call
 from bio_mcp.catalog import TOOLS
+from bio_mcp.ingesting import notice_checks
+from bio_mcp.ports.projects import ProjectDocument
+from bio_mcp.retrieval.project_chunks import Work
 from bio_mcp.settings import Settings
 from bio_mcp.wiring.embedded import Embedded
 from tests.all.emulated.monitoring import USERS_MISS, watching
 from tests.emulated.build import BUILT
 from tests.emulated.cloud import SAMPLES, cloud
+from tests.emulated.schedules import once, scheduled
 from tests.emulated.stack import until
+from tests.scholarly_server.server import serving
+from tests.scholarly_server.shapes import crossref_work, update
 
 pytestmark = pytest.mark.timeout(300)
-FIRST, LATER = "1971/02/01", "1971/03/01"
+FIRST, LATER, AFTER = "1971/02/01", "1971/03/01", "1971/04/01"
 QUESTION = {"query": "treatment of depression in adults", "top_k": 100}
 SEEN_S = 30  # a copy looks for what is new every ten seconds
 
@@ -39,8 +46,13 @@ def synced(up, day, many):
     return wanted
 
 
-def hits(stack, function="search", tool="rag.search"):
-    return stack.invoke(function, {"tool": tool, "arguments": QUESTION})["results"]
+def hits(stack):
+    """What a search finds; none while the copy is older than the first sync, which the answer says."""
+    body = stack.invoke("search", {"tool": "rag.search", "arguments": QUESTION})
+    if "error" not in body:
+        return body["results"]
+    assert "the index has none of them" in body["error"]["message"]
+    return []
 
 
 def pmid_of(hit):
@@ -96,4 +108,52 @@ def test_the_stack_has_no_domain_and_doctor_says_as_of_when_its_index_is(small):
     assert "OpenSearchUrl" not in up.stack.outputs
     [finding] = [each for each in up.stack.command("doctor")["checks"] if each["check"] == "index"]
     assert finding["state"] == "ok"
-    assert finding["found"].startswith("as of 20")
+    assert finding["found"].startswith("searched: as of 20")
+
+
+def folders(stack):
+    """The folders of the indexes of papers in the bucket."""
+    listed = stack.client("s3").list_objects_v2(Bucket=stack.outputs["Bucket"], Prefix="index/corpus")["Contents"]
+    return {each["Key"].split("/")[1] for each in listed}
+
+
+def test_the_index_is_made_anew_beside_the_old_one_while_functions_search_and_sync(small):
+    up, _ = small
+    before = {pmid_of(each) for each in until(lambda: hits(up.stack), SEEN_S, "hit")}
+    up.stack.command("reindex", "start", "--force")
+    added = synced(up, AFTER, 10)
+    until(lambda: before | added <= set(map(pmid_of, hits(up.stack))), SEEN_S, "hit for each paper")
+    states = {each["role"]: each for each in up.stack.command("reindex", "status")["indexes"]}
+    assert (states["next"]["behind"], states["next"]["papers"]) == (0, states["searched"]["papers"])
+    up.stack.command("reindex", "switch", "--unchecked")
+    up.stack.command("reindex", "remove")
+    assert len(folders(up.stack)) == 2
+    assert "corpus" not in folders(up.stack)
+    later = synced(up, "1971/05/01", 5)
+    seen = until(
+        lambda: later <= (found := set(map(pmid_of, hits(up.stack)))) and found, SEEN_S, "hit after the switch"
+    )
+    assert before | added | later <= seen
+
+
+def test_each_night_crossref_is_asked_about_documents_of_projects_without_a_pmid(small):
+    up, _ = small
+    stack, doi = up.stack, "10.1000/retracted"
+    made = stack.command("projects", "create", "lab/notices")
+    assert made["created"]
+    documents = DynamoProjectDocuments(stack.client("dynamodb"), stack.table("ProjectDocumentsTable"), lambda: None)
+    documents.put("lab/notices", ProjectDocument(Work(f"doi:{doi}", doi=doi), frozenset({f"doi:{doi}"})))
+    functions, name = stack.client("lambda"), f"{stack.name}-sync_delta"
+    variables = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+    with serving() as crossref:
+        crossref.works[doi] = crossref_work(doi, update("retraction"))
+        there = {**variables, "BIO_MCP_CROSSREF_URL": crossref.settings["crossref_url"]}
+        functions.update_function_configuration(FunctionName=name, Environment={"Variables": there})
+        once(stack.client("scheduler"), scheduled(stack, notice_checks.QUERY_KEY))
+        until(lambda: documents.find("lab/notices", [f"doi:{doi}"])[0].notices, 60, "notice")
+    until(lambda: [each for each in stack.log("sync_delta") if complete(each)], 60, "complete check")
+    assert not stack.dead()
+
+
+def complete(line):
+    return (line.get("query_key"), line.get("state")) == (notice_checks.QUERY_KEY, "complete")

@@ -2,13 +2,13 @@
 
 import json
 from collections import Counter
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from bio_mcp.syncing import retractions
 from tests.all.emulated.conftest import TERM, Papers, found_by
 from tests.emulated.cloud import CORPUS
+from tests.emulated.schedules import once, scheduled
 from tests.emulated.stack import until
 from tests.retracting import is_plain, retract
 
@@ -49,27 +49,6 @@ def interrupted(up, poison):
     assert papers.watermark() is None
     up.stack.end_leases()
     return papers
-
-
-def scheduled(stack, query_key):
-    """The schedule of this stack for a query, as `get_schedule` describes it."""
-    schedules, queue = stack.client("scheduler"), stack.outputs["WorkQueueUrl"].rpartition("/")[2]
-    every = [schedules.get_schedule(Name=each["Name"]) for each in schedules.list_schedules()["Schedules"]]
-    own = [each for each in every if each["Target"]["Arn"].endswith(f":{queue}")]
-    [found] = [each for each in own if f'"{query_key}"' in each["Target"].get("Input", "")]
-    return found
-
-
-def once(schedules, schedule):
-    """A schedule like the template's, target, role and input, that fires in a moment and never again."""
-    moment = datetime.now(UTC) + timedelta(seconds=2)
-    schedules.create_schedule(
-        Name="once",
-        ScheduleExpression=f"at({moment:%Y-%m-%dT%H:%M:%S})",
-        FlexibleTimeWindow={"Mode": "OFF"},
-        ActionAfterCompletion="DELETE",
-        Target=schedule["Target"],
-    )
 
 
 def test_what_the_templates_schedule_sends_is_synced_and_what_is_new_is_announced(up, announced, interrupted):
