@@ -51,6 +51,14 @@ def _chunks(article):
     return entries_of([Document(article, "")], {}, HashedWords())[0].chunks
 
 
+def test_a_process_that_cannot_be_started_is_a_failure_that_says_why():
+    too_long = ENVIRONMENT | {"X": "x" * 200_000}
+    with WorkerProcesses(HashedWords, 1, fingerprint=HashedWords.fingerprint, environment=too_long) as pool:
+        future = pool.prepare(articles("Well."), {})
+        with pytest.raises(EmbeddingFailed, match=r"could not be started \(Argument list too long\)"):
+            future.result()
+
+
 @pytest.mark.parametrize("make", [fragile, starting])
 def test_a_batch_whose_process_dies_is_done_again_and_the_death_is_counted(tmp_path, make):
     with workers(make(tmp_path)) as pool:

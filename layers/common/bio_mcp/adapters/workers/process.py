@@ -9,6 +9,7 @@ from threading import Timer
 from typing import IO, Any, cast
 
 from bio_mcp.adapters.child_processes import start_module
+from bio_mcp.errors import EmbeddingFailed
 from bio_mcp.ports.stores import Embeddings
 
 MODULE = "bio_mcp.adapters.workers.worker"
@@ -24,15 +25,24 @@ class Worker:
     """A process that embeds with the model that `make` makes in it. One thread at a time may ask it.
 
     `make` is pickled. `environment` is all that the process is given of this one's. A process that does not answer
-    a batch within `batch_s` seconds is killed.
+    a batch within `batch_s` seconds is killed. Raises `EmbeddingFailed` if it cannot be started.
     """
 
     def __init__(
         self, make: Callable[[], Embeddings], environment: Mapping[str, str], *, batch_s: float = ANSWER_S
     ) -> None:
         self._make, self._batch_s = make, batch_s
+        given = {**environment, "OMP_NUM_THREADS": "1"}
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  closed by `end`
-        self._process = start_module(MODULE, environment={**environment, "OMP_NUM_THREADS": "1"}, stderr=self._stderr)
+        try:
+            self._process = start_module(MODULE, environment=given, stderr=self._stderr)
+        except OSError as error:
+            self._stderr.close()
+            raise EmbeddingFailed(
+                f"A process that embeds could not be started ({error.strerror}). Use fewer of them if the machine has "
+                "no room for so many.",
+                retryable=False,
+            ) from error
 
     def fingerprint(self) -> Any:
         """The fingerprint of the model in it, or a `Failure`. To be asked once, before anything else."""
