@@ -7,7 +7,7 @@ from bio_mcp.adapters.embedded.window_columns import Sizes
 from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 
 
-def passages_in(database: Database, sizes: Sizes = SIZES, name: str = "corpus") -> SqlitePassages:
+def passages_in(database: Database, sizes: Sizes = SIZES, name: str = "") -> SqlitePassages:
     return SqlitePassages(database, k1=BM25_K1, b=BM25_B, sizes=sizes, name=name)
 
 

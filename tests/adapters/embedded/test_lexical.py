@@ -55,6 +55,14 @@ def test_the_hits_are_those_of_scoring_every_document(seed, rows, share):
     assert len(set(found.tolist())) == len(found)
 
 
+def test_the_postings_of_all_of_pubmed_have_their_own_numbers():
+    terms, rows = np.array([40_000_000, 5, 5], np.uint32), np.array([50_000_000, 50_000_000, 7], np.int32)
+    made = Postings.of(terms, rows, np.array([3, 60_000, 4_095], np.uint16))
+    assert made.terms.tolist() == [5, 40_000_000]
+    assert made.rows.tolist() == [7, 50_000_000, 50_000_000]
+    assert made.frequencies.tolist() == [4_095, 4_095, 3]
+
+
 class Norms(np.ndarray):
     """Norms that count how many are taken at once."""
 

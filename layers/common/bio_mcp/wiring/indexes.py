@@ -31,8 +31,8 @@ def index_file_checks(database: "Database") -> list[Finding]:
     return [examine("index file", state)]
 
 
-def passages_in(database: "Database", name: str = "corpus") -> "SqlitePassages":
-    """The passages that a corpus file has, as the index of that name."""
+def passages_in(database: "Database", name: str = "") -> "SqlitePassages":
+    """The passages that a corpus file has, as the index of that name, or as its own."""
     from bio_mcp.adapters.embedded.passages import SqlitePassages
     from bio_mcp.retrieval.ranking import BM25_B, BM25_K1
 

@@ -106,7 +106,7 @@ class SqliteIndexes:
 
     def _opened(self, name: str) -> tuple[Database, SqlitePassages]:
         database = self._database if name == MAIN else Database(self._folder / name)
-        return database, self._over(database, name or "corpus")
+        return database, self._over(database, name)
 
     def _sweep(self) -> None:
         """Delete the directories that no row names. One is named before it is made."""

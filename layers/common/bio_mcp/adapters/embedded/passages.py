@@ -46,10 +46,10 @@ PUT = "INSERT OR REPLACE INTO settings VALUES (?, ?)"
 
 class SqlitePassages:
     """The port `Passages` over the corpus file. `k1` and `b` are BM25's parameters, `sizes` says when vectors are
-    scored from bytes."""
+    scored from bytes, `name` is empty for the index that the corpus file has from its beginning."""
 
-    def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES, name: str = "corpus") -> None:
-        self._database, self._name = database, name
+    def __init__(self, database: Database, *, k1: float, b: float, sizes: Sizes = SIZES, name: str = "") -> None:
+        self._database, self._name = database, name or "corpus"
         self._only: tuple[str, int] | None = None
         self._index = LiveIndex(k1, b, database.directory / INDEX_FILE, sizes)
 

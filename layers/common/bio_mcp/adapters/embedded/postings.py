@@ -10,11 +10,11 @@ Rows = NDArray[np.int32]
 Scores = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-TERM_SHIFT, ROW_SHIFT = np.uint64(40), np.uint64(16)  # a posting in 64 bits: 24 of term, 24 of row, 16 of frequency
+TERM_SHIFT, ROW_SHIFT = np.uint64(38), np.uint64(12)  # a posting in 64 bits: 26 of term, 26 of row, 12 of frequency
 BLOCK = 1 << 22  # postings moved at once
 GATHERED = 1 << 24
 LARGEST = 1 << 25  # a part with more postings is never merged in a patch: that would take seconds
-ROW_MASK, FREQUENCY_MASK = np.uint64(0xFFFFFF), np.uint64(0xFFFF)
+ROW_MASK, MOST_FREQUENT = np.uint64((1 << 26) - 1), (1 << 12) - 1
 
 
 def _packed(terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint16]) -> NDArray[np.uint64]:
@@ -22,7 +22,7 @@ def _packed(terms: NDArray[np.uint32], rows: Rows, frequencies: NDArray[np.uint1
     packed <<= TERM_SHIFT - ROW_SHIFT
     packed |= rows.astype(np.uint64)
     packed <<= ROW_SHIFT
-    packed |= frequencies
+    packed |= np.minimum(frequencies, MOST_FREQUENT)
     return packed
 
 
@@ -50,7 +50,7 @@ class Postings:
             terms[first],
             np.append(first, len(terms)),
             ((packed >> ROW_SHIFT) & ROW_MASK).astype(np.int32),
-            (packed & FREQUENCY_MASK).astype(np.uint16),
+            (packed & MOST_FREQUENT).astype(np.uint16),
         )
 
     @staticmethod
