@@ -4,7 +4,7 @@ import pytest
 
 from bio_mcp.adapters.entrez.files import NcbiFiles
 from bio_mcp.adapters.retry import Backoff
-from bio_mcp.errors import NcbiFailed, NcbiUnreadable
+from bio_mcp.errors import NcbiFailed, NcbiUnreadable, StoreFailed
 from bio_mcp.syncing.listed_files import listed
 from bio_mcp.syncing.mirroring import mirror
 from tests.nlm_files import serving
@@ -67,3 +67,11 @@ def test_a_file_that_comes_damaged_never_takes_its_name(tmp_path, ncbi, files):
     with pytest.raises(NcbiUnreadable, match=r"pubmed26n0002\.xml\.gz does not have the MD5"):
         mirror(files, folder)
     assert [file.path.name for file in listed([folder])] == ["pubmed26n0001.xml.gz"]
+
+
+def test_a_file_that_cannot_be_written_is_a_failure_that_says_why(tmp_path, files):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "baseline").write_text("in the way")
+    with pytest.raises(StoreFailed, match=r"pubmed26n0001\.xml\.gz could not be written \(File exists\)"):
+        mirror(files, folder)

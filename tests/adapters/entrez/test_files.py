@@ -1,5 +1,7 @@
 """NCBI's files over HTTP: lists, MD5s, and downloads that break off."""
 
+import logging
+
 import httpx
 import pytest
 
@@ -87,6 +89,13 @@ def test_a_busy_server_is_asked_again_and_one_that_stays_so_has_failed(published
     served.busy["baseline/"] = 9
     with pytest.raises(NcbiFailed, match="status 503"):
         published.addresses()
+
+
+def test_a_wait_names_the_server_that_is_waited_for(published, served, caplog):
+    caplog.set_level(logging.INFO, "bio_mcp.ncbi")
+    served.busy["baseline/"] = 1
+    published.addresses()
+    assert [each.address for each in caplog.records] == [served.url.split("/")[2]]
 
 
 def test_a_file_that_is_not_there_is_asked_for_once(published, served, tmp_path):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.pubmed_files import PubmedFiles
 from bio_mcp.progress import Progress, silent
 from bio_mcp.syncing.downloading import fetch
@@ -10,14 +11,21 @@ from bio_mcp.syncing.downloading import fetch
 def mirror(published: PubmedFiles, folder: Path, progress: Progress = silent) -> None:
     """Fetch the baseline and update files that `folder` lacks, each with its MD5 beside it, one after the other.
 
-    An interrupted run is gone on with where it ended. Raises the failures of `published`, and `NcbiUnreadable` for a
-    file that comes damaged twice; what was fetched before stays.
+    An interrupted run is gone on with where it ended. Raises the failures of `published`, `NcbiUnreadable` for a
+    file that comes damaged twice, and `StoreFailed` for one that cannot be written; what was fetched before stays.
     """
     addresses = published.addresses()
     for number, address in enumerate(addresses):
         path = folder / address
         progress(number, len(addresses), f"fetching {path.name}")
-        if not path.exists():
-            path.parent.mkdir(exist_ok=True)
-            md5 = fetch(address, published, path)
-            path.with_name(f"{path.name}.md5").write_text(f"MD5({path.name})= {md5}\n", encoding="ascii")
+        try:
+            _fetch_missing(address, published, path)
+        except OSError as error:
+            raise StoreFailed(f"{path.name} could not be written ({error.strerror}): mend that and repeat.") from error
+
+
+def _fetch_missing(address: str, published: PubmedFiles, path: Path) -> None:
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        md5 = fetch(address, published, path)
+        path.with_name(f"{path.name}.md5").write_text(f"MD5({path.name})= {md5}\n", encoding="ascii")

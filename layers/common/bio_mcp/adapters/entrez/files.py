@@ -6,10 +6,12 @@ They are not the E-utilities: they take no key, and have no limit but politeness
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx
 
+from bio_mcp.adapters.entrez.transport import log_wait
 from bio_mcp.adapters.http import TRANSIENT_STATUSES, http_client, read_body
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline, call_deadline
@@ -65,7 +67,7 @@ class NcbiFiles:
                 if response.status_code != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:  # it is whole
                     _append(response, into)
 
-        retry(attempt, worth=_Interrupted, backoff=self._backoff)
+        retry(attempt, worth=_Interrupted, backoff=self._backoff, waiting=partial(log_wait, self._url))
 
     def _text(self, address: str) -> str:
         def attempt() -> str:
@@ -74,7 +76,7 @@ class NcbiFiles:
                     "latin-1"
                 )
 
-        return retry(attempt, worth=_Interrupted, backoff=self._backoff)
+        return retry(attempt, worth=_Interrupted, backoff=self._backoff, waiting=partial(log_wait, self._url))
 
     @contextmanager
     def _answer(self, address: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Response]:

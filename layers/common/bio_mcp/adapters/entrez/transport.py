@@ -25,6 +25,12 @@ KEEP_ALIVE_S = 3.0  # NCBI closes an idle connection after 4 s, as its Keep-Aliv
 MAX_BYTES = 64 * 2**20
 
 
+def log_wait(url: str, attempt: int, of: int) -> None:
+    """Log that `attempt` follows after a pause, with the host and port of the URL."""
+    address = urlsplit(url).netloc.rpartition("@")[2]
+    log.info("waiting for NCBI at %s, try %d of %d", address, attempt, of, extra={"address": address})
+
+
 class HttpTransport:
     """HTTP/1.1 to one base URL with pooled connections. Redirects are not followed, as they would resend the key.
 
@@ -53,8 +59,7 @@ class HttpTransport:
 
     def log_wait(self, attempt: int, of: int) -> None:
         """Log that `attempt` follows after a pause, with the server's host and port."""
-        address = urlsplit(self._base_url).netloc.rpartition("@")[2]
-        log.info("waiting for NCBI at %s, try %d of %d", address, attempt, of, extra={"address": address})
+        log_wait(self._base_url, attempt, of)
 
     @property
     def initial_status(self) -> ConnectionStatus:
