@@ -4,6 +4,7 @@ That is a part of template.yaml, between markers, and functions/<name>/app.py fo
 what its tools call when their examples run: see `scripts.template.functions`.
 """
 
+import logging
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -68,4 +69,5 @@ def main(argv: Sequence[str], needed: Callable[[str], Given] = needed) -> int:
 
 
 if __name__ == "__main__":
+    logging.getLogger("bio_mcp").addHandler(logging.NullHandler())  # for what examples warn of
     sys.exit(main(sys.argv[1:]))

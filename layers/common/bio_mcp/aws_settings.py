@@ -54,7 +54,10 @@ class AwsSettings:
         mode="aws",
     )
     load_machine: str = setting(
-        "BIO_MCP_LOAD_MACHINE", "", "ARN of the state machine that takes the steps of bulk loads", mode="aws"
+        "BIO_MCP_LOAD_MACHINE",
+        "",
+        "ARN of the state machine that takes the steps of bulk loads, which a stack with LoadsAtOnce has",
+        mode="aws",
     )
     bucket: str = setting(
         "BIO_MCP_BUCKET",
