@@ -15,7 +15,7 @@ FILES, RECORDS, SEED = 1_200, 30_000, 20_261_122
 RUNS = (
     ("no failures", Faults()),
     ("1 % of batches die", Faults(death=0.01)),
-    ("1 % die, 6 files cannot be read", Faults(death=0.01, broken=0.005)),
+    ("1 % die, 0.5 % of files break off", Faults(death=0.01, broken=0.005)),
     ("1 % die, index takes 2,500 papers a second", Faults(death=0.01, index_per_s=2_500)),
     ("1 % die, index takes 1,500 papers a second", Faults(death=0.01, index_per_s=1_500)),
 )
