@@ -1,6 +1,6 @@
 """What every passage index does with the vectors and versions of entries."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from bio_mcp.retrieval.passages import Vectors
 
 
-def check_vectors(entry: Entry, dim: int) -> None:
+def check_vectors(entries: Sequence[Entry], dim: int) -> None:
     """Raise `ModelMismatch` or `EmbeddingFailed` for vectors that do not fit an index of `dim` numbers."""
-    for vector in entry.vectors.values():
+    vectors = [vector for each in entries for vector in each.vectors.values()]
+    for vector in vectors:
         if vector.shape != (dim,):
             raise ModelMismatch(f"The index holds vectors of {dim} numbers, not of {vector.size}; rebuild it.")
-    if entry.vectors and not np.isfinite(np.concatenate(list(entry.vectors.values()))).all():  # all at once: faster
-        broken = [chunk_id for chunk_id, vector in entry.vectors.items() if not np.isfinite(vector).all()]
-        raise EmbeddingFailed(f"The vector of chunk {broken[0]} of PMID {entry.pmid} is not finite.")
+    if vectors and not np.isfinite(np.concatenate(vectors)).all():  # all at once: faster
+        names = [f"chunk {chunk_id} of PMID {each.pmid}" for each in entries for chunk_id in each.vectors]
+        broken = next(name for name, vector in zip(names, vectors, strict=True) if not np.isfinite(vector).all())
+        raise EmbeddingFailed(f"The vector of {broken} is not finite.")
 
 
 def newest(entries: Iterable[Entry]) -> list[Entry]:

@@ -23,7 +23,7 @@ from bio_mcp.syncing.listed_files import ListedFile
 from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.settling import settle
 
-BATCH = 200  # records compared with the corpus at once; bounds the memory of an import
+BATCH = 800  # records compared with the corpus and stored at once, of some 40 KB each in memory
 
 AHEAD = 2  # batches per worker that are embedded, or wait to be, behind those that are written
 MOST_WAITING = 4  # times as many pieces wait at most, where few papers of each are embedded

@@ -143,7 +143,7 @@ def entries_of(
         for chunk in chunks:
             if _is_known(chunk, stored):
                 continue
-            if (vector := there.get(chunk.embedded_sha256)) is not None:
+            if there and (vector := there.get(chunk.embedded_sha256)) is not None:
                 fresh[position][chunk.chunk_id] = vector
             else:
                 missing.append((position, chunk))

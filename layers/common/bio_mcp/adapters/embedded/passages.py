@@ -125,8 +125,7 @@ class SqlitePassages:
             dim = dimension(connection)
             if not dim:
                 raise IndexUnavailable("There is no index yet: create its schema first.", retryable=False)
-            for entry in entries:
-                check_vectors(entry, dim)
+            check_vectors(entries, dim)
             change = last_change(connection) + 1
             if write_entries(connection, entries, change):
                 _put_change(connection, change)

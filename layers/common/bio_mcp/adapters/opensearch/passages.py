@@ -144,8 +144,8 @@ class OpenSearchPassages:
         index = self.alias.index()
         if index is None:
             raise IndexUnavailable("There is no index yet: make its schema first.", retryable=False)
+        check_vectors(entries, index.dim)
         for entry in entries:
-            check_vectors(entry, index.dim)
             key(entry.pmid)
         by_pmid = {entry.pmid: entry for entry in newest(entries)}
         upserts = partial(self._upserts, index, by_pmid)

@@ -20,7 +20,6 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.loading import LoadFiles
 from bio_mcp.ports.pubmed_files import PubmedFiles
 from bio_mcp.syncing.downloading import fetch, md5_of
-from bio_mcp.syncing.importing import BATCH
 from bio_mcp.syncing.loading import keys
 from bio_mcp.syncing.loading.keys import DONE, FILES, LISTS, MD5, of_run, tagged
 from bio_mcp.syncing.loading.listing import dumps, listing_of, loads
@@ -32,6 +31,7 @@ log = logging.getLogger(__name__)
 
 Event = dict[str, Any]
 
+BATCH = 200  # records compared with the corpus at once
 MARGIN_S = 20.0  # of a slice, for the batch that it is at and for its answer
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 15, 300  # after the index said that it is busy: 15 s, 30 s, ... give or take a quarter
 MOST_PAUSES = 30  # one after the other, some two hours, after which a file fails
