@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bio_mcp.retrieval import analysis
-from bio_mcp.retrieval.analysis import QUERY_TERMS, analyse, fold, query_terms
+from bio_mcp.retrieval.analysis import QUERY_TERMS, analyse, query_terms
+from bio_mcp.retrieval.folding import fold
 from bio_mcp.retrieval.vocabulary import Vocabulary
 
 

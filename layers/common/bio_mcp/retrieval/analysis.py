@@ -9,17 +9,15 @@ holds no white space. Each choice was measured (docs/benchmarks.md).
 
 import re
 import threading
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
-from unicodedata import category
 
 import Stemmer
 
-from bio_mcp.retrieval.spelling import GREEK, GREEK_NAMES, QUERY_STOP_WORDS, SEPARATORS, STOP_WORDS, one_spelling
+from bio_mcp.retrieval.folding import fold
+from bio_mcp.retrieval.spelling import GREEK_NAMES, QUERY_STOP_WORDS, STOP_WORDS, one_spelling
 from bio_mcp.retrieval.vocabulary import Terms, Vocabulary, current
 
 ANALYSIS_VERSION = 1
@@ -27,7 +25,6 @@ QUERY_CHARACTERS = 10_000  # of a query that are read
 QUERY_TERMS = 128  # distinct terms of a query that are looked up, its first ones
 TERM_LENGTH = 100  # characters of a term that count
 NAME_PARTS = 4  # joined at most
-FEW = 32  # characters of a text that are not ASCII, each replaced in the whole of it
 PIECES = 1 << 17  # remembered: some 25 MB
 
 _LETTER = r"[^\W_]"
@@ -37,16 +34,8 @@ _ASCII_WORD = re.compile(
     r"|[0-9](?:[0-9]*(?:[.,][0-9]+)+|[0-9A-Za-z]*(?:['-][0-9A-Za-z]+)*)"
 )
 _WORD = re.compile(rf"\d+(?:[.,]\d+)+|(?:{_LETTER}|[{_MARKS}])+(?:['-](?:{_LETTER}|[{_MARKS}])+)*")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _OTHER_LETTER = re.compile(rf"[^\x00-\x7f](?<=[\w{_MARKS}])")
-_POSSESSIVE = re.compile(r"'[sS]\b")
-_GREEK_LETTER = re.compile("[α-ω]", re.IGNORECASE)
-_MICRO = re.compile(r"[µμ](?=[a-zA-Z])")
-_GLUED = ("alpha", "beta", "gamma", "delta", "kappa")
-_GLUED_GREEK = re.compile(rf"([A-Z0-9])-?({'|'.join(_GLUED)})(?![a-z])")
 _EDGES = '.,;:%=<>[]"'  # no word begins or ends with one of these
-_HYPHENS = re.compile(r"--+")
-_ACCENTS = re.compile("[\u0300-\u036f]+")
 _SPACED_NAME = re.compile(r"([A-Z](?<!\w.)[A-Za-z]{0,4}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
 _SPACED_NAME_ASKED = re.compile(r"\b([A-Z][A-Za-z]{0,4}|[a-z]{2,3}) (\d{1,2}[A-Za-z]?|alpha|beta|gamma|delta|kappa)\b")
 _SCRIPT_RUN = re.compile(
@@ -103,64 +92,6 @@ def query_terms(
     for term, weight in expand(terms) if expand else ():
         weights.setdefault(term, weight)
     return tuple(weights.items())
-
-
-def fold(text: str) -> str:
-    """Fold `text` to one form of each character; Greek letters are spelled and set off by hyphens, case is left."""
-    if not text.isascii():
-        text = _fold_others(text.replace("`", "'"))
-    if any(map(text.__contains__, _GLUED)):
-        text = _GLUED_GREEK.sub(r"\1-\2-", text)
-    if "--" in text:
-        text = _HYPHENS.sub("-", text)
-    return _POSSESSIVE.sub("", text) if "'" in text else text
-
-
-def _fold_others(text: str) -> str:
-    """Fold each character that is not ASCII, or the pieces between spaces that have one where those beside it matter:
-    nothing that this looks at reaches across a space."""
-    characters = set(_NOT_ASCII.findall(text))
-    if len(characters) <= FEW:
-        with suppress(LookupError):
-            for character, to in [(each, _FOLDED[ord(each)]) for each in characters]:
-                text = text.replace(character, to)
-            return text
-    folded, done = list[str](), 0
-    for found in _NOT_ASCII.finditer(text):
-        if found.start() >= done:
-            start, end = text.rfind(" ", done, found.start()) + 1 or done, text.find(" ", found.end())
-            end = len(text) if end < 0 else end
-            folded += text[done:start], _fold_piece(text[start:end])
-            done = end
-    return "".join([*folded, text[done:]])
-
-
-class _Folded(dict[int, str]):
-    """What characters become whatever is beside them: ASCII, punctuation or symbols. `str.translate` leaves the
-    others."""
-
-    def __missing__(self, character: int) -> str:
-        folded = _fold_any(chr(character))
-        if chr(character) in "µμ" or not all(each.isascii() or category(each)[0] in "PS" for each in folded):
-            raise LookupError
-        self[character] = folded
-        return folded
-
-
-_FOLDED = _Folded({character: chr(character) for character in range(128)})
-
-
-@lru_cache(maxsize=1 << 14)
-def _fold_piece(text: str) -> str:
-    folded = text.translate(_FOLDED)
-    return folded if folded.isascii() else _fold_any(text)
-
-
-def _fold_any(text: str) -> str:
-    text = _MICRO.sub("micro", text)
-    text = unicodedata.normalize("NFKD", text.translate(SEPARATORS))
-    text = unicodedata.normalize("NFC", _ACCENTS.sub("", text)).translate(SEPARATORS)
-    return _GREEK_LETTER.sub(lambda letter: f"-{GREEK[letter.group().lower()]}-", text)
 
 
 def _terms(folded: str, stop: frozenset[str], spaced: re.Pattern[str]) -> Iterator[str]:
