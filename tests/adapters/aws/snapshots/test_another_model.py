@@ -3,6 +3,7 @@
 `tests/all/test_published_reembedding.py` asks of them what every engine promises.
 """
 
+from collections import Counter
 from itertools import islice
 
 import pytest
@@ -205,11 +206,11 @@ def test_an_index_that_nobody_named_is_deleted_when_it_is_a_day_old(operator, pr
     with pytest.raises(Killed):
         begin(NEW, process(NEW, OLD, s3=Dying(s3, 2, "put_object")))
     names = IndexNames(s3, "bucket", refresh_s=0)
-    [orphan] = folders(s3) - {"corpus"}
+    [orphan] = folders(s3) - {"corpus", "corpus-names"}
     names.sweep()
     assert orphan in folders(s3)
     names.objects(orphan).remove()
-    assert folders(s3) == {"corpus"}
+    assert folders(s3) == {"corpus", "corpus-names"}
     assert [each.role for each in operator.indexes.all()] == [Role.SEARCHED]
 
 
@@ -267,6 +268,21 @@ def test_there_is_no_way_back_without_another_index(operator):
         with pytest.raises(NotFound):
             operator.indexes.switch(role)
     assert operator.indexes.remove() is False
+
+
+def test_a_look_at_what_is_searched_takes_no_listing_once_an_index_was_written(operator, process, s3):
+    asked = Counter()
+
+    class Counting:
+        def __getattr__(self, name):
+            asked[name] += 1
+            return getattr(s3, name)
+
+    searching = process(OLD, s3=Counting())
+    found(searching)
+    asked.clear()
+    searching.indexes.searched()
+    assert asked == {"get_object": 2}
 
 
 def test_doctor_says_of_each_index_as_of_when_it_is(operator):

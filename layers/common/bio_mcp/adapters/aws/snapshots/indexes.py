@@ -60,11 +60,14 @@ class PublishedIndexes:
 
     def all(self) -> list[PaperIndex]:
         found = self._opened(self._names.newest())
-        return [
+        there = [
             PaperIndex(role, *model, each.passages.only_of(model), each.versions)
             for role in Role
             if (each := found.get(role)) and (model := each.passages.model())
         ]
+        if there:
+            self._names.keep()
+        return there
 
     def begin(self, fingerprint: str, dim: int, *, force: bool = False) -> PaperIndex:
         check_begun(there := self.all(), fingerprint, force=force)

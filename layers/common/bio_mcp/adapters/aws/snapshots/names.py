@@ -5,6 +5,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,16 @@ class IndexNames:
         """The names as they are now."""
         return self._read()[0]
 
+    def keep(self) -> None:
+        """Write the names that are known, if none ever were: to find that an object is not there takes a listing.
+
+        Who may not write leaves it to others.
+        """
+        names, tag = self._found
+        if tag is None:
+            with suppress(IndexUnavailable):
+                self._object.replace(_as_json(names), None)
+
     def change(self, changed: Callable[[Names], Names]) -> Names:
         """Replace the names by what `changed` makes of the newest ones; returns those that were replaced."""
         for _ in range(TRIES):
@@ -72,7 +83,7 @@ class IndexNames:
 
     def objects(self, name: str, *, new: bool = False) -> IndexObjects:
         """The objects of an index: one that is `new`, or one that had a role when it was looked up."""
-        return IndexObjects(self._client, self._bucket, name, (lambda: False) if new else self._have_been_written)
+        return IndexObjects(self._client, self._bucket, name, (lambda: False) if new else self._are_written)
 
     def sweep(self) -> None:
         """Delete the indexes that have no role and were not written to for a day: nobody is about to name them."""
@@ -80,8 +91,8 @@ class IndexNames:
         for name in folders - set(self.newest().values()):
             self.objects(name).remove(SPARED)
 
-    def _have_been_written(self) -> bool:
-        """Whether the names were ever written; from then on each index that has a role exists."""
+    def _are_written(self) -> bool:
+        """Whether the names were ever written, which they are once there is an index."""
         return self._read()[1] is not None
 
     def _read(self) -> tuple[Names, str | None]:
