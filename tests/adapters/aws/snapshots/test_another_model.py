@@ -186,6 +186,8 @@ def test_a_writer_whose_names_are_old_leaves_a_paper_in_each_index_or_fails_and_
 
 def test_a_switch_whose_answer_was_lost_happens_once(operator, process, papers):
     class Forgetful:
+        """Each answer about the names is lost, and the request repeated."""
+
         def __getattr__(self, name):
             return getattr(client("s3"), name)
 
@@ -200,6 +202,24 @@ def test_a_switch_whose_answer_was_lost_happens_once(operator, process, papers):
         Role.SEARCHED: NEW.fingerprint,
         Role.PREVIOUS: OLD.fingerprint,
     }
+
+
+def test_an_index_that_is_removed_as_it_is_begun_is_not_there(operator, process, s3):
+    class Meddled:
+        """Whatever is named is removed at once."""
+
+        def __getattr__(self, name):
+            return getattr(s3, name)
+
+        def put_object(self, **request):
+            put = s3.put_object(**request)
+            if request["Key"] == OBJECT:
+                operator.indexes.remove()
+            return put
+
+    with pytest.raises(NotFound, match="no next index"):
+        begin(NEW, process(NEW, OLD, s3=Meddled()))
+    assert [each.role for each in operator.indexes.all()] == [Role.SEARCHED]
 
 
 def test_an_index_that_nobody_named_is_deleted_when_it_is_a_day_old(operator, process, s3):

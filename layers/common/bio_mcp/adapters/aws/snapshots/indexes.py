@@ -76,6 +76,8 @@ class PublishedIndexes:
             name = self._made(fingerprint, dim)
             self._names.change(lambda names: names if len(names) > 1 else {**names, Role.NEXT: name})
             check_begun(there := self.all(), fingerprint, force=force)
+            if len(there) == 1:  # another process removed it
+                raise unknown_role(Role.NEXT)
         return there[1]
 
     def switch(self, to: Role) -> None:
