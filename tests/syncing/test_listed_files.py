@@ -55,8 +55,9 @@ def test_a_folder_below_that_cannot_be_read_is_an_error_and_not_passed_over(tmp_
         listed([tmp_path])
 
 
-def test_a_link_to_a_file_that_is_not_there_is_reported_with_the_files(tmp_path):
-    (tmp_path / "a.xml").symlink_to("nowhere.xml")
+@pytest.mark.parametrize("target", ["nowhere.xml", "a.xml"])
+def test_a_link_to_a_file_that_is_not_there_is_reported_with_the_files(tmp_path, target):
+    (tmp_path / "a.xml").symlink_to(target)
     [file] = listed([tmp_path])
     with pytest.raises(InvalidInput, match="cannot be read"):
         file.check()

@@ -81,10 +81,10 @@ def listed(paths: Iterable[Path]) -> list[ListedFile]:
     as they are given. Links to folders are not followed. Raises `InvalidInput` for a folder without any, or one that
     cannot be read.
     """
-    files: dict[Path, ListedFile] = {}
+    files: dict[str, ListedFile] = {}
     for path in paths:
         for file in _below(path) if path.is_dir() else [ListedFile(path)]:
-            whole_path = file.path.resolve()
+            whole_path = os.path.realpath(file.path)
             if whole_path not in files or file.named:
                 files[whole_path] = file
     return sorted(files.values(), key=_rank)
