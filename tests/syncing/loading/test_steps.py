@@ -173,6 +173,18 @@ def test_a_second_run_loads_what_is_new_and_nothing_else_and_all_of_it_when_aske
     assert papers(loaded.corpus) == expected
 
 
+def test_a_lost_index_is_written_again_when_all_is_asked_for_and_nobody_hears_of_it(loaded, expected):
+    loaded.run()
+    lost = [pmid for pmid, *_ in loaded.corpus.passages.versions()][1:]
+    loaded.corpus.passages.delete(lost)
+    loaded.run()
+    assert loaded.corpus.passages.count()[0] == 1
+    heard = loaded.corpus.heard.all
+    assert loaded.report(loaded.run(again=True))["counts"]["inserted"] == len(lost)
+    assert papers(loaded.corpus) == expected
+    assert loaded.corpus.heard.since(heard) == []
+
+
 @pytest.mark.parametrize("name", [SECOND, UPDATE])
 def test_a_file_that_is_damaged_is_named_and_the_next_run_takes_it_up_in_its_place(loaded, expected, name):
     whole = loaded.files.get(f"files/{name}")

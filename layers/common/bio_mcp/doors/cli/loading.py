@@ -24,7 +24,11 @@ def load_command() -> None:
 
 @load_command.command("start")
 @click.option("--fetch", is_flag=True, help="Fetch what NCBI has and the bucket has not: baseline and update files.")
-@click.option("--again", is_flag=True, help="Also the files that are loaded, and fetched, already.")
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Also the files that are loaded, and fetched, already; what the index lacks is written to it.",
+)
 @answering
 def start_command(session: Session, fetch: bool, again: bool) -> None:
     """Load the files in the folder load/files of the stack's bucket, and those of NCBI with --fetch.

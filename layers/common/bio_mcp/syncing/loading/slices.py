@@ -5,15 +5,17 @@ A slice begins where the one before it ended. A repetition, after whatever end, 
 
 import logging
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bio_mcp.errors import DeadlineExceeded, Failure, IndexUnavailable, StoreFailed, UpstreamFailed
 from bio_mcp.literature.changes import ChangeKind, CorpusChange
 from bio_mcp.literature.medline import OddRecord
-from bio_mcp.literature.records import Article, Deletion
+from bio_mcp.literature.records import Article, Deletion, Head
+from bio_mcp.one_index import one_index
 from bio_mcp.ports import Backends
 from bio_mcp.ports.messages import Announcements
+from bio_mcp.ports.stores import Documents
 from bio_mcp.syncing.importing import odd_if_endless
 from bio_mcp.syncing.revisions import Change
 from bio_mcp.syncing.settling import settle
@@ -55,13 +57,15 @@ def load_slice(
     backends: Backends,
     has_time: Callable[[], bool],
     batch: int,
+    *,
+    again: bool = False,
 ) -> Slice:
     """Settle the records from `progress.position` on, but for the positions of `left_out`, while there is time.
 
-    New papers are announced to nobody; every other change is. Raises what reading `records` does, and the failures of
-    ports that do not pass.
+    New papers are announced to nobody; every other change is. With `again` papers that the index lacks are written to
+    it, whatever is marked as indexed. Raises what reading `records` does, and the failures of ports that do not pass.
     """
-    quiet = cast(Backends, _Quiet(backends))
+    quiet = cast(Backends, _Quiet(backends, looks=again))
     for start, part in _batches(records, progress.position, batch):
         if not has_time():
             return Slice(progress)
@@ -102,10 +106,11 @@ def _batches(records: Iterable[Record], start: int, size: int) -> Iterator[tuple
 
 
 class _Quiet:
-    """Backends that announce no paper as new: nobody waits for forty million messages."""
+    """Backends that announce no paper as new: nobody waits for forty million messages. One that `looks` takes no mark
+    for it that a paper is indexed."""
 
-    def __init__(self, backends: Backends) -> None:
-        self._backends = backends
+    def __init__(self, backends: Backends, *, looks: bool) -> None:
+        self._backends, self._looks = backends, looks
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._backends, name)
@@ -113,6 +118,26 @@ class _Quiet:
     @property
     def announcements(self) -> Announcements:
         return _ButNew(self._backends.announcements)
+
+    @property
+    def documents(self) -> Documents:
+        return cast(Documents, _AsFound(self._backends)) if self._looks else self._backends.documents
+
+
+@dataclass(frozen=True, slots=True)
+class _AsFound:
+    """Documents, of which none is marked as indexed that the index lacks."""
+
+    backends: Backends
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.backends.documents, name)
+
+    def heads(self, pmids: Sequence[str]) -> dict[str, Head]:
+        heads = self.backends.documents.heads(pmids)
+        with one_index():
+            there = self.backends.passages.chunk_texts(list(heads))
+        return {pmid: head if pmid in there else replace(head, indexed_version=0) for pmid, head in heads.items()}
 
 
 @dataclass(frozen=True, slots=True)

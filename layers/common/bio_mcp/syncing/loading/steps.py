@@ -99,24 +99,27 @@ class Loading:
         for (name, listed), positions in zip(lists.items(), superseded, strict=True):
             if name in here and (again or listed not in done):
                 self.files.put(of_run(run, f"left-out/{name}"), positions.tobytes())
-                items.append({"name": name, "tag": here[name]})
+                items.append({"name": name, "tag": here[name], "again": again})
         return self._manifest(run, "load", items)
 
-    def load_file(self, run: str, name: str, tag: str, progress: Event | None = None, pauses: int = 0) -> Event:
-        """Load a slice of a file. The answer's `state` is done, more, or wait where the index is busy; its `item` is
-        the input of the next slice."""
+    def load_file(
+        self, run: str, name: str, tag: str, *, again: bool = False, progress: Event | None = None, pauses: int = 0
+    ) -> Event:
+        """Load a slice of a file; `again` also what is marked as indexed and is not in the index. The answer's `state`
+        is done, more, or wait where the index is busy; its `item` is the input of the next slice."""
         positions = frozenset(memoryview(self.files.get(of_run(run, f"left-out/{name}"))).cast("I"))
         before = Progress(**(progress or {}))
         began = before.position
         with tempfile.TemporaryDirectory() as directory, bounded_by(self._for_work):
             records = open_records(self._downloaded(name, tag, directory))
-            made = load_slice(records, positions, before, self.backends, self._has_time, self.batch)
+            made = load_slice(records, positions, before, self.backends, self._has_time, self.batch, again=again)
         counts = asdict(made.progress)
         if made.done:
             self.files.put(of_run(run, f"loaded/{name}"), as_json(counts))
             self.files.put(f"{DONE}/{tagged(name, tag)}", as_json(counts))
         pauses = 0 if made.busy is None else 1 + (pauses if made.progress.position == began else 0)
-        return _after(made, pauses) | {"item": {"name": name, "tag": tag, "progress": counts, "pauses": pauses}}
+        item = {"name": name, "tag": tag, "again": again, "progress": counts, "pauses": pauses}
+        return _after(made, pauses) | {"item": item}
 
     def note(self, run: str, name: str, stage: str, reason: str) -> Event:
         """Note that a file failed, and why, so that the report names it."""
