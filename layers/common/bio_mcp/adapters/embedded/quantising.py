@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bio_mcp.adapters.embedded.products import with_each_row
 from bio_mcp.adapters.embedded.signs import COORDINATES, Words, directions, signs
 
 Matrix = NDArray[np.float32]
@@ -35,7 +36,7 @@ class Quantiser:
         """Learn axes and steps from some vectors of a corpus that has `windows`."""
         _, vectors = np.linalg.eigh((sample.T @ sample).astype(np.float64))
         axes = np.ascontiguousarray(vectors[:, ::-1].T, dtype=np.float32)
-        greatest = np.abs(sample @ axes.T).max(axis=0, initial=1e-6)
+        greatest = np.abs(with_each_row(sample, axes)).max(axis=0, initial=1e-6)
         along = directions(min(COORDINATES, len(axes)))
         return Quantiser(axes, (greatest * (MARGIN / LIMIT)).astype(np.float32), along, windows)
 
@@ -46,7 +47,7 @@ class Quantiser:
 
     def coordinates(self, matrix: Matrix) -> Matrix:
         """The coordinates of vectors, in steps, as numbers that are not rounded yet."""
-        return np.asarray((matrix @ self.axes.T) / self.steps, np.float32)
+        return np.asarray(with_each_row(matrix, self.axes) / self.steps, np.float32)
 
     def centre_signs(self, coordinates: Matrix, counts: NDArray[np.int64]) -> Words:
         """The signs of the centre of each document whose windows, `counts` of each, have these coordinates."""

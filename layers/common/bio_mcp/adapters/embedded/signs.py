@@ -7,6 +7,8 @@ selected by 256 signs, has 99.8 % of the nearest 200, and a 20th, selected by 51
 import numpy as np
 from numpy.typing import NDArray
 
+from bio_mcp.adapters.embedded.products import with_each_row
+
 Words = NDArray[np.uint64]
 Agreement = NDArray[np.uint8]
 
@@ -33,7 +35,7 @@ def directions(length: int) -> NDArray[np.float32]:
 
 def signs(vectors: NDArray[np.float32], along: NDArray[np.float32]) -> Words:
     """The signs of each vector in these directions, as rows of `WORDS` numbers."""
-    return np.packbits(vectors @ along.T > 0, axis=1).view(np.uint64)
+    return np.packbits(with_each_row(vectors, along) > 0, axis=1).view(np.uint64)
 
 
 def agreement(words: Words, asked: Words) -> Agreement:
