@@ -87,6 +87,8 @@ class AwsCorpus(Aws):
     def embeddings(self):
         return self.model
 
+    configured_embeddings = embeddings
+
     @property
     def passages(self):
         return self.index
