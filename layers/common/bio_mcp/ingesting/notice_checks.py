@@ -52,7 +52,7 @@ def check_all_notices(share: Share, job_id: str | None = None) -> SyncReport:
     if not share.backends.leases.acquire(lease, share.holder, _Run.lease_s):
         raise Conflict("a check for notices is running; ask again later", retry_after_s=60)
     try:
-        if ended := ended_job(job_id, share.backends, unattended=share.unattended):
+        if (ended := ended_job(job_id, share.backends, unattended=share.unattended)) and ended.kind == KIND:
             return _report(ended, STATES.get(ended.state, "incomplete"), ended=instant(ended.updated))
         return _Run(_job(share.backends), share).run()
     finally:
