@@ -350,7 +350,9 @@ def test_a_file_that_is_replaced_between_its_steps_is_not_loaded(loaded, large):
         loaded.steps().load_file("large", **large)
 
 
-def test_ncbis_files_are_fetched_with_their_md5_and_only_once(nlm, tmp_path, expected, files):
+def test_ncbis_files_are_fetched_with_their_md5_and_only_once_also_when_they_are_taken_away_after_the_load(
+    nlm, tmp_path, expected, files
+):
     with serving(nlm) as served, Corpus(tmp_path / "corpus") as corpus:
         published = NcbiFiles(served.url, "test", backoff=Backoff(tries=3, first_s=0, cap_s=0))
         served.damaged[f"baseline/{FIRST}"] = 9
@@ -364,6 +366,14 @@ def test_ncbis_files_are_fetched_with_their_md5_and_only_once(nlm, tmp_path, exp
         second = load.run(fetch=True)
         assert [path for path, _ in served.asked if path.endswith(".gz")] == [f"baseline/{FIRST}"]
         assert load.report(second)["failed"] == []
+        assert papers(corpus) == expected
+        served.asked.clear()
+        for name in load.files.tags("files"):
+            load.files.delete(f"files/{name}")
+        assert load.report(load.run(fetch=True))["files"] == 0
+        assert not [path for path, _ in served.asked if path.endswith(".gz")]
+        load.run(fetch=True, again=True)
+        assert len([path for path, _ in served.asked if path.endswith(".gz")]) == len(files)
         assert papers(corpus) == expected
         published.close()
 

@@ -51,10 +51,13 @@ class Loading:
     batch: int = BATCH
 
     def begin(self, run: str, *, fetch: bool = False, again: bool = False) -> Event:
-        """Say which of NCBI's files are not here yet, or all of them with `again`; none unless `fetch`."""
+        """Say which of NCBI's files are neither here nor loaded yet, or all of them with `again`; none unless
+        `fetch`."""
         here = self.files.tags(FILES)
+        whole = {name for name in here if name + MD5 in here}
+        taken_away = {keys.name_of(each) for each in self.files.tags(DONE)} - here.keys()
         addresses = self.published.addresses() if fetch else []
-        wanted = [each for each in addresses if again or not {_name(each), _name(each) + MD5} <= here.keys()]
+        wanted = [each for each in addresses if again or _name(each) not in whole | taken_away]
         return self._manifest(run, "fetch", [{"name": _name(each), "address": each} for each in wanted])
 
     def fetch_file(self, address: str) -> Event:
