@@ -89,7 +89,7 @@ def ringing(monitoring):
     """The alarms of a stack with one corpus, a domain, a heartbeat and bulk loads."""
     given = {name: str(each.get("Default", "")) for name, each in PARAMETERS.items()}
     given |= {"Monitoring": monitoring, "Corpus1Key": "herbs", "Corpus1Term": "herbs[tiab]", "LoadsAtOnce": "20"}
-    given |= {"NcbiAdminEmail": "a@example.org"}
+    given |= {"NcbiAdminEmail": "a@example.org", "NightlyNotices": "on"}
     conditions = {name: TEMPLATE["Resources"][name].get("Condition") for name in ALARMS}
     return {name for name, each in conditions.items() if each is None or rendered({"Condition": each}, given)}
 

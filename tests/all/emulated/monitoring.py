@@ -5,10 +5,7 @@ from tests.emulated.stack import resources
 
 USERS_MISS = {
     f"{each}Alarm"
-    for each in (
-        *("ToolFailures", "ApiErrors", "McpHttpErrors", "Heartbeat", "DeadLetters"),
-        *("RetractionsSyncAge", "NoticesSyncAge"),
-    )
+    for each in (*("ToolFailures", "ApiErrors", "McpHttpErrors", "Heartbeat", "DeadLetters", "RetractionsSyncAge"),)
 }
 """The alarms of every stack with `Monitoring=basic`, by logical id."""
 

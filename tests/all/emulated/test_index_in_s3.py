@@ -22,6 +22,7 @@ from tests.scholarly_server.shapes import crossref_work, update
 
 pytestmark = pytest.mark.timeout(300)
 FIRST, LATER, AFTER = "1971/02/01", "1971/03/01", "1971/04/01"
+OTHERS = {"Monitoring": "basic", "SnapStart": "off", "NightlyNotices": "on"}
 QUESTION = {"query": "treatment of depression in adults", "top_k": 100}
 SEEN_S = 30  # a copy looks for what is new every ten seconds
 
@@ -29,7 +30,7 @@ SEEN_S = 30  # a copy looks for what is new every ten seconds
 @pytest.fixture(scope="module")
 def small():
     """The running stack, and the PMIDs of the papers that its first sync has brought."""
-    with cloud(files=SAMPLES, tier="s3", others={"Monitoring": "basic", "SnapStart": "off"}) as running:
+    with cloud(files=SAMPLES, tier="s3", others=OTHERS) as running:
         assert hits(running.stack) == [], "an index that was never written is empty, and no failure"
         yield running, synced(running, FIRST, 40)
 
@@ -97,7 +98,7 @@ def test_the_stack_has_neither_a_snapshot_nor_a_dashboard_and_only_the_alarms_of
     up, _ = small
     endpoint = up.stack.client("lambda").get_function_configuration(FunctionName=f"{up.stack.name}-mcp_http")
     assert endpoint["SnapStart"]["ApplyOn"] == "None"
-    assert watching(up.stack.client, up.stack.name) == (USERS_MISS, set())
+    assert watching(up.stack.client, up.stack.name) == (USERS_MISS | {"NoticesSyncAgeAlarm"}, set())
 
 
 def test_the_stack_has_no_domain_and_doctor_says_as_of_when_its_index_is(small):
