@@ -5,8 +5,8 @@
 The corpus is made up of real ones (benchmarks/_synthetic.py), the questions are those of SciFact and NFCorpus, with
 synonyms and depth as a search has them. Truth is a product with every vector. Each start is a process of its own that
 answers a question of one word and a vector; its memory is that of /proc: what is private, and the mapped pages of the
-index that were touched. The first one verifies all of the index. "Cold" is after the kernel was asked to forget the
-pages of both files. Then each engine has a process of its own, one after the other, over
+index that were touched. One has to verify all of the index, as after a restore. "Cold" is after the kernel was asked to
+forget the pages of both files. Then each engine has a process of its own, one after the other, over
 the same papers: the embedded one, OpenSearch through the product's adapter, LanceDB and Tantivy in an environment of
 their own (requirements/rivals.txt, `make .cache/rivals/.installed`). OpenSearch is filled for at most so many minutes
 in all, and is compared over the papers that it then has: the column `papers` says how many.
@@ -135,7 +135,7 @@ def measure(work: Path, documents: int, count: int) -> None:
     """Everything about the embedded engine."""
     filled(work, "embedded", documents, 0)
     verified.forget(work / INDEX)
-    start(work, "first start")
+    start(work, "start, verifying")
     start(work, "start")
     for name in (INDEX, FILE):
         forget(work / name)

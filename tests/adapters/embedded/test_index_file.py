@@ -19,7 +19,7 @@ from bio_mcp.adapters.embedded.database import Database
 from bio_mcp.adapters.embedded.index_file import MAX_CHANGED
 from bio_mcp.adapters.embedded.inspection import index_file
 from bio_mcp.adapters.embedded.passage_indexes import SqliteIndexes
-from bio_mcp.adapters.embedded.verified import forget, is_verified, remember
+from bio_mcp.adapters.embedded.verified import forget, has_settled, is_verified, remember
 from bio_mcp.health import OK, WARN
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.ports.indexes import Role
@@ -142,7 +142,7 @@ def test_a_saved_index_is_made_again_whichever_of_its_arrays_is_damaged(corpus, 
 
 def trust(path):
     """Remember a file as whole that was not looked at."""
-    remember(path, path.stat(), path.stat().st_ctime + 3)
+    remember(path, path.stat())
 
 
 def change_a_byte(path):
@@ -170,7 +170,6 @@ def test_a_file_that_was_found_whole_is_not_read_whole_again_until_it_is_found_d
 def test_a_file_that_was_found_whole_and_changed_since_is_verified(tmp_path, replaced):
     path = tmp_path / "arrays"
     assert write_arrays(path, {}, {"x": np.arange(7)})
-    trust(path)
     if replaced:
         shutil.copy2(path, tmp_path / "copy")
         change_a_byte(tmp_path / "copy")
@@ -180,30 +179,31 @@ def test_a_file_that_was_found_whole_and_changed_since_is_verified(tmp_path, rep
     assert unused_because(path, once=True) == Reason.DAMAGED
 
 
-def test_a_file_that_has_just_changed_may_change_again_unseen_and_is_not_remembered(tmp_path):
-    path = tmp_path / "arrays"
-    assert write_arrays(path, {}, {"x": np.arange(7)})
-    for after, remembered in ((1, False), (3, True)):
-        remember(path, path.stat(), path.stat().st_ctime + after)
-        assert is_verified(path, path.stat()) is remembered
+def test_a_file_that_has_just_changed_is_verified_and_not_remembered(corpus):
+    """Another change of the same moment would not show."""
+    path = corpus / INDEX_FILE
+    assert unused_because(path, once=True) is None
+    assert [has_settled(path.stat(), path.stat().st_ctime + after) for after in (1, 3)] == [False, True]
 
 
-def test_a_search_remembers_that_the_saved_index_is_whole(large):
-    path = large[0] / INDEX_FILE
-    for _ in range(100):  # until the file is two seconds old
-        assert answers(opened(large[0])) == large[1]
+def test_a_search_remembers_that_the_saved_index_is_whole(large, corpus):
+    """The one that made it, and the first one of a copy, once that is two seconds old."""
+    assert is_verified(large[0] / INDEX_FILE, (large[0] / INDEX_FILE).stat())
+    path = corpus / INDEX_FILE
+    assert not is_verified(path, path.stat())
+    for _ in range(100):
+        assert answers(opened(corpus)) == large[1]
         if is_verified(path, path.stat()):
             break
         time.sleep(0.1)
     assert is_verified(path, path.stat())
-    assert answers(opened(large[0])) == large[1]
+    assert answers(opened(corpus)) == large[1]
 
 
 def test_a_file_is_opened_where_nothing_can_be_remembered_of_it(tmp_path):
     path = tmp_path / "arrays"
-    assert write_arrays(path, {}, {"x": np.arange(7)})
     (tmp_path / "arrays-verified").mkdir()
-    trust(path)
+    assert write_arrays(path, {}, {"x": np.arange(7)})
     assert unused_because(path, once=True) is None
     forget(path)
     assert not is_verified(path, path.stat())
@@ -274,7 +274,7 @@ def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
     for scratch in ("arrays.1999999999", "arrays.7", "arrays.old"):
         (tmp_path / scratch).write_bytes(b"half")
     assert write_arrays(tmp_path / "arrays", {}, {"x": np.arange(3)})
-    assert sorted(each.name for each in tmp_path.glob("arrays*")) == ["arrays", "arrays.old"]
+    assert sorted(each.name for each in tmp_path.glob("arrays*")) == ["arrays", "arrays-verified", "arrays.old"]
 
 
 def test_a_saved_index_can_be_read_by_its_owner_alone(corpus):

@@ -3,7 +3,7 @@
 The file is a JSON header followed by each array, aligned to a page, with spare rows behind it. The arrays are mapped
 copy-on-write, so rows can be appended for a while without copying the array. The header's first line holds its length
 and CRC-32; the header holds a checksum of each array. Checksums run at memory speed, some 40 ms for the 0.5 GB of
-50,000 papers, but touch every page; a file that was found whole is trusted until it changes.
+50,000 papers, but touch every page: a file that was written or found whole is trusted until it changes.
 """
 
 import json
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bio_mcp.adapters.embedded.processes import Presence, presence_in
-from bio_mcp.adapters.embedded.verified import forget, is_verified, remember
+from bio_mcp.adapters.embedded.verified import forget, has_settled, is_verified, remember
 from bio_mcp.errors import StoreFailed
 
 FAMILY = b"bio-mcp index "
@@ -80,8 +80,10 @@ class ArrayFile:
 
 
 def write_arrays(path: Path, about: dict[str, Any], arrays: Arrays) -> bool:
-    """Replace the file atomically. Returns False, leaving the old file, if the disk has little room or the write
-    fails."""
+    """Replace the file atomically; what was written is trusted as if it had been verified.
+
+    Returns False, leaving the old file, if the disk has little room or the write fails.
+    """
     places, end = _layout_of(arrays)
     header = json.dumps({"about": about, "size": end, "arrays": places}).encode()
     first_line = MAGIC + b"%010d %08x\n" % (len(header), crc32(header))
@@ -110,7 +112,8 @@ def _replace(
             file.truncate(end)
             file.flush()
             os.fsync(file.fileno())
-        scratch.replace(path)
+            scratch.replace(path)
+            remember(path, os.fstat(file.fileno()))
     except OSError:
         scratch.unlink(missing_ok=True)
         raise
@@ -152,7 +155,7 @@ def checksum(array: NDArray[Any]) -> int:
 def read_arrays(path: Path, map_from: int = MAP_FROM, *, once: bool = False) -> ArrayFile:
     """Open the file, mapped if it has at least `map_from` bytes. Raises `Unusable`.
 
-    Its checksums are verified; with `once`, unless an opening of the same file found them right before.
+    Its checksums are verified; with `once`, unless the file is one that was written or verified before.
     """
     try:
         with path.open("rb") as file:
@@ -174,7 +177,8 @@ def read_arrays(path: Path, map_from: int = MAP_FROM, *, once: bool = False) -> 
     if any(checksum(array[:rows]) != header["arrays"][name]["checksum"] for name, (array, rows) in arrays.items()):
         forget(path)
         raise Unusable(Reason.DAMAGED)
-    remember(path, stat, at)
+    if has_settled(stat, at):
+        remember(path, stat)
     return ArrayFile(header["about"], arrays, path, stat)
 
 
