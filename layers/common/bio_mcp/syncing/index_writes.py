@@ -79,4 +79,4 @@ def _write_each(
     documents: Sequence[Document], embeddings: Embeddings, passages: Passages, twin: Passages | None = None
 ) -> None:
     for part in slices(documents):
-        write_passages(part, embeddings, passages, twin=twin, refresh=False)
+        write_passages(part, embeddings, passages, twin=twin)

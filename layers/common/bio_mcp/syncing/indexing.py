@@ -105,16 +105,16 @@ def write_passages(
     passages: Passages,
     *,
     twin: Passages | None = None,
-    refresh: bool = True,
 ) -> None:
-    """Replace the documents' passages; only texts whose vector is not stored yet are embedded.
+    """Replace the documents' passages, which searches may miss until a refresh; only texts whose vector is not stored
+    yet are embedded.
 
     `twin` is another index of the same model, whose vectors are taken where it has them.
     """
     try:
-        passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=refresh)
+        passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=False)
     except Conflict:  # a vector that was stored was deleted by another writer meanwhile
-        passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=refresh)
+        passages.upsert_chunks(embedded(documents, embeddings, passages, twin), refresh=False)
 
 
 def embedded(

@@ -143,7 +143,7 @@ def _write(
     moved, left = 0, list(pmids)
     while left:
         documents = backends.documents.get_many(left)
-        write_passages([*documents.values()], embeddings, passages, twin=twin, refresh=False)
+        write_passages([*documents.values()], embeddings, passages, twin=twin)
         heads = backends.documents.heads(left)
         gone = [pmid for pmid in left if pmid not in heads or _is_before(heads[pmid], documents.get(pmid))]
         passages.delete(gone)

@@ -38,12 +38,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def connected(
-    url: str, service: str, corpus: str, *, k1: float, b: float, region: str | None = None
-) -> "OpenSearchCollections":
+def connected(url: str, service: str, corpus: str, *, k1: float, b: float) -> "OpenSearchCollections":
     """Return the collections at `url` whose names begin with `corpus`. Connects when first used."""
     layout = Layout(FLAVOURS[service], k1, b, contents=CHUNKS)
-    return OpenSearchCollections(transport_to(url, service, region), corpus, layout)
+    return OpenSearchCollections(transport_to(url, service), corpus, layout)
 
 
 class OpenSearchCollections:

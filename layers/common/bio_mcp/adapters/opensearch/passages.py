@@ -65,13 +65,12 @@ def connected(
     *,
     k1: float,
     b: float,
-    region: str | None = None,
     shards: int = 1,
     vectors: VectorLayout = "float",
 ) -> "OpenSearchPassages":
     """Return the passages behind `alias` at `url`. Connects when first used. `service` is a key of `FLAVOURS`."""
     layout = Layout(FLAVOURS[service], k1, b, shards, contents=PAPERS[vectors])
-    return OpenSearchPassages(transport_to(url, service, region), alias, layout)
+    return OpenSearchPassages(transport_to(url, service), alias, layout)
 
 
 class OpenSearchPassages:
