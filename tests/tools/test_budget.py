@@ -168,7 +168,11 @@ class Backends(Searched):
         self.pubmed, self.lookup = Wordy([*PAPERS, CHAPTER]), WordyDesk(PAPERS)
         works = [Work(f"d{n}", LONG[:300], doi=f"10.1000/{n}") for n in range(50)]
         documents = [ProjectDocument(each, frozenset({each.doc_id})) for each in works]
-        self.project_documents = SimpleNamespace(all=lambda _id: documents, put=lambda *_: None)
+        self.project_documents = SimpleNamespace(
+            all=lambda _id: documents,
+            find=lambda _id, named: [each for each in documents if each.identifiers & set(named)],
+            put=lambda *_: None,
+        )
         self.metrics = self.europe_pmc = self.notices = WordyServices()
 
 
