@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from bio_mcp.adapters.aws.snapshots.directory import private_directory
 
@@ -30,3 +31,13 @@ def test_what_a_killed_process_left_is_deleted_by_the_next(tmp_path):
     assert (left / "corpus.sqlite3").exists()
     with private_directory(tmp_path):
         assert not left.exists()
+
+
+def test_one_that_is_being_made_is_not_taken_for_an_abandoned_one(tmp_path):
+    def stays(_):
+        with private_directory(tmp_path) as made:
+            return made.exists()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(stays, range(500)))
+    assert list(tmp_path.iterdir()) == []

@@ -24,14 +24,18 @@ def private_directory(above: Path | None = None) -> Iterator[Path]:
     above = above or Path(tempfile.gettempdir())
     for left in above.glob(f"{PREFIX}*"):
         _remove_abandoned(left)
-    made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=above))
-    with (made / LOCK).open("w") as lock:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_SH)
-        try:
-            yield made
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=above))
+        with (made / LOCK).open("w") as lock:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_SH)
+            if not (made / LOCK).exists():  # it was taken for an abandoned one before it was locked
+                continue
+            try:
+                yield made
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
+            return
 
 
 def deleted_with(owner: T, directory: Path) -> T:
