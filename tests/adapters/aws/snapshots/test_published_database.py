@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bio_mcp.adapters.aws.snapshots.database import STALE_S
+from bio_mcp.adapters.aws.snapshots.publishing import publish
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.cache_use import counting
 from bio_mcp.deadline import Deadline, bounded_by
@@ -14,7 +15,7 @@ from bio_mcp.health import OK, WARN
 from bio_mcp.retrieval.passages import PassageQuery
 from tests.adapters.embedded.engine import passages_in
 from tests.adapters.entries import DIM, entry
-from tests.published import MemoryObjects, database
+from tests.published import MemoryObjects, OpenLeases, database
 
 AWAY = IndexUnavailable("The store of the index could not be reached.")
 
@@ -150,16 +151,31 @@ def test_a_process_that_died_before_it_committed_what_it_published_reads_it(proc
     assert found(writer) == ["1", "2"]
 
 
+class Overtaken(MemoryObjects):
+    """Before something is put, `meanwhile` happens, once."""
+
+    meanwhile = None
+
+    def put(self, content):
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile:
+            meanwhile()
+        return super().put(content)
+
+
+def test_a_snapshot_that_another_process_publishes_fails_no_writer(process, tmp_path):
+    objects = Overtaken()
+    first, other = process(objects=objects), database(tmp_path / "other", objects)
+    fill(first, "1", "2")
+    assert found(passages_in(other)) == ["1", "2"]
+    objects.meanwhile = lambda: publish(other, objects, OpenLeases, objects.told, objects.tag)
+    fill(first, "3")
+    other.close()
+    assert (objects.told.snapshot.position, objects.told.position) == (2, 3)
+    assert found(first) == found(process(objects=objects)) == ["1", "2", "3"]
+
+
 def test_of_two_writers_at_once_one_fails_retryably_and_nothing_of_it_is_written(process):
-    class Overtaken(MemoryObjects):
-        meanwhile = None
-
-        def put(self, content):
-            meanwhile, self.meanwhile = self.meanwhile, None
-            if meanwhile:
-                meanwhile()
-            return super().put(content)
-
     objects = Overtaken()
     first, second = process(objects=objects), process(objects=objects)
     fill(first, "1")

@@ -176,13 +176,17 @@ class PublishedDatabase(Database):
         if (used := _used(connection)) > max(self._max_bytes, begun):
             raise IndexUnavailable(_full(self._max_bytes), retryable=False, bytes=used)
         put_position(connection, self._manifest.position + 1)
-        key = self._objects.put(encoded(statements))
-        changed = self._manifest.changed(key, self._schema, datetime.now(UTC).isoformat(timespec="seconds"))
-        tag = self._objects.replace(changed, self._tag)
-        if tag is None and (found := self._objects.manifest()) is not None and changed.changes[-1] in found[0].changes:
-            tag = found[1]  # it was published, and the answer lost
-        if tag is None:
-            raise IndexUnavailable(BUSY)
+        key, as_of = self._objects.put(encoded(statements)), datetime.now(UTC).isoformat(timespec="seconds")
+        changed = self._manifest.changed(key, self._schema, as_of)
+        while (tag := self._objects.replace(changed, self._tag)) is None:
+            found = self._objects.manifest()
+            if found and changed.changes[-1] in found[0].changes:  # it was published, and the answer lost
+                changed, tag = found
+                break
+            if found is None or found[0].changes[-1:] != self._manifest.changes[-1:] or found[1] == self._tag:
+                raise IndexUnavailable(BUSY)
+            self._manifest, self._tag = found  # another process named a snapshot of what is there already
+            changed = self._manifest.changed(key, self._schema, as_of)
         self._manifest, self._tag, self._checked = changed, tag, self._clock()
 
     def _pack(self, manifest: Manifest, tag: str | None) -> None:
