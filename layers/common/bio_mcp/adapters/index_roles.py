@@ -1,6 +1,6 @@
 """Errors of the indexes of papers, whatever engine they are in."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from bio_mcp.errors import Conflict, IndexUnavailable, NotFound
 from bio_mcp.ports.indexes import PaperIndex, Role
@@ -12,8 +12,13 @@ def unknown_role(role: Role) -> NotFound:
     return NotFound(f"There is no {role} index of the papers.{begin}")
 
 
-def back_from(to: Role) -> Role:
-    """Return what the index that was searched becomes by the switch to that role."""
+def back_from(to: Role, there: Collection[Role]) -> Role:
+    """Return what the index that was searched becomes by the switch to a role of those that are `there`.
+
+    Raises `NotFound` for a role that is not there, or that of the index which is searched.
+    """
+    if to not in there or to is Role.SEARCHED:
+        raise unknown_role(to)
     return Role.NEXT if to is Role.PREVIOUS else Role.PREVIOUS
 
 

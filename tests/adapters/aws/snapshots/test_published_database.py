@@ -5,8 +5,8 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from bio_mcp.adapters.aws.snapshots.database import STALE_S
 from bio_mcp.adapters.aws.snapshots.publishing import publish
+from bio_mcp.adapters.aws.snapshots.replaceable import STALE_S
 from bio_mcp.adapters.embedded.schema import MIGRATIONS
 from bio_mcp.cache_use import counting
 from bio_mcp.deadline import Deadline, bounded_by

@@ -67,10 +67,9 @@ class SqliteIndexes:
     def switch(self, to: Role) -> None:
         with self._database.writing(IndexUnavailable) as connection:
             names = _names(connection)
-            if to not in names or to is Role.SEARCHED:
-                raise unknown_role(to)
+            back = back_from(to, names.keys())
             connection.execute("DELETE FROM indexes")
-            rows = [(Role.SEARCHED, names[to]), (back_from(to), names[Role.SEARCHED])]
+            rows = [(Role.SEARCHED, names[to]), (back, names[Role.SEARCHED])]
             connection.executemany("INSERT INTO indexes VALUES (?, ?)", rows)
 
     def remove(self) -> bool:

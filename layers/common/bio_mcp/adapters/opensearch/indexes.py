@@ -7,7 +7,7 @@ so that one request answers a writer. One request moves all of them, or none.
 from collections.abc import Mapping
 from typing import Any
 
-from bio_mcp.adapters.index_roles import back_from, check_begun, unknown_role
+from bio_mcp.adapters.index_roles import back_from, check_begun
 from bio_mcp.adapters.opensearch.errors import IndexRefused
 from bio_mcp.adapters.opensearch.index import GONE, Index, described_index
 from bio_mcp.adapters.opensearch.passages import OpenSearchPassages
@@ -50,14 +50,13 @@ class OpenSearchIndexes:
 
     def switch(self, to: Role) -> None:
         roles = self._roles()
-        if to not in roles or to is Role.SEARCHED:
-            raise unknown_role(to)
+        back = back_from(to, roles.keys())
         old, new = roles[Role.SEARCHED].name, roles[to].name
         self._act(
             _take(old, self._names[Role.SEARCHED]),
             _add(new, self._names[Role.SEARCHED]),
             _take(new, self._names[to]),
-            _add(old, self._names[back_from(to)]),
+            _add(old, self._names[back]),
         )
         self._alias.forget()
 

@@ -14,6 +14,7 @@ from bio_mcp.adapters.aws.snapshots.gate import Gate
 from bio_mcp.adapters.aws.snapshots.manifest import Manifest
 from bio_mcp.adapters.aws.snapshots.position import apply, position_of, put_position
 from bio_mcp.adapters.aws.snapshots.publishing import PART_BYTES, publish
+from bio_mcp.adapters.aws.snapshots.replaceable import STALE_S
 from bio_mcp.adapters.aws.snapshots.statements import RecordingConnection, Statement, encoded
 from bio_mcp.adapters.aws.snapshots.writing import BUSY, LEASE_S, WAITING, leased
 from bio_mcp.adapters.embedded.database import FILE, Database
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 NEARLY = 0.8  # of its room
 PACKED = 64  # changes after which a writer publishes a snapshot that has them
-STALE_S = 3_600.0  # an older copy serves no search while S3 cannot be reached
 FULL = (
     "The index in S3 is full: it may have {limit} MB, some {papers:,} papers. Deploy with IndexTier=opensearch, or "
     "follow less."

@@ -82,9 +82,8 @@ class PublishedIndexes:
 
     def switch(self, to: Role) -> None:
         def switched(names: "Names") -> "Names":
-            if to not in names or to is Role.SEARCHED:
-                raise unknown_role(to)
-            return {Role.SEARCHED: names[to], back_from(to): names[Role.SEARCHED]}
+            back = back_from(to, names.keys())
+            return {Role.SEARCHED: names[to], back: names[Role.SEARCHED]}
 
         self._names.change(switched)
 

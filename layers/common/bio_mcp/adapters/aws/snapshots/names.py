@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bio_mcp.adapters.aws.snapshots.objects import FOLDER, FORMAT, SPARED, IndexObjects
-from bio_mcp.adapters.aws.snapshots.replaceable import ReplaceableObject, reaching_index
+from bio_mcp.adapters.aws.snapshots.replaceable import STALE_S, ReplaceableObject, reaching_index
 from bio_mcp.errors import Conflict, IndexUnavailable
 from bio_mcp.ports.indexes import Role
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 FIRST = "corpus"  # the index that a stack begins with; any later one is `corpus-` and sixteen digits
 OF_PAPERS = re.compile(rf"{FOLDER}/({FIRST}(?:-[0-9a-f]{{16}})?)/")
 OBJECT = f"{FOLDER}/{FIRST}-names/names.json"  # below what a role that uses the index of papers may read
-STALE_S = 3_600.0  # older names serve no call while S3 cannot be reached
 TRIES = 5
 Names = Mapping[Role, str]
 ALONE: Names = MappingProxyType({Role.SEARCHED: FIRST})

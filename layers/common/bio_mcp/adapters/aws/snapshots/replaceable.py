@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.client import S3Client
 
 WHAT = "the index"
+STALE_S = 3_600.0  # what was read longer ago serves no call while S3 cannot be reached
 ABSENT = {"NoSuchKey", "404", "NotFound"}
 MISSING = {*ABSENT, "AccessDenied", "403"}  # so S3 calls it before who may list by prefix alone
 UNCHANGED = {"304", "NotModified"}
