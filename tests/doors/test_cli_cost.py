@@ -47,7 +47,7 @@ def test_a_number_of_papers_is_written_in_any_usual_way(cli, written):
     assert found["records"] == 1_000_000
 
 
-def test_the_parameters_of_the_stack_and_how_many_functions_load_are_told(cli):
+def test_the_parameters_of_the_stack_and_how_many_functions_load_are_printed(cli):
     out = cli("cost", "--records", "39e6").out
     assert "OpenSearchInstanceType=r7g.12xlarge.search OpenSearchInstances=4" in " ".join(out.split())
     assert "LoadsAtOnce=200" in out
