@@ -14,6 +14,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"bio-mcp {__version__}")
         return 0
-    from bio_mcp.doors.cli.program import run
-
+    try:
+        from bio_mcp.doors.cli.program import run
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
     return run(arguments)

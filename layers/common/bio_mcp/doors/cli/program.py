@@ -15,6 +15,7 @@ from bio_mcp import __version__
 from bio_mcp.call import envelope
 from bio_mcp.dialects import BIO_MCP
 from bio_mcp.doors import terminal
+from bio_mcp.doors.cli.interrupts import interrupts
 from bio_mcp.doors.cli.log import log_to_file
 from bio_mcp.doors.cli.session import Failed, MakeBackends, Session, configured
 from bio_mcp.errors import Failure, InvalidInput
@@ -99,15 +100,13 @@ def run(
     """Run one command line. Never raises, except for a bug in the command line itself."""
     as_json = "--json" in argv
     _replace_closed_streams()
+    pressed: list[int] = []
     try:
         settings = configure()
         log_to_file(settings)
-        with closing(Session(settings, wire, as_json)) as session:
+        with interrupts(pressed), closing(Session(settings, wire, as_json, pressed)) as session:
             bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.NoArgsIsHelpError as usage:
-        usage.show()
-        return USAGE
     except click.UsageError as misuse:
         return _misused(misuse, as_json)
     except Failed as failed:
@@ -117,11 +116,19 @@ def run(
         reported = failure if isinstance(failure, Failure) else InvalidInput(failure.format_message())
         return _failed(envelope(reported, BIO_MCP), as_json)
     except (KeyboardInterrupt, click.Abort):
-        terminal.err().show("stopped")
-        return INTERRUPTED
+        return _stopped()
     except OSError as error:
         return _unwritten(error)
+    except Exception:
+        if pressed:
+            return _stopped()
+        raise
     return session.code
+
+
+def _stopped() -> int:
+    terminal.err().show("stopped")
+    return INTERRUPTED
 
 
 def _replace_closed_streams() -> None:
@@ -142,6 +149,9 @@ def _unwritten(error: OSError) -> int:
 
 
 def _misused(misuse: click.UsageError, as_json: bool) -> int:
+    if isinstance(misuse, click.exceptions.NoArgsIsHelpError):
+        misuse.show()
+        return USAGE
     sentence = misuse.format_message()
     command = misuse.ctx.command_path if misuse.ctx else "bio-mcp"
     if as_json:

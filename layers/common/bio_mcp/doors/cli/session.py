@@ -71,12 +71,14 @@ def configured(settings: Settings) -> OpenBackends:
 
 @dataclass
 class Session:
-    """`as_json` makes stdout one JSON document and nothing else. `wire` makes the backends on first use. `tenant` is
-    whose projects are meant. `builds_model`: a missing embedding model is built when it is first used."""
+    """`as_json` makes stdout one JSON document and nothing else. `wire` makes the backends on first use. `interrupts`
+    are those that came so far. `tenant` is whose projects are meant. `builds_model`: a missing embedding model is built
+    when it is first used."""
 
     settings: Settings
     wire: MakeBackends = configured
     as_json: bool = False
+    interrupts: Sequence[int] = ()
     code: int = field(default=0)
     tenant: str = ""
     builds_model: bool = True
@@ -116,7 +118,8 @@ class Session:
         """Call `tool` and return the body of its answer, worded for the command line. Raises `Failed`.
 
         With `worded=False` it names tools and arguments as clients do, for `bio-mcp call`. A tool that asks NCBI and
-        reports no progress has its own time-out, and a notice shows that it is waiting.
+        reports no progress has its own time-out, and a notice shows that it is waiting. An unexpected error after an
+        interrupt is the interrupt: it raises KeyboardInterrupt.
         """
         live = tool.open_world and progress is None
         waiting = Waiting(self.settings.ncbi_base_url)
@@ -125,6 +128,8 @@ class Session:
             outcome = call(
                 tool, arguments, self.backends, deadline=deadline, progress=progress, caller=self.caller, local=True
             )
+        if self.interrupts and outcome.failed and not outcome.failure:
+            raise KeyboardInterrupt
         body = for_commands(outcome.body) if worded else outcome.body
         if outcome.failed:
             raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
