@@ -1,4 +1,4 @@
-"""Fills and measures one search engine in a process of its own, for benchmarks/million.py.
+"""Fills and measures one search engine in a process of its own, for benchmarks/rivals.py.
 
 Only numpy and the standard library, as in `_corpus_file`.
 """

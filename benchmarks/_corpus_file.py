@@ -1,4 +1,4 @@
-"""Papers and questions as every engine of benchmarks/million.py gets them, and the best answers by all vectors.
+"""Papers and questions as every engine of benchmarks/rivals.py gets them, and the best answers by all vectors.
 
 Only numpy and the standard library: the rivals read the corpus file in an environment without the product.
 """

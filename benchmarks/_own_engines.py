@@ -1,4 +1,4 @@
-"""The product's two engines for benchmarks/million.py: the embedded one, and OpenSearch on a node of its own.
+"""The product's two engines for benchmarks/rivals.py: the embedded one, and OpenSearch on a node of its own.
 
     python -m benchmarks._own_engines measure embedded WORK | fill opensearch WORK PAPERS MINUTES | ...
 

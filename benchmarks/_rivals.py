@@ -1,4 +1,4 @@
-"""LanceDB and Tantivy for benchmarks/million.py. Runs in .cache/rivals, which has nothing of the product.
+"""LanceDB and Tantivy for benchmarks/rivals.py. Runs in .cache/rivals, which has nothing of the product.
 
     python -m benchmarks._rivals fill lancedb WORK PAPERS 0 | measure lancedb WORK | ...
 

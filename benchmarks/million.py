@@ -1,19 +1,14 @@
-"""How a million papers are searched on one machine, beside OpenSearch, LanceDB and Tantivy with as many.
+"""How a million papers are searched on one machine, by the embedded engine.
 
-    python -m benchmarks.million [--documents 1000000] [--rivals 1000000] [--minutes 120] [--queries 100] [--work DIR]
+    python -m benchmarks.million [--documents 1000000] [--queries 100] [--work DIR]
 
 The corpus is made up of real ones (benchmarks/_synthetic.py), the questions are those of SciFact and NFCorpus, with
 synonyms and depth as a search has them. Truth is a product with every vector. Each start is a process of its own that
 answers a question of one word and a vector; its memory is that of /proc: what is private, and the mapped pages of the
 index that were touched. One has to verify all of the index, as after a restore. "Cold" is after the kernel was asked to
-forget the pages of both files. Then each engine has a process of its own, one after the other, over
-the same papers: the embedded one, OpenSearch through the product's adapter, LanceDB and Tantivy in an environment of
-their own (requirements/rivals.txt, `make .cache/rivals/.installed`). OpenSearch is filled for at most so many minutes
-in all, and is compared over the papers that it then has: the column `papers` says how many.
+forget the pages of both files. Figures are of CPU and of wall time, whose load is printed.
 
-A million papers take 15 GB of disk, and in the others 22 GB: DIR keeps all of it for the next run, which only measures.
-Figures are of CPU and of wall time, whose load is printed: compare the rows of one run. OpenSearch runs on the `java`
-of the path; from version 20 on it compares vectors by SIMD, as a packaged one does.
+A million papers take 15 GB of disk: DIR keeps them for the next run, which only measures, and for benchmarks/rivals.py.
 """
 
 import argparse
@@ -32,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._comparing import FILTERED, HEADS, PLAIN, STORES, Filled, recall
+from benchmarks._comparing import STORES, Filled, recall
 from benchmarks._corpus_file import AT, DIM, Asked, Judged, best
 from benchmarks._own_engines import INDEX, by_meaning
 from benchmarks._synthetic import PROJECTS, fill
@@ -174,17 +169,6 @@ def asked(query: PassageQuery) -> Asked:
     return Asked(list(query.terms), np.asarray(query.vector).tolist(), years)
 
 
-def beside(work: Path, documents: int, count: int, minutes: float) -> None:
-    """The same papers in each engine, one after the other."""
-    papers = {name: filled(work, name, documents, minutes) for name in ENGINES}
-    print(f"\nload {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; searches in milliseconds, p50 / p95\n")
-    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}", flush=True)
-    for name, command in ENGINES.items():
-        for file, each in zip((PLAIN, FILTERED), judged_by_all(work, count, papers[name]), strict=True):
-            each.write(work / STORES / file)
-        subprocess.run([*command, "measure", name, work], check=True, cwd=ROOT)
-
-
 def filled(work: Path, name: str, documents: int, minutes: float) -> int:
     """Fill an engine as far as it is not, and the corpus before it; how many papers it then has."""
     if not (work / FILE).exists():
@@ -199,8 +183,6 @@ def filled(work: Path, name: str, documents: int, minutes: float) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=1_000_000)
-    parser.add_argument("--rivals", type=int, default=1_000_000, help="papers in each engine; 0 leaves them out")
-    parser.add_argument("--minutes", type=float, default=120, help="in all that OpenSearch may be filled for")
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--first-answer", action="store_true")
@@ -210,10 +192,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as scratch:
         work = chosen.work or Path(scratch)
-        if chosen.documents:
-            measure(work / f"{chosen.documents}", chosen.documents, chosen.queries)
-        if chosen.rivals:
-            beside(work / f"{chosen.rivals}", chosen.rivals, chosen.queries, chosen.minutes)
+        measure(work / f"{chosen.documents}", chosen.documents, chosen.queries)
 
 
 if __name__ == "__main__":
