@@ -86,14 +86,24 @@ def md5_file_of(name, content):
     return f"MD5({name})= {hashlib.md5(content, usedforsecurity=False).hexdigest()}\n"
 
 
+def listing(path, folder):
+    """The page of a folder, as NCBI's Apache writes it."""
+    links = "".join(f'<a href="{each.name}">{each.name}</a>\n' for each in sorted(folder.glob("*")))
+    title = f"Index of /pubmed/{path.rstrip('/')}"
+    return (
+        f"<html><head><title>{title}</title></head><body><h1>{title}</h1>\n"
+        f'<pre>Name Last modified Size <hr><a href="/pubmed/">Parent Directory</a>\n{links}<hr></pre></body></html>\n'
+    )
+
+
 class Served:
     """A running server of `directory`. `damaged` and `cut` count how often a file is still sent with another byte, or
-    half; `asked` has what was asked for, with the range."""
+    half; `asked` has what was asked for, with the range; `pages` are answered in place of lists of folders."""
 
     def __init__(self, directory):
         self.directory, self.asked = directory, []
         self.damaged, self.cut, self.busy = Counter(), Counter(), Counter()
-        self.url = ""
+        self.url, self.pages = "", {}
 
     def answer(self, request):
         path = request.path.removeprefix("/pubmed/")
@@ -104,8 +114,7 @@ class Served:
             self.busy[path] -= 1
             return request.send_error(503)
         if path.endswith("/"):
-            links = "".join(f'<a href="{each.name}">{each.name}</a>\n' for each in sorted(found.iterdir()))
-            return self._send(request, 200, f'<a href="?C=N">Name</a> <a href="/pubmed/">Up</a>\n{links}'.encode())
+            return self._send(request, 200, self.pages.get(path, listing(path, found)).encode())
         if not found.exists():
             return request.send_error(404)
         content = found.read_bytes()

@@ -70,6 +70,16 @@ def test_what_ncbi_publishes_is_fetched_into_the_folder_and_imported(cli, tmp_pa
     assert cli("import", "--fetch", "--sample").code == 2
 
 
+def test_a_page_about_maintenance_in_place_of_ncbis_list_is_a_failure(cli, tmp_path):
+    write(tmp_path / "mine", 1, [record(1)])
+    with serving(tmp_path) as ncbi:
+        cli.ncbi_files = ncbi.url
+        ncbi.pages["baseline/"] = "<title>Maintenance</title>"
+        ran = cli("import", "--fetch", str(tmp_path / "mine"))
+    assert ran.code == 1
+    assert "NCBI's list of baseline files names none: 127.0.0.1 answered a page with the title 'Maintenance'" in ran.err
+
+
 def test_a_worker_process_that_died_is_a_warning(capsys):
     render({"files": [], "documents": 1, "chunks": 1, "died": 1})
     assert "1 worker process ended early; the papers were embedded again by others." in capsys.readouterr().err

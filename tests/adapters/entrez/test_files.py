@@ -10,7 +10,7 @@ from bio_mcp.adapters.retry import Backoff
 from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.errors import DeadlineExceeded, Misconfigured, NcbiFailed, NcbiUnreadable
 from bio_mcp.syncing.downloading import fetch, md5_of
-from tests.nlm_files import history, real_records, serving, write
+from tests.nlm_files import history, listing, real_records, serving, write
 
 QUICKLY = Backoff(tries=3, first_s=0, cap_s=0)
 ADDRESS = "baseline/pubmed26n0001.xml.gz"
@@ -114,9 +114,38 @@ def test_an_md5_that_is_none_is_no_md5(said, closed):
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "pubmed26n0001.xml.gz/../x", "pubmed26n0001.html", "https://x/y"])
-def test_a_link_to_anything_else_is_no_file(name, closed):
-    answers = httpx.MockTransport(lambda _: httpx.Response(200, text=f'<a href="{name}">x</a>'))
-    assert closed(NcbiFiles("https://ncbi.example/", "bio-mcp", transport=answers)).addresses() == []
+def test_a_link_to_anything_else_is_no_file(name, published, served):
+    served.pages["updatefiles/"] = f'<title>Index of /pubmed/updatefiles</title><a href="{name}">x</a>'
+    assert {each.partition("/")[0] for each in published.addresses()} == {"baseline"}
+
+
+@pytest.mark.parametrize("folder", ["baseline", "updatefiles"])
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ("<html><title>NCBI - Scheduled\n maintenance</title>Sorry.</html>", "title 'NCBI - Scheduled maintenance'"),
+        ('<p>Sorry. <a href="help.html">Help</a></p>', "a page without a title"),
+        ("", "a page without a title"),
+    ],
+)
+def test_a_page_that_is_no_list_of_files_is_no_empty_list(page, found, folder, published, served):
+    served.pages[f"{folder}/"] = page
+    with pytest.raises(
+        NcbiUnreadable, match=rf"list of {folder} files names none: 127\.0\.0\.1 answered .*{found}"
+    ) as raised:
+        published.addresses()
+    assert raised.value.retryable
+
+
+def test_in_the_days_after_a_new_baseline_there_may_be_no_update_file(published, served, tmp_path):
+    served.pages["updatefiles/"] = listing("updatefiles/", tmp_path / "empty")
+    assert [each.partition("/")[0] for each in published.addresses()] == ["baseline"] * 3
+
+
+def test_there_is_always_a_baseline(published, served, tmp_path):
+    served.pages["baseline/"] = listing("baseline/", tmp_path / "empty")
+    with pytest.raises(NcbiUnreadable, match="'Index of /pubmed/baseline'"):
+        published.addresses()
 
 
 def test_an_answer_of_the_whole_file_to_a_question_for_its_end_takes_the_place_of_what_there_was(closed, tmp_path):

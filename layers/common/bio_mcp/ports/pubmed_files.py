@@ -11,7 +11,10 @@ class PubmedFiles(Protocol):
     """
 
     def addresses(self) -> list[str]:
-        """Return the addresses of all files, in the order in which they hold."""
+        """Return the addresses of all files, in the order in which they hold.
+
+        Raises `NcbiUnreadable` where NCBI's page is no list of them: there is always a baseline.
+        """
         ...
 
     def md5(self, address: str) -> str:

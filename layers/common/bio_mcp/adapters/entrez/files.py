@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -15,11 +16,14 @@ from bio_mcp.adapters.entrez.transport import log_wait
 from bio_mcp.adapters.http import TRANSIENT_STATUSES, http_client, read_body
 from bio_mcp.adapters.retry import Backoff, retry
 from bio_mcp.deadline import Deadline, call_deadline
-from bio_mcp.errors import Misconfigured, NcbiFailed
+from bio_mcp.errors import Misconfigured, NcbiFailed, NcbiUnreadable
 from bio_mcp.literature.pubmed_files import in_order, published_md5
 
-FOLDERS = ("baseline", "updatefiles")
+BASELINE = "baseline"
+FOLDERS = (BASELINE, "updatefiles")
 LINK = re.compile(r'href="([^"/?]+)"')
+TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
+LONGEST_TITLE = 100  # characters of a page's title in a message
 ANSWER_S = 60.0  # for a list of files, or an MD5
 PAUSE_S = 30.0  # without a byte, after which a connection is given up
 LARGEST = 1 << 30  # bytes of a file; the longest so far has 100 MB
@@ -51,8 +55,20 @@ class NcbiFiles:
         self._client.close()
 
     def addresses(self) -> list[str]:
-        found = {name: folder for folder in FOLDERS for name in LINK.findall(self._text(f"{folder}/"))}
+        found = {name: folder for folder in FOLDERS for name in self._names(folder)}
         return [f"{found[name]}/{name}" for name in in_order(found)]
+
+    def _names(self, folder: str) -> list[str]:
+        """NLM's files in a folder; for some days after a new baseline there is no update file."""
+        page = self._text(f"{folder}/")
+        names, title = in_order(LINK.findall(page)), _title(page)
+        if names or (folder != BASELINE and title.rstrip("/").endswith(folder)):
+            return names
+        found = f"a page with the title {title[:LONGEST_TITLE]!r}" if title else "a page without a title"
+        raise NcbiUnreadable(
+            f"NCBI's list of {folder} files names none: {urlsplit(self._url).hostname} answered {found}; "
+            "nothing was fetched, try again later"
+        )
 
     def md5(self, address: str) -> str:
         if md5 := published_md5(self._text(f"{address}.md5")):
@@ -91,6 +107,11 @@ class NcbiFiles:
             raise Misconfigured("NCBI_FILES_URL is not an http address; correct it") from None
         except (httpx.HTTPError, ValueError) as error:
             raise _Interrupted(AWAY.format(type(error).__name__)) from None
+
+
+def _title(page: str) -> str:
+    found = TITLE.search(page)
+    return " ".join(found[1].split()) if found else ""
 
 
 def _failure(status: int) -> NcbiFailed:
