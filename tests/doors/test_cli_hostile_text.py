@@ -5,9 +5,11 @@ import re
 
 import pytest
 
+from bio_mcp.exporting.formats import NAMES as FORMATS
 from bio_mcp.literature.records import AbstractSection, Article, Author, Journal
 from bio_mcp.syncing.importing import import_records
-from tests.doors.test_terminal import OBEYED
+from bio_mcp.untrusted import neutral
+from tests.doors.test_terminal import CONTROLS, OBEYED
 from tests.tools.test_pubmed_fetch import RECORD
 
 HOSTILE = "\x9b2J\x85\u202easpirin\u202c\u2028\x7f"  # what XML can carry; escape itself it cannot
@@ -62,6 +64,31 @@ def test_no_command_passes_it_on(hostile, terminal, argv, form):
     shown = re.sub(r"\x1b\[[0-9;?]*[mlhKA]", "", ran.out + ran.err)  # our own colours and progress
     assert set(shown) & set(OBEYED) - {"\r"} == set()
     assert shown
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_exported_file_passes_it_on(hostile, name, tmp_path):
+    piped = hostile("export", "--pmid", "8", "--format", name, "-o", "-").out
+    assert set(piped.replace("\r\n", "\n")) & set(OBEYED) == set()
+    assert hostile("export", "--pmid", "8", "--format", name, "-o", str(tmp_path / "file")).code == 0
+    written = (tmp_path / "file").read_bytes().decode()
+    assert "It is" in written
+    assert set(written) & set(CONTROLS) <= {"\r"}
+    assert neutral(written) == written
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_exported_file_has_the_marks_that_scripts_need(hostile, name, tmp_path):
+    joined = "می\u200cخواهم न्\u200dय ประสิทธิ\u200bผล 👩\u200d⚕️"
+    marked = "עברית\u200f! العربية\u061c (a)\u200e"
+    with hostile.corpus() as corpus:
+        import_records([Article(pmid="9", title=f"On {joined} {marked}")], corpus)
+    without = "\u200b" if name == "bibtex" else ""  # which LaTeX cannot print
+    piped = hostile("export", "--pmid", "9", "--format", name, "-o", "-").out
+    assert joined.replace(without, "") in piped
+    assert "עברית! العربية (a)" in piped
+    hostile("export", "--pmid", "9", "--format", name, "-o", str(tmp_path / "file"))
+    assert f"{joined} {marked}".replace(without, "") in (tmp_path / "file").read_text(encoding="utf-8")
 
 
 def test_what_is_not_obeyed_is_still_read(hostile):

@@ -92,6 +92,14 @@ def say_unwrapped(text: str) -> None:
     print(without_controls(text).rstrip("\n"))
 
 
+def pipe(texts: Iterable[str]) -> None:
+    """Print parts of a file in UTF-8, with their line ends, without the control characters that a terminal would
+    execute."""
+    sys.stdout.flush()
+    for text in texts:
+        sys.stdout.buffer.write("\r\n".join(map(without_controls, text.split("\r\n"))).encode())
+
+
 def warn(message: str) -> None:
     """Print a warning on stderr."""
     err().show(Text.assemble(("warning: ", STYLES["warn"]), message))

@@ -19,6 +19,7 @@ from bio_mcp.ports import Backends
 from bio_mcp.ports.state import Job
 from bio_mcp.syncing.jobs import JobRun, Share, ended_job
 from bio_mcp.syncing.reports import STATES, take_unread
+from bio_mcp.untrusted import neutral
 
 TOOL = "exportPapers"
 KIND = "export"
@@ -184,7 +185,7 @@ class _Run(JobRun[Report]):
         cursor = self.cursor
         batch = names[cursor.done : cursor.done + BATCH]
         records = self.selecting.records(batch)
-        rendered = [self.format.render(records[name]) for name in batch if name in records]
+        rendered = [neutral(self.format.render(records[name])) for name in batch if name in records]
         last = cursor.done + len(batch) == len(names)
         text = "".join(
             (

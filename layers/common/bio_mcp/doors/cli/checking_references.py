@@ -69,7 +69,7 @@ def check_refs_command(
     if output:
         _write(output, text)
     else:
-        click.echo(text)
+        terminal.say_unwrapped(text)
 
 
 def _chosen(fail_on: str) -> frozenset[str]:

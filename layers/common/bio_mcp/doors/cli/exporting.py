@@ -1,6 +1,5 @@
 """`bio-mcp export`: papers as a file for a reference manager, a screening tool or a spreadsheet."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -61,15 +60,15 @@ def _counted(update: Progress) -> Progress:
 
 def _write(session: Session, body: Mapping[str, Any], output: str) -> str | None:
     """Copy the file to where it was asked for; returns its path, None for standard output."""
+    blobs = session.own.blobs
     try:
         _, cursor = finished(body["job_id"], session.own)
-        pieces = session.own.blobs.stream(cursor.file)
+        pieces = blobs.stream(cursor.file)
+        if output == "-":
+            terminal.pipe(blobs.get(part).decode() for part in cursor.parts)
+            return None
     except NotFound:
         raise InvalidInput("the exported file is gone; export again") from None
-    if output == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(pieces)
-        return None
     path = Path(output)
     try:
         with path.open("wb") as file:
