@@ -10,6 +10,7 @@ import pytest
 
 from bio_mcp.catalog import TOOLS
 from bio_mcp.deadline import Deadline
+from bio_mcp.doors.cli.noticing import render_notices
 from bio_mcp.doors.queue_worker import work_once
 from bio_mcp.ports.projects import Project, ProjectDocument
 from bio_mcp.retrieval.project_chunks import Work
@@ -175,6 +176,13 @@ def test_documents_without_a_pmid_are_flagged_by_retraction_watchs_file(cli, tmp
     assert again["projects"][0]["works"][0]["retraction"] == "retracted"
     rows.write_text("something else")
     assert "not Retraction Watch's file" in cli("retractions", "--retraction-watch", str(rows)).err
+
+
+@pytest.mark.parametrize(("by_crossref", "more"), [(True, ", 3 not at Crossref"), (False, "")])
+def test_documents_that_crossref_does_not_have_are_counted(by_crossref, more, capsys):
+    body = {"projects": [{"project": "lab", "checked": 4, "unknown": 3, "works": []}]}
+    render_notices(body, by_crossref=by_crossref)
+    assert capsys.readouterr().out == f"lab: 4 documents without a PMID, 0 with a notice{more}\n"
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(cli, ncbi, tmp_path):

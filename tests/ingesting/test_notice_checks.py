@@ -31,16 +31,21 @@ MANY = BATCH + 20
 
 
 class Crossref:
-    """Crossref, by which every DOI that ends in 7 is retracted; `before` is done before each answer."""
+    """Crossref, by which every DOI that ends in 7 is retracted; `before` is done before each answer. It does not have
+    the DOIs in `lacks`."""
 
     def __init__(self):
-        self.asked, self.before = Counter(), lambda _dois: None
+        self.asked, self.before, self.lacks = Counter(), lambda _dois: None, ()
 
     def of(self, dois, *, deadline):
         deadline.check("it answered")
         self.before(dois)
         self.asked.update(dois)
-        return {doi: RegisteredWork(doi, notices=(RETRACTION,) if doi.endswith("7") else ()) for doi in dois}
+        return {
+            doi: RegisteredWork(doi, notices=(RETRACTION,) if doi.endswith("7") else ())
+            for doi in dois
+            if doi not in self.lacks
+        }
 
 
 def document(number, **more):
@@ -174,6 +179,14 @@ def test_documents_that_crossref_refuses_keep_no_others_waiting_and_the_check_is
     corpus.notices.before = lambda _dois: None
     assert check(corpus).state == "complete"
     assert flagged(corpus) == ALL
+
+
+def test_documents_that_crossref_does_not_have_are_counted_in_the_report(corpus):
+    corpus.notices.lacks = ("10.1/3", "10.1/500")
+    report = check(corpus)
+    assert report.state == "complete"
+    assert report.warnings == ("documents whose DOIs Crossref does not have, nor notices about them: 2",)
+    assert check(corpus, job_id=report.job_id).warnings == report.warnings
 
 
 def test_a_document_that_is_ingested_or_deleted_meanwhile_stays_as_it_is(corpus):

@@ -9,12 +9,12 @@ from bio_mcp.literature.notices import Notice, status_of
 from tests.scholarly_server.server import Fault
 from tests.scholarly_server.shapes import crossref_work, update
 
-DOI = "10.1021/am300292v"
+DOI, CONTROL = "10.1021/am300292v", "10.1371/journal.pbio.1002541"
 
 
 @pytest.fixture
 def crossref(service):
-    return Crossref(service("Crossref", "crossref"))
+    return Crossref(service("Crossref", "crossref"), CONTROL)
 
 
 def test_a_work_has_its_fields_as_a_reference_cites_them(crossref, server):
@@ -52,6 +52,21 @@ def test_works_come_in_the_order_asked_for_and_unknown_ones_not(crossref, server
     server.works |= {each: crossref_work(each) for each in dois[1:]}
     assert list(crossref.of(dois, deadline=NEVER)) == dois[1:]
     assert len(server.requests) == 3
+
+
+def test_an_index_that_has_nothing_at_all_is_away_and_not_without_these_works(crossref, server):
+    with pytest.raises(
+        UpstreamFailed, match=r"none of 3 DOIs, nor 10\.1371/journal\.pbio\.1002541, which it has"
+    ) as raised:
+        crossref.of([DOI, "10.5061/dryad.1", "10.5061/dryad.2"], deadline=NEVER)
+    assert raised.value.retryable
+
+
+def test_a_list_of_another_agencys_dois_alone_is_unknown_once_crossref_has_shown_that_it_answers(crossref, server):
+    server.works[CONTROL] = crossref_work(CONTROL)
+    assert crossref.of(["10.5061/dryad.1"], deadline=NEVER) == {}
+    assert crossref.of([f"10.5061/dryad.{each}" for each in range(25)], deadline=NEVER) == {}
+    assert [each.parameters["filter"].count("dryad") for each in server.requests] == [1, 0, 20, 0, 5, 0]
 
 
 def test_a_doi_that_would_part_the_list_is_asked_for_by_itself(crossref, server):

@@ -28,12 +28,14 @@ class NoticeCheck:
     """State of a check, saved in its job.
 
     `waiting` are the projects that are still to be checked; of the first one the documents up to the DOI `after` are.
+    Crossref does not have `unknown` of those that are `checked`.
     """
 
     waiting: list[str]
     after: str = ""
     checked: int = 0
     changed: int = 0
+    unknown: int = 0
     doubts: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -124,6 +126,7 @@ class _Run(JobRun[SyncReport]):
             return
         self.cursor.checked += noted.checked
         self.cursor.changed += noted.changed
+        self.cursor.unknown += noted.unknown
 
     def _known(self, dois: Sequence[str]) -> Mapping[str, Sequence[Notice]]:
         works = self.backends.notices.of(dois, deadline=self.deadline)
@@ -142,6 +145,7 @@ def _job(backends: Backends) -> Job:
 
 def _report(job: Job, state: str, *notes: str, ended: str | None = None) -> SyncReport:
     check = NoticeCheck(**job.cursor)
+    unknown = [f"documents whose DOIs Crossref does not have, nor notices about them: {check.unknown:,}"]
     return SyncReport(
         job_id=job.job_id,
         state=state,
@@ -152,6 +156,6 @@ def _report(job: Job, state: str, *notes: str, ended: str | None = None) -> Sync
         processed=check.checked,
         expected=check.checked,
         max_edat=None,
-        warnings=(*check.doubts, *notes),
+        warnings=(*check.doubts, *(unknown if check.unknown else ()), *notes),
         ended=ended,
     )

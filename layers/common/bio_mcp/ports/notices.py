@@ -37,6 +37,7 @@ class Notices(Protocol):
         """Return the works by DOI; those that Crossref does not have are absent, and may be another agency's.
 
         DOIs are in their normal form. Calls wait for the service's rate limiter and are retried within their deadline.
-        Raises `UpstreamFailed`, `DeadlineExceeded`, and `BudgetSpent`; an incomplete answer is a failure.
+        Raises `UpstreamFailed`, `DeadlineExceeded`, and `BudgetSpent`; an incomplete answer is a failure, and so is one
+        that is empty because Crossref has lost its index.
         """
         ...

@@ -55,7 +55,7 @@ class Scholarly:
 
         to = self._settings
         gap_s = 0.37 if to.sources_email else 1.1
-        made = Crossref(self._service("crossref", to.crossref_url, "BIO_MCP_CROSSREF_URL", gap_s=gap_s))
+        made = Crossref(self._service("crossref", to.crossref_url, "BIO_MCP_CROSSREF_URL", gap_s=gap_s), DOI)
         cache = self._cache()
         return CachedNotices(made, cache, lifetime_s=to.cache_records_s, source=to.crossref_url) if cache else made
 

@@ -9,7 +9,7 @@ from bio_mcp.adapters.entrez.pmids import batches
 from bio_mcp.adapters.scholarly.fields import doi, inner, objects, text, whole
 from bio_mcp.adapters.scholarly.rest import RestApi
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import NotFound
+from bio_mcp.errors import NotFound, UpstreamFailed
 from bio_mcp.literature.notices import Notice, kind_of
 from bio_mcp.ports.notices import RegisteredWork
 
@@ -17,10 +17,12 @@ BATCH = 20  # DOIs of a request: a work with its references may have 200 kB
 
 
 class Crossref:
-    """The port `Notices`."""
+    """The port `Notices`. `control` is a DOI that Crossref certainly has: where it has none of a list, it is asked for
+    that one before the answer counts."""
 
-    def __init__(self, api: RestApi) -> None:
+    def __init__(self, api: RestApi, control: str) -> None:
         self._api = api
+        self._control = control
 
     def of(self, dois: Sequence[str], *, deadline: Deadline) -> dict[str, RegisteredWork]:
         """DOIs with a comma are asked for one by one, as commas part filters."""
@@ -34,6 +36,15 @@ class Crossref:
         return {each: found[each] for each in asked if each in found}
 
     def _listed(self, dois: Sequence[str], deadline: Deadline) -> dict[str, RegisteredWork]:
+        found = self._some(dois, deadline)
+        if not found and not self._some([self._control], deadline):
+            raise UpstreamFailed(
+                f"Crossref answered that it has none of {len(dois)} DOIs, nor {self._control}, which it has; "
+                "try again later"
+            )
+        return found
+
+    def _some(self, dois: Sequence[str], deadline: Deadline) -> dict[str, RegisteredWork]:
         named = ",".join(f"doi:{each}" for each in dois)
         answer = self._api.json("works", {"filter": named, "rows": str(len(dois))}, deadline=deadline)
         items = inner(answer, "message", "items")

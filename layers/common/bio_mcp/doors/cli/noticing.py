@@ -1,6 +1,7 @@
 """What `bio-mcp retractions` says of documents of projects that PubMed does not have."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +45,16 @@ def check_projects(session: Session, retraction_watch: str | None) -> None:
         found = [session.ask(check_notices, {"project": each}) for each in ids]
     else:
         found = session.ask(import_notices, {"file": retraction_watch})["projects"]
-    session.answer({"projects": found}, render_notices)
+    session.answer({"projects": found}, partial(render_notices, by_crossref=retraction_watch is None))
 
 
-def render_notices(body: Mapping[str, Any]) -> None:
-    """Print each document about which there is a notice."""
+def render_notices(body: Mapping[str, Any], *, by_crossref: bool) -> None:
+    """Print each document about which there is a notice, and how many Crossref does not have; Retraction Watch's file
+    need not have any."""
     for project in body["projects"]:
         checked = terminal.counted(project["checked"], "document")
-        terminal.say(f"{project['project']}: {checked} without a PMID, {len(project['works'])} with a notice")
+        unknown = f", {project['unknown']:,} not at Crossref" if by_crossref and project["unknown"] else ""
+        terminal.say(f"{project['project']}: {checked} without a PMID, {len(project['works'])} with a notice{unknown}")
         for work in project["works"]:
             notice = work["notices"][-1]
             words = " ".join(filter(None, (notice["label"], notice["date"], f"({notice['assertedBy']})")))
