@@ -6,7 +6,8 @@ that would stand in the end is applied, all others are left out. So no two files
 NLM's records say when they were revised. One that does not counts as newer than what came before it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,31 +15,76 @@ from numpy.typing import NDArray
 from bio_mcp.syncing.loading.listing import DELETION, ENTRY, Listing
 
 Positions = NDArray[np.uint32]
-FOUND = np.dtype([*ENTRY.descr, ("file", "<u4"), ("position", "<u4")])
+Read = Callable[[str], Listing]
+FOUND = np.dtype([*ENTRY.descr, ("position", "<u4")])
 Found = NDArray[np.void]
-"""Records of PMIDs that several records have: what a `Listing` says of each, and where it is."""
-BLOCK = 1 << 20  # of them compared at once
+"""Records of some PMIDs: what a `Listing` says of each, and where in its file it is."""
+SHIFT = 16  # 65,536 PMIDs that follow each other are a block
+BLOCKS = 1 << 32 - SHIFT
+MOST = 8_000_000  # records compared at once, or those of one block
+STEP = 1 << 20  # of them that are compared in one go
+THREADS, AHEAD = 8, 32  # reading listings
 
 
-def left_out(names: Sequence[str], read: Callable[[str], Listing]) -> list[Positions]:
-    """The positions of the records that are not applied, ascending, for each file of `names`, which are in order.
+def left_out(names: Sequence[str], read: Read, wanted: Collection[str], most: int = MOST) -> dict[str, Positions]:
+    """The positions of the records that are not applied, ascending, of each `wanted` file. `names` are in order.
 
-    `read` is called twice for each. 1,650 files with 47 million records, 18 million of which have a PMID of another's,
-    take 1 GB of memory. An odd record is not among the positions: nobody applies it anyway.
+    `most` records at a time, of PMIDs that follow each other, are compared. `read` is called by several threads, once
+    for each file and again whenever the file has some of these PMIDs. An odd record is not among the positions: nobody
+    applies it anyway.
     """
-    several, count = _repeated([read(name)["pmid"].copy() for name in names])
-    found, filled = np.zeros(count, FOUND), 0
-    for file, name in enumerate(names):
-        listing = read(name)
-        positions = np.flatnonzero(_among(listing["pmid"], several))
-        part = found[filled : filled + len(positions)]
-        for field in ENTRY.names or ():
-            part[field] = listing[field][positions]
-        part["file"], part["position"] = file, positions
-        filled += len(positions)
-    superseded = found[_losers(found)]
-    starts = np.searchsorted(superseded["file"], np.arange(1, len(names)))
-    return np.split(superseded["position"], starts) if names else []
+    counts = np.zeros(BLOCKS, np.int64)
+    blocks = []  # of each file
+    for listing in _read_all(names, read):
+        found, records = np.unique(listing["pmid"] >> SHIFT, return_counts=True)
+        counts[found] += records
+        blocks.append(found)
+    parts: dict[str, list[Positions]] = {name: [np.zeros(0, np.uint32)] for name in names if name in wanted}
+    for first, end in _ranges(counts, most):
+        files = [file for file, each in enumerate(blocks) if np.searchsorted(each, end) > np.searchsorted(each, first)]
+        some = [names[file] for file in files]
+        superseded = _superseded([_between(each, first, end) for each in _read_all(some, read)])
+        for name, positions in zip(some, superseded, strict=True):
+            if name in parts:
+                parts[name].append(positions)
+    return {name: np.sort(np.concatenate(each)) for name, each in parts.items()}
+
+
+def _superseded(files: Sequence[Found]) -> list[Positions]:
+    """The positions of what is not applied of these records of each file."""
+    found = np.concatenate(files)
+    ends = np.cumsum([len(each) for each in files])
+    superseded = np.flatnonzero(_losers(found))
+    return np.split(found["position"][superseded], np.searchsorted(superseded, ends[:-1]))
+
+
+def _read_all(names: Sequence[str], read: Read) -> Iterator[Listing]:
+    """The listings of the files, in their order, some of them read ahead."""
+    with ThreadPoolExecutor(THREADS) as threads:
+        for at in range(0, len(names), AHEAD):
+            yield from threads.map(read, names[at : at + AHEAD])
+
+
+def _ranges(counts: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """Ranges of blocks that have at most so many records, or of one block: the first, and the one after the last."""
+    upto = np.concatenate([[0], np.cumsum(counts)])
+    first = 0
+    while upto[first] < upto[-1]:
+        end = max(first + 1, int(np.searchsorted(upto, upto[first] + most, "right")) - 1)
+        if upto[end] > upto[first]:
+            yield first, end
+        first = end
+
+
+def _between(listing: Listing, first: int, end: int) -> Found:
+    """The records of a file that have PMIDs of these blocks. An odd one has none."""
+    blocks = listing["pmid"] >> SHIFT
+    positions = np.flatnonzero((blocks >= first) & (blocks < end) & (listing["pmid"] > 0))
+    found = np.zeros(len(positions), FOUND)
+    for field in ENTRY.names or ():
+        found[field] = listing[field][positions]
+    found["position"] = positions
+    return found
 
 
 def _losers(found: Found) -> NDArray[np.bool_]:
@@ -51,7 +97,7 @@ def _losers(found: Found) -> NDArray[np.bool_]:
     stands = order[first]
     for nth in range(1, int(counts.max(initial=0))):
         there = np.flatnonzero(counts > nth)
-        for some in np.split(there, range(BLOCK, len(there), BLOCK)):
+        for some in np.split(there, range(STEP, len(there), STEP)):
             known, later = stands[some], order[first[some] + nth]
             older = _is_older(found[later], found[known])
             loses[np.where(older, later, known)] = True
@@ -66,19 +112,3 @@ def _is_older(later: Found, known: Found) -> NDArray[np.bool_]:
     dated = (later["revised"] > 0) & (known["revised"] > 0)
     older = np.where(same, dated & (later["revised"] < known["revised"]), later["version"] < known["version"])
     return np.asarray(older & (later["kind"] != DELETION) & (known["kind"] != DELETION))
-
-
-def _repeated(pmids: Sequence[NDArray[np.uint32]]) -> tuple[NDArray[np.uint32], int]:
-    """The PMIDs that more than one record has, ascending, and how many records have them."""
-    every = np.concatenate([np.zeros(0, dtype=np.uint32), *pmids])
-    every.sort()
-    again = every[1:][every[1:] == every[:-1]]
-    several = np.unique(again[again > 0])
-    return several, int((np.searchsorted(every, several, "right") - np.searchsorted(every, several)).sum())
-
-
-def _among(pmids: NDArray[np.uint32], several: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    if not len(several):
-        return np.zeros(len(pmids), dtype=np.bool_)
-    places = np.minimum(np.searchsorted(several, pmids), len(several) - 1)
-    return np.asarray(several[places] == pmids)

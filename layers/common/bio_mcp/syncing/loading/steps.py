@@ -97,12 +97,11 @@ class Loading:
         all of them with `again`."""
         here, done = self.files.tags(FILES), self.files.tags(DONE)
         lists = keys.listed(self.files.tags(LISTS), here)
-        superseded = left_out(list(lists), lambda name: loads(self.files.get(f"{LISTS}/{lists[name]}")))
-        items = []
-        for (name, listed), positions in zip(lists.items(), superseded, strict=True):
-            if name in here and (again or listed not in done):
-                self.files.put(of_run(run, f"left-out/{name}"), positions.tobytes())
-                items.append({"name": name, "tag": here[name], "again": again})
+        wanted = [name for name, listed in lists.items() if name in here and (again or listed not in done)]
+        superseded = left_out(list(lists), lambda name: loads(self.files.get(f"{LISTS}/{lists[name]}")), wanted)
+        for name, positions in superseded.items():
+            self.files.put(of_run(run, f"left-out/{name}"), positions.tobytes())
+        items = [{"name": name, "tag": here[name], "again": again} for name in superseded]
         return self._manifest(run, "load", items)
 
     def load_file(
