@@ -2,7 +2,8 @@
 
 import random
 from concurrent.futures import Future
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import timedelta
 
 import pytest
 
@@ -175,6 +176,64 @@ def test_from_the_first_file_that_is_read_on_all_are_read_so_that_deletions_hold
     reports = import_files(listed([baseline, updates]), corpus)
     assert [each.finished_before for each in reports] == [True, False]
     assert sorted(state(corpus)) == ["2", "3", "4", "5", "6"]
+
+
+class WithClock(Over):
+    """A corpus whose clock is `days` ahead."""
+
+    def __init__(self, corpus, days):
+        super().__init__(corpus, now=lambda: corpus.now() + timedelta(days=days))
+
+
+def test_files_finished_while_the_clock_was_wrong_count_as_before_the_later_ones(tmp_path, corpus):
+    write(tmp_path, 1, papers(1, 5))
+    import_files(listed([tmp_path]), WithClock(corpus, 400))
+    write(tmp_path, 2, papers(5, 7), deleted=[1])
+    for expected in ([True, False], [True, True]):
+        reports = import_files(listed([tmp_path]), corpus)
+        assert [each.finished_before for each in reports] == expected
+
+
+def test_a_file_read_again_by_a_clock_that_is_behind_is_still_later_than_those_that_follow_it(tmp_path, corpus):
+    first = write(tmp_path, 1, papers(1, 5))
+    write(tmp_path, 2, papers(5, 7), deleted=[1])
+    import_files(listed([tmp_path]), corpus)
+    import_files(listed([first]), WithClock(corpus, -400))
+    assert "1" in state(corpus)
+    assert [each.finished_before for each in import_files(listed([tmp_path]), corpus)] == [True, False]
+    assert "1" not in state(corpus)
+
+
+def test_marks_of_a_version_without_sequences_hold_by_their_times_and_before_all_others(tmp_path, corpus):
+    for number in (1, 2, 3):
+        write(tmp_path, number, papers(number, number + 2))
+    import_files(listed([tmp_path]), WithClock(corpus, 400))
+    files, days = listed([tmp_path]), {"pubmed26n0001.xml.gz": 1, "pubmed26n0002.xml.gz": 2, "pubmed26n0003.xml.gz": 0}
+    for job in map(corpus.jobs.get, [each.job_id for each in corpus.jobs.newest("import", 9)]):
+        del job.request["sequence"]
+        if name := job.request.get("name"):
+            corpus.jobs.put(replace(job, updated=job.updated + timedelta(days=days[name])))
+        else:
+            corpus.jobs.remove(job)
+    for expected in ([True, True, False], [True, True, True]):
+        assert [each.finished_before for each in import_files(files, corpus)] == expected
+    import_files(listed([files[0].path]), corpus)
+    assert [each.finished_before for each in import_files(files, corpus)] == [True, False, False]
+
+
+def test_a_finished_file_that_is_read_again_and_stopped_half_way_is_not_finished(tmp_path, corpus):
+    first = write(tmp_path, 1, papers(1, 5))
+    write(tmp_path, 2, papers(5, 7), deleted=[1])
+    import_files(listed([tmp_path]), corpus)
+
+    def stop(_done, _total, _note):
+        raise StoreFailed("stopped")
+
+    with pytest.raises(StoreFailed):
+        import_files(listed([first]), corpus, stop)
+    assert corpus.documents.get_many(["1"])
+    assert [each.finished_before for each in import_files(listed([tmp_path]), corpus)] == [False, False]
+    assert "1" not in state(corpus)
 
 
 def test_a_file_with_a_wrong_md5_is_not_read_and_is_tried_again(tmp_path, corpus):

@@ -16,7 +16,7 @@ from bio_mcp.progress import Progress, silent
 from bio_mcp.retrieval.chunking import abstract_text
 from bio_mcp.retrieval.sentences import sentence_spans
 from bio_mcp.syncing.ahead import Piece, pieces
-from bio_mcp.syncing.finished_files import finished, mark_finished
+from bio_mcp.syncing.finished_files import finished, mark_finished, unmark
 from bio_mcp.syncing.garbage import rarely_collected
 from bio_mcp.syncing.indexing import searched_index
 from bio_mcp.syncing.listed_files import ListedFile
@@ -141,6 +141,7 @@ class _Step:
 
 def _steps(file: ListedFile, report: ImportReport, backends: Backends, workers: Workers | None) -> Iterator[_Step]:
     """Yield the pieces of the file, the last one empty. What keeps it from being read is noted in `report`."""
+    unmark(file, backends)
     at = before = 0
 
     def read(position: int) -> None:
