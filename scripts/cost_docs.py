@@ -1,12 +1,16 @@
-"""The tables of docs/cost.md, by the model that `bio-mcp cost` asks."""
+"""The tables of docs/cost.md and of domains in docs/runbook.md, by the model that `bio-mcp cost` asks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import get_args
 
 from bio_mcp.costing.estimate import Estimate, estimate
+from bio_mcp.costing.index import vectors_gb
 from bio_mcp.costing.lines import Line, together
-from bio_mcp.costing.workload import PUBMED, SIZES, usual
+from bio_mcp.costing.workload import PUBMED, SIZES, Vectors, usual
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
+DOMAINS = (10_000, 200_000, 1_000_000, 2_000_000)  # papers, of the runbook's table
 
 
 def cost_tables() -> Mapping[str, Table]:
@@ -18,6 +22,24 @@ def cost_tables() -> Mapping[str, Table]:
         "load": (("what", "arithmetic", "dollars"), _arithmetic(estimate(usual(PUBMED)).load.lines)),
         "month": (head, _months(estimates)),
     }
+
+
+def domain_table() -> Table:
+    """How large the domain must be, by papers."""
+    estimates = [estimate(usual(records)) for records in DOMAINS]
+    domains = [each.domain for each in estimates if each.domain]
+    layouts = get_args(Vectors)
+    memory = [[vectors_gb(replace(each.workload, vectors=layout)) for each in estimates] for layout in layouts]
+    return ("", *(f"{records:,}" for records in DOMAINS)), [
+        *(
+            (f"memory beside the heap, GB, `{layout}`", *(f"{each:,.2f}" for each in sizes))
+            for layout, sizes in zip(layouts, memory, strict=True)
+        ),
+        ("disk as it is written, GB", *(f"{each.disk_gb:,.1f}" for each in estimates)),
+        ("`OpenSearchVolumeGiB` of each node", *(f"{each.volume_gib}" for each in domains)),
+        ("smallest `OpenSearchInstanceType`, `float`", *(each.instance.name for each in domains)),
+        ("`OpenSearchShards`", *(f"{each.shards}" for each in domains)),
+    ]
 
 
 def _sizes(estimates: Sequence[Estimate]) -> list[Sequence[str]]:

@@ -1,5 +1,6 @@
 """What a corpus costs: the arithmetic, and what moves it."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -7,9 +8,12 @@ import pytest
 from bio_mcp.costing.estimate import estimate
 from bio_mcp.costing.index import domain_for, vectors_gb
 from bio_mcp.costing.lines import Line, together
-from bio_mcp.costing.load import first_load
+from bio_mcp.costing.load import SLICE_S, first_load
 from bio_mcp.costing.prices import INSTANCES, Prices
 from bio_mcp.costing.workload import MOST, PUBMED, SIZES, Rates, usual
+from bio_mcp.doors.aws import events
+from bio_mcp.syncing.loading import steps
+from scripts.template import loading
 from tests.aws_template import ALARM, TEMPLATE, rendered
 
 MILLION = usual(1_000_000)
@@ -47,6 +51,23 @@ def test_twice_the_rate_is_half_the_functions():
 
 def test_loading_all_of_pubmed_takes_less_than_150_dollars_of_compute():
     assert estimate(usual(PUBMED)).load.compute < 150
+
+
+def test_a_slice_of_a_file_is_what_the_function_works_of_its_time():
+    life_s = TEMPLATE["Resources"]["LoadFunction"]["Properties"]["Timeout"]
+    assert life_s - events.MARGIN_S - steps.MARGIN_S == SLICE_S
+
+
+def test_a_load_counts_the_calls_and_transitions_of_its_machine():
+    states = loading.definition()["States"].values()
+    maps = [each["ItemProcessor"]["States"] for each in states if each["Type"] == "Map"]
+    calls, passed = (sum(each["Type"] in kinds for each in states) for kinds in (("Task",), ("Fail",)))
+    lines = {each.what: each.quantity for each in first_load(usual(30_000), Rates(), Prices()).lines}
+    slices = math.ceil(30_000 * Rates().seconds_a_record / SLICE_S)
+    assert [{"Take", "Done?", "Done"} <= each.keys() for each in maps] == [True] * 3
+    assert lines["calls of functions"] == calls + 2 + slices
+    starts, takes, ends = 3, 2 * (2 + slices), 3
+    assert lines["state machine"] == len(states) - passed + starts + takes + ends
 
 
 def test_memory_follows_opensearchs_formula():

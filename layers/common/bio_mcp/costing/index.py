@@ -13,7 +13,8 @@ DISK_A_PAPER = 43_000  # bytes at most until segments are merged; 15,000 to 17,0
 FILE_A_PAPER = 12_000  # bytes of the embedded engine's file
 RESERVED = 0.2  # of a volume, which AWS leaves free
 NODES = (1, 2, 3, 4)  # of a domain of the template, which may also have six
-SMALLEST_GIB, SHARD_GB = 20, 30  # AWS advises 10 to 50 GB a shard
+SMALLEST_GIB = 20
+PAPERS_A_SHARD = 500_000  # 8 GB merged, 20 as they are written; AWS advises 10 to 50
 GB = 1 << 30
 
 
@@ -62,4 +63,4 @@ def domain_for(workload: Workload) -> Domain:
     nodes = next(nodes for nodes in chain(NODES, count(6)) if memory * copies(nodes) <= nodes * most)
     instance = next(each for each in INSTANCES if memory * copies(nodes) <= nodes * each.vectors_gb)
     volume = ceil(disk_gb(workload) * copies(nodes) / nodes / (1 - RESERVED))
-    return Domain(instance, nodes, max(SMALLEST_GIB, volume), max(1, ceil(disk_gb(workload) / SHARD_GB)))
+    return Domain(instance, nodes, max(SMALLEST_GIB, volume), ceil(workload.records / PAPERS_A_SHARD))

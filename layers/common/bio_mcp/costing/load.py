@@ -10,10 +10,12 @@ from bio_mcp.costing.workload import Rates, Workload
 
 RECORDS_A_FILE = 30_000  # of NCBI's files
 FILE_GB = 0.035  # compressed
-SLICE_S = 780  # seconds of a loader's life that it works, of fifteen minutes
+SLICE_S = 878.5  # seconds of a function's fifteen minutes that it works
+FETCH_S, LIST_S = 10, 6  # of a file; the former is assumed, the latter what parsing its records takes
 WRITE_UNITS = 10  # of a new paper: eight for itself, one each for its DOI and its PMCID
 READ_UNITS = 2
-TRANSITIONS_A_SLICE = 4
+RUN_CALLS, RUN_TRANSITIONS = 4, 12  # of the state machine, whatever the number of files
+FILE_TRANSITIONS, CALL_TRANSITIONS = 6, 2  # start and end of a file in each of three maps; a call and what follows it
 S3_PUTS_A_FILE = 12  # parts of the copy, the report
 CORES_A_SHARD = 4  # that write to one shard at once
 LOADERS = "loaders, one virtual CPU each"
@@ -51,16 +53,18 @@ def first_load(workload: Workload, rates: Rates, prices: Prices) -> Load:
     indexing = _indexing_hours(workload, rates, domain) if domain else 0.0
     hours = max(embedding, indexing)
     seconds = hours * 3600 * loaders  # who waits for the index is paid for
-    slices = ceil(seconds / SLICE_S)
+    calls = files * (2 + ceil(seconds / files / SLICE_S)) if domain else ceil(seconds / SLICE_S)
+    transitions = RUN_TRANSITIONS + files * FILE_TRANSITIONS + calls * CALL_TRANSITIONS
     lines = [
         Line(LOADERS, seconds * rates.loader_gb, "GB-s", prices.lambda_gb_s),
-        Line("their invocations", slices, "requests", prices.lambda_request),
+        Line("calls of functions", calls + (RUN_CALLS if domain else 0), "requests", prices.lambda_request),
         Line("papers written", workload.records * WRITE_UNITS, "write units", prices.write_unit),
         Line("papers compared", workload.records * READ_UNITS, "read units", prices.read_unit),
     ]
     if domain:
         lines += [
-            Line("state machine", slices * TRANSITIONS_A_SLICE, "transitions", prices.state_transition),
+            Line("fetching and listing", files * (FETCH_S + LIST_S) * rates.loader_gb, "GB-s", prices.lambda_gb_s),
+            Line("state machine", transitions, "transitions", prices.state_transition),
             Line("files copied from NCBI", files * S3_PUTS_A_FILE, "requests", prices.s3_put),
             Line("files stored for a month", files * FILE_GB, "GB", prices.s3_gb_month),
             Line(f"search domain while loading, {_nodes(domain)}", hours * domain.nodes, "h", domain.instance.hour),

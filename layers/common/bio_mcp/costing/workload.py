@@ -44,14 +44,15 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What one virtual CPU (1,769 MB of a function's memory) does in a second: docs/benchmarks.md.
+    """What one virtual CPU (1,769 MB of a function's memory) does in a second.
 
-    `embedded` papers, windows and all; `imported` papers with embedding free; `indexed` vectors that a core of the
-    search domain takes into its graph. `waiting` is the share of a loader's time that it waits for stores and index.
+    Of docs/benchmarks.md: `embedded` papers, windows and all (`syncing`), and `imported` papers with embedding free
+    (`writing`). Measured by hand, in no benchmark: `indexed` vectors that a core of the search domain takes into its
+    graph. Assumed: `waiting`, the share of a loader's time that it waits for stores and index.
     """
 
     embedded: float = 12.3
-    imported: float = 1_600
+    imported: float = 1_895
     indexed: float = 550
     waiting: float = 0.05
     loader_gb: float = 1_769 / 1_024

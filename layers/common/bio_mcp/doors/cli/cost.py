@@ -14,7 +14,7 @@ from bio_mcp.doors import terminal
 from bio_mcp.doors.cli.options import answering
 from bio_mcp.doors.cli.session import Session
 
-SOURCE = "Prices are those known on {as_of}, of us-east-1; check them. Rates are those of docs/benchmarks.md."
+SOURCE = "Prices are those known on {as_of}, of us-east-1; check them. Where the rates come from: docs/cost.md."
 
 
 class _Papers(click.IntRange):
