@@ -19,7 +19,7 @@ def test_no_private_address_is_asked(host):
         ClientDocuments().read(f"https://{host}/oauth/client.json")
 
 
-def test_a_document_is_fetched_again_after_ten_minutes():
+def test_a_document_is_fetched_again_after_ten_minutes_and_after_the_clock_was_set_back():
     clock, asked = Clock(), []
 
     def fetch(address):
@@ -30,6 +30,8 @@ def test_a_document_is_fetched_again_after_ten_minutes():
     assert [documents.read(ADDRESS) for _ in range(3)] == [b"1"] * 3
     clock.sleep(601)
     assert documents.read(ADDRESS) == b"2"
+    clock.now -= 300
+    assert documents.read(ADDRESS) == b"3"
 
 
 def test_a_failure_is_not_remembered():

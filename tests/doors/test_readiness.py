@@ -128,6 +128,14 @@ def test_an_answer_holds_for_seconds_so_that_strangers_keep_nothing_busy():
     assert len(asked) == 2
 
 
+def test_an_answer_of_a_clock_that_was_set_back_does_not_hold():
+    asked, now = [], [1_000.0]
+    ready = Ready({"store": lambda: asked.append(1)}, clock=lambda: now[0])
+    for now[0] in (1_000.0, 400.0, 401.0):
+        assert asked_of(ready).status_code == 200
+    assert len(asked) == 2
+
+
 def test_a_part_that_hangs_is_named_and_blocks_no_other():
     hanging, later = threading.Event(), iter(range(0, 100, 10))
     ready = Ready({"index": hanging.wait, "model": list}, clock=lambda: next(later), answers_s=0.1)

@@ -76,11 +76,16 @@ def test_a_pause_that_the_server_asks_for_is_held(web):
     assert web.clock.pauses == [17.0]
 
 
-def test_a_backoff_beside_a_good_answer_is_held_before_the_next_request(web):
+def test_a_backoff_beside_a_good_answer_is_held_before_the_next_request_unless_the_clock_was_set_back(web):
     add(web.library, 1)
     web.server.faults = [Fault("items", headers={"Backoff": "10"})]
     web.port.changes({})
     assert web.clock.pauses == []
+    web.port.collections()
+    assert web.clock.pauses == [10.0]
+    web.server.faults = [Fault("items", headers={"Backoff": "10"})]
+    web.port.changes({})
+    web.clock.now -= 3_600
     web.port.collections()
     assert web.clock.pauses == [10.0]
 

@@ -16,12 +16,11 @@ MOST = 256
 class ClientDocuments:
     """Descriptions of clients at public https addresses, each fetched at most every `AGE_S` seconds.
 
-    Redirects are not followed. Threads may share it. `clock` is in seconds.
+    Redirects are not followed. Threads may share it. `clock` is in seconds and defaults to the time of
+    day, as the monotonic clock of a frozen Lambda environment stands still.
     """
 
-    def __init__(
-        self, fetch: Callable[[str], bytes] | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, fetch: Callable[[str], bytes] | None = None, clock: Callable[[], float] = time.time) -> None:
         accept = "application/json"
         self._fetch = fetch or GuardedFetch(None, max_bytes=MAX_BYTES, whole_s=WHOLE_S, accept=accept).fetch
         self._clock = clock
@@ -33,7 +32,7 @@ class ClientDocuments:
         moment."""
         with self._lock:
             at, body = self._fetched.get(address, (float("-inf"), b""))
-        if self._clock() - at > AGE_S:
+        if not 0 <= self._clock() - at <= AGE_S:
             body = self._fetch(address)
             with self._lock:
                 self._fetched[address] = (self._clock(), body)

@@ -50,23 +50,24 @@ def search_by(invoke: Invoke) -> dict[str, Part]:
 
 class Ready:
     """Answers 200 while all `parts` answer, else 503 with the names of those that do not; never with a reason, which
-    the log has."""
+    the log has. `clock` is in seconds and defaults to the time of day, as the monotonic clock of a frozen Lambda
+    environment stands still."""
 
     def __init__(
-        self, parts: Mapping[str, Part], clock: Callable[[], float] = time.monotonic, answers_s: float = ANSWERS_S
+        self, parts: Mapping[str, Part], clock: Callable[[], float] = time.time, answers_s: float = ANSWERS_S
     ) -> None:
         self._parts, self._clock, self._answers_s = parts, clock, answers_s
         self._threads = {name: anyio.CapacityLimiter(1) for name in parts}  # a part that hangs blocks no other
         self._asking = anyio.Lock()
         self._broken: list[str] = []
-        self._until = float("-inf")
+        self._asked = float("-inf")
 
     async def answer(self, _request: Request) -> JSONResponse:
         """Answer by what was found within the last seconds, or is found now."""
         async with self._asking:
-            if self._clock() >= self._until:
+            if not 0 <= self._clock() - self._asked < HOLDS_S:
                 self._broken = await self._ask()
-                self._until = self._clock() + HOLDS_S
+                self._asked = self._clock()
         body = {"status": "not ready", "broken": self._broken} if self._broken else {"status": "ready"}
         return JSONResponse(body, 503 if self._broken else 200, {"cache-control": "no-store"})
 

@@ -16,13 +16,14 @@ COOL_DOWN_S = 30.0  # without a try after a failure, so that a store that hangs 
 class FailOpenCache:
     """The port `Cache` over `cache` that never raises: it is empty while `cache` fails, and logs why.
 
-    After a failure `cache` is not used for `COOL_DOWN_S`. `clock` is monotonic, in seconds.
+    After a failure `cache` is not used for `COOL_DOWN_S`. `clock` is in seconds and defaults to the time of day, as the
+    monotonic clock of a frozen Lambda environment stands still.
     """
 
-    def __init__(self, cache: Cache, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, cache: Cache, clock: Callable[[], float] = time.time) -> None:
         self._cache = cache
         self._clock = clock
-        self._cool_until = float("-inf")
+        self._failed_at = float("-inf")
         self._lock = threading.Lock()
 
     def get(self, keys: Sequence[str]) -> dict[str, CacheEntry]:
@@ -44,9 +45,9 @@ class FailOpenCache:
 
     def _is_cooling(self) -> bool:
         with self._lock:
-            return self._clock() < self._cool_until
+            return 0 <= self._clock() - self._failed_at < COOL_DOWN_S
 
     def _failed(self, failure: StoreFailed) -> None:
         with self._lock:
-            self._cool_until = self._clock() + COOL_DOWN_S
+            self._failed_at = self._clock()
         log.warning("the cache failed and is not used for %d s: %s", COOL_DOWN_S, failure)

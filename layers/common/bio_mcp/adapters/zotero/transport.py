@@ -65,7 +65,8 @@ class Transport:
     """HTTP to one server. The key goes to its host alone, in a header, and is read again for each request.
 
     A failure that may pass is tried again as `backoff` says, after the pause that the server asks for (`Retry-After`);
-    one that it asks for beside a good answer (`Backoff`) is held before the next request. Threads may share it.
+    one that it asks for beside a good answer (`Backoff`) is held before the next request. Threads may share it. `clock`
+    is the time of day, as the monotonic clock of a frozen Lambda environment stands still.
     """
 
     def __init__(
@@ -74,13 +75,13 @@ class Transport:
         *,
         key: Callable[[], str] | None = None,
         backoff: Backoff | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._url = url.rstrip("/") + "/"
         self._key = key
         self._backoff = backoff or Backoff()
         self._clock = clock
-        self._not_before = 0.0
+        self._pause_from, self._pause_s = 0.0, 0.0
         self._client = http_client(follow_redirects=False, headers={"Zotero-API-Version": "3"})
 
     def get(self, path: str, parameters: Mapping[str, str] | None = None) -> Answer:
@@ -115,7 +116,8 @@ class Transport:
         return retry(lambda: self._try(url, keyed=keyed), worth=worth, backoff=self._backoff)
 
     def _try(self, url: str, *, keyed: bool) -> Answer:
-        if (wait := self._not_before - self._clock()) > 0:
+        waited = self._clock() - self._pause_from
+        if waited >= 0 and (wait := self._pause_s - waited) > 0:
             raise UpstreamFailed("Zotero asks for a pause; try again in a minute", retry_after_s=wait)
         headers = {"Zotero-API-Key": self._key()} if keyed and self._key else {}
         failure: Failure
@@ -134,7 +136,7 @@ class Transport:
         timeout = httpx.Timeout(min(READ_S, left), connect=min(CONNECT_S, left))
         with self._client.stream("GET", url, headers=dict(headers), timeout=timeout) as response:
             found = {name.lower(): value for name, value in response.headers.items()}
-            self._not_before = self._clock() + (seconds(found.get("backoff")) or 0.0)
+            self._pause_from, self._pause_s = self._clock(), seconds(found.get("backoff")) or 0.0
             if failure := _failure_in(response.status_code, found, of_library=of_library):
                 raise failure
             return Answer(response.status_code, found, _body(response))
