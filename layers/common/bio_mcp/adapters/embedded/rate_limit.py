@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from bio_mcp.adapters.embedded.private import make_file
+from bio_mcp.adapters.embedded.opening import Connection, connect
 from bio_mcp.adapters.rate_limit import LATE_S, too_late
 from bio_mcp.deadline import Clock, Deadline
+from bio_mcp.errors import StoreFailed
 from bio_mcp.ports.ncbi import RateLimiter
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ class SqliteRateLimiter:
         self._boot = _boot()
         self._share_locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._file_lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Connection | None = None
         self._failing = False
 
     def wait(self, deadline: Deadline, share: str = "") -> None:
@@ -153,18 +154,17 @@ class SqliteRateLimiter:
                 connection = self._begin()
                 result = change(connection)
                 connection.execute("COMMIT")
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, OSError, StoreFailed) as error:
                 self._give_up(error)
                 return None
             self._failing = False
             return result
 
     def _begin(self) -> sqlite3.Connection:
+        if self._connection is not None and not self._connection.refers_to(self._path):
+            self._close()
         if self._connection is None:
-            make_file(self._path)
-            self._connection = sqlite3.connect(
-                self._path, timeout=self._busy_s, isolation_level=None, check_same_thread=False
-            )
+            self._connection = connect(self._path, self._busy_s)
             self._connection.execute("PRAGMA journal_mode = PERSIST")
             self._connection.execute("PRAGMA synchronous = OFF")
         self._connection.execute("BEGIN IMMEDIATE")

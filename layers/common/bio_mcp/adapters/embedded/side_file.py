@@ -1,6 +1,7 @@
 """A SQLite file beside the corpus, for what may be lost: the corpus neither grows by it nor waits for it.
 
-It may be deleted at any time. One that is damaged, or has the schema of another version, is recreated.
+It may be deleted or replaced at any time, which whoever uses it notices at the next transaction. One that is damaged,
+or has the schema of another version, is recreated.
 """
 
 import sqlite3
@@ -9,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bio_mcp.adapters.embedded.private import make_file
+from bio_mcp.adapters.embedded.opening import Connection, connect
 from bio_mcp.errors import StoreFailed
 
 BUSY_S = 1.0  # wait for another process's write; to do without costs less than a longer wait
 LOG_BYTES = 16 << 20
+READ = "BEGIN"
 USELESS = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}  # SQLITE_ERROR: another schema
 
 
@@ -30,7 +32,7 @@ class SideFile:
         self._version = version
         self._synchronous = "FULL" if durable else "OFF"
         self._lock = threading.Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Connection | None = None
 
     def close(self) -> None:
         """Close the file; the next use reopens it."""
@@ -38,32 +40,51 @@ class SideFile:
             self._close()
 
     @contextmanager
-    def transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        """A transaction that commits at the end of the block. Raises `StoreFailed`."""
+    def transaction(self, begin: str) -> Iterator[Connection]:
+        """A transaction that commits at the end of the block. Raises `StoreFailed`, also for a write into a file that
+        was replaced meanwhile."""
         with self._lock:
             try:
-                connection = self._connection = self._connection or self._open()
+                connection = self._connection = self._current() or self._open()
                 connection.execute(begin)
+                connection.record_log(self._path)
                 yield connection
                 connection.execute("COMMIT")
+                if begin != READ and not connection.refers_to(self._path):
+                    raise StoreFailed(
+                        f"The file of {self._what} was replaced while it was written, and may not hold that; "
+                        "repeat the call."
+                    )
             except (sqlite3.Error, OSError) as error:
                 self._close()
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF in USELESS:
                     self._delete()
-                raise StoreFailed(f"The file of {self._what} cannot be used at the moment.") from error
+                raise self._unusable() from error
             finally:
                 if self._connection is not None and self._connection.in_transaction:
                     self._close()
 
-    def _open(self) -> sqlite3.Connection:
-        make_file(self._path)
-        connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    def _current(self) -> Connection | None:
+        """The open connection, unless its file was deleted or replaced."""
+        if self._connection is not None and not self._connection.refers_to(self._path):
+            self._connection.close_replaced(self._path)
+            self._connection = None
+        return self._connection
+
+    def _open(self) -> Connection:
+        try:
+            connection = connect(self._path, BUSY_S)
+        except StoreFailed as failure:  # whose words are about the corpus
+            raise self._unusable() from failure
         try:
             self._prepare(connection)
         except sqlite3.Error:
             connection.close()
             raise
         return connection
+
+    def _unusable(self) -> StoreFailed:
+        return StoreFailed(f"The file of {self._what} cannot be used at the moment.")
 
     def _close(self) -> None:
         """Close the connection, which rolls back an open transaction."""
@@ -72,7 +93,7 @@ class SideFile:
             self._connection = None
 
     def _delete(self) -> None:
-        """Delete the file; another process that has it open continues with the deleted one."""
+        """Delete the file."""
         try:
             for suffix in ("", "-wal", "-shm"):
                 self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
