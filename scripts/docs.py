@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.cli.listing import summary
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Resource, Tool
 from scripts.cli_docs import cli_page
@@ -96,7 +97,7 @@ def families_table(tools: Iterable[Tool]) -> str:
 
 def tools_table(tools: Iterable[Tool]) -> str:
     """One row for each tool."""
-    rows = [(f"`{each.portable_name}`", _summary(each), _command(each)) for each in tools]
+    rows = [(f"`{each.portable_name}`", summary(each), _command(each)) for each in tools]
     return table(("tool", "what it does", "on the command line"), rows)
 
 
@@ -139,10 +140,6 @@ def _tool_section(each: Tool) -> str:
 
 def _resource_section(each: Resource) -> str:
     return f"### `{each.uri}`\n\n{each.description} At most {each.timeout:g} s; function `{each.lambda_module}`.\n"
-
-
-def _summary(each: Tool | Resource) -> str:
-    return each.description.partition("\n")[0]
 
 
 def _command(each: Tool) -> str:

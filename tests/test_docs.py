@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks.__main__ import names, recorded
 from bio_mcp.catalog import RESOURCES, TOOLS
+from bio_mcp.doors.cli.listing import summary
+from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.settings import Settings
 from scripts.docs import ROOT, filled, pages, publish
 from scripts.template.__main__ import files
@@ -43,6 +45,21 @@ def test_every_row_of_a_search_has_a_meaning():
     rows = [line.split(" | ") for line in section.splitlines() if line.startswith(("| `results", "| `re", "| `warn"))]
     assert len(rows) > 15
     assert [row[0] for row in rows if not row[-1].strip(" |")] == []
+
+
+@pytest.mark.parametrize("each", [*TOOLS.values(), *RESOURCES.values()], ids=lambda each: each.name)
+def test_a_tool_or_resource_is_summed_up_in_a_whole_sentence(each):
+    description = " ".join(each.description.split())
+    assert summary(each).endswith(".")
+    assert description.startswith(summary(each))
+    assert summary(each).count("(") == summary(each).count(")")
+
+
+def test_every_retraction_status_says_what_its_values_mean():
+    statuses = " or ".join(f"`{each}`" for each in RetractionStatus)
+    rows = [line for line in GENERATED["docs/tools.md"].splitlines() if statuses in line]
+    assert len(rows) > 15
+    assert [row for row in rows if "expression of concern" not in row] == []
 
 
 def test_every_error_code_has_a_meaning():

@@ -9,10 +9,16 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
+from bio_mcp.literature.records import RetractionStatus
+
 MAX_TEXT = 10_000  # characters of a string, unless its field says another number
 MAX_ITEMS = 500  # of a list, unless its field says less or its model another number
 MAX_KEYS = 64  # of an object
 MAX_NUMBER = 2**53  # what JSON carries exactly, and every store holds
+MEANINGS = {
+    RetractionStatus.__name__: "notice: retracts another; concern: expression of concern; clear: none; "
+    "unknown: not stated"
+}  # of types whose values need words
 
 
 class Request(BaseModel):
@@ -103,11 +109,13 @@ class _ContractSchema(GenerateJsonSchema):
 
 @functools.cache
 def schema_of(model: type[BaseModel], mode: Literal["validation", "serialization"]) -> dict[str, Any]:
-    """The JSON Schema of `model`, in the contracts' form; docstrings of models are left out."""
+    """The JSON Schema of `model`, in the contracts' form; docstrings of models are left out, `MEANINGS` are in it."""
     schema = model.model_json_schema(schema_generator=_ContractSchema, mode=mode)
-    for part in (schema, *schema.get("$defs", {}).values()):
+    for name, part in (("", schema), *schema.get("$defs", {}).items()):
         part.pop("title", None)
         part.pop("description", None)
+        if name in MEANINGS:
+            part["description"] = MEANINGS[name]
     return schema
 
 

@@ -25,7 +25,6 @@ from bio_mcp.tools.pmids import DOC_ID
 
 _ABSENT: Any = None  # an optional input is absent, never null, so its type is the plain one
 JOURNALS_LOOKED_UP = 20  # of a filter, where no hit is of them
-RETRACTION_MEANINGS = "notice: retracts another; concern: expression of concern; clear: none; unknown: not stated"
 
 
 class RagSearch(Request):
@@ -54,7 +53,7 @@ class SearchHit(Response):
     snippet: str | None = Field(default=None, description="of the passage")
     year: int | None = Field(default=None, description="of publication")
     journal: str | None = Field(default=None, description="its title")
-    retraction: RetractionStatus = Field(default=RetractionStatus.UNKNOWN, description=RETRACTION_MEANINGS)
+    retraction: RetractionStatus = RetractionStatus.UNKNOWN
     chunk_id: str | None = Field(default=None, description="the passage")
     section: str | None = Field(default=None, description="of the abstract")
     explanation: str | None = Field(default=None, description="of the score")

@@ -34,7 +34,7 @@ def _tool(each: Tool) -> dict[str, Any]:
         "name": each.name,
         "portable_name": each.portable_name,
         "family": each.family.name,
-        "summary": each.description.partition("\n")[0],
+        "summary": summary(each),
         "read_only": each.read_only,
         "timeout_s": each.timeout,
         "input_schema": each.input_schema,
@@ -47,8 +47,14 @@ def _resource(each: Resource) -> dict[str, Any]:
         "uri": each.uri,
         "name": each.name,
         "family": each.family.name,
-        "summary": each.description.partition("\n")[0],
+        "summary": summary(each),
     }
+
+
+def summary(each: Tool | Resource) -> str:
+    """The first sentence of its description."""
+    sentence, stop, _ = f"{' '.join(each.description.split())} ".partition(". ")
+    return sentence + stop.rstrip()
 
 
 def render(body: Mapping[str, Any]) -> None:
