@@ -1,9 +1,11 @@
 """Measure, and write what was measured into docs/benchmarks.md between the markers of each benchmark.
 
 python -m benchmarks [NAME ...]           all, or those named: embedding, engine, parsing, retrieval, serving ...
-python -m benchmarks NAME --OPTION ...    with the options of that benchmark
+python -m benchmarks NAME --OPTION ...    with the options of that benchmark; --help says what it measures
 """
 
+import argparse
+import ast
 import re
 import subprocess
 import sys
@@ -31,8 +33,8 @@ def recorded(page: str, name: str, measured: str) -> str:
 
 def main(asked: Sequence[str]) -> int:
     """Run them one after the other; a benchmark that fails changes nothing and ends the run."""
-    options = list(dropwhile(lambda each: not each.startswith("-"), asked))
-    for name in asked[: len(asked) - len(options)] or names():
+    chosen, options = _read(asked)
+    for name in chosen:
         print(f"{name} ...", flush=True)
         command = [sys.executable, "-m", f"benchmarks.{name}", *options]
         ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
@@ -41,6 +43,31 @@ def main(asked: Sequence[str]) -> int:
             return ran.returncode
         PAGE.write_text(recorded(PAGE.read_text(encoding="utf-8"), name, ran.stdout), encoding="utf-8")
     return 0
+
+
+def _read(asked: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The benchmarks to run, and the options of the one that is named. Exits where the command line asks for help, or
+    cannot be read."""
+    known = names()
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        usage="%(prog)s [NAME ...] | NAME --OPTION ... | NAME --help",
+        description="Measure, and write what was measured into docs/benchmarks.md. All are run if none is named.",
+        epilog=f"NAME is one of {', '.join(known)}.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark")
+    options = list(dropwhile(lambda each: not each.startswith("-"), asked))
+    named = list(asked[: len(asked) - len(options)])
+    if unknown := sorted(set(named) - set(known)):
+        parser.error(f"no benchmark is called {', '.join(unknown)}; there are {', '.join(known)}")
+    if not named:
+        parser.parse_args(options)
+    if options and len(named) != 1:
+        parser.error("options are of one benchmark: name it alone")
+    if {"-h", "--help"} & set(options):
+        print(ast.get_docstring(ast.parse((HERE / f"{named[0]}.py").read_text(encoding="utf-8"))))
+        sys.exit()
+    return named or known, options
 
 
 if __name__ == "__main__":
