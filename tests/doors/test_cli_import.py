@@ -61,13 +61,43 @@ def test_a_folder_is_imported_by_workers_and_what_was_finished_is_not_read_again
 def test_what_ncbi_publishes_is_fetched_into_the_folder_and_imported(cli, tmp_path):
     for folder, number in (("baseline", 1), ("updatefiles", 2)):
         write(tmp_path / "ncbi" / folder, number, [record(number)])
-    (tmp_path / "mine").mkdir()
     with serving(tmp_path / "ncbi") as ncbi:
         cli.ncbi_files = ncbi.url
         body = cli("import", "--fetch", str(tmp_path / "mine"), "--json").json
     assert [each["inserted"] for each in body["files"]] == [1, 1]
+    assert cli("import", str(tmp_path / "nowhere")).code == 2
+    assert cli("import", "--fetch", str(tmp_path / "one"), str(tmp_path / "two")).code == 2
     assert cli("import", "--fetch", str(tmp_path / "mine" / "baseline/pubmed26n0001.xml.gz")).code == 2
     assert cli("import", "--fetch", "--sample").code == 2
+
+
+def test_an_odd_record_is_an_error_of_the_run_that_read_its_file_alone(cli, tmp_path):
+    write(tmp_path / "in", 1, [record("x"), record(2)])
+    first, second = (cli("import", str(tmp_path / "in")) for _ in range(2))
+    assert (first.code, second.code) == (1, 0)
+    assert "error: pubmed26n0001.xml.gz: record 1: " in first.err
+    assert "warning: pubmed26n0001.xml.gz: record 1: " in second.err
+    body = cli("import", str(tmp_path / "in"), "--json").json
+    assert (body["complete"], body["files"][0]["odd"]) == (True, 1)
+
+
+def test_a_damaged_file_is_fetched_again_and_one_that_was_imported_is_not_looked_at(cli, tmp_path):
+    mine = tmp_path / "mine"
+    for number in (1, 2):
+        write(tmp_path / "ncbi/baseline", number, [record(number)])
+    with serving(tmp_path / "ncbi") as ncbi:
+        cli.ncbi_files = ncbi.url
+        assert cli("import", "--fetch", str(mine)).code == 0
+        broken = write(mine / "baseline", 2, [record(3)], md5_of=b"of another file")
+        assert cli("import", str(mine)).code == 1
+        ncbi.asked.clear()
+        body = cli("import", "--fetch", str(mine), "--json").json
+        assert broken.read_bytes() == (tmp_path / "ncbi/baseline" / broken.name).read_bytes()
+    assert [(each["file"], each["problem"], each["finished_before"]) for each in body["files"]] == [
+        ("pubmed26n0001.xml.gz", None, True),
+        ("pubmed26n0002.xml.gz", None, False),
+    ]
+    assert [path for path, _ in ncbi.asked if path.endswith(".gz")] == [f"baseline/{broken.name}"]
 
 
 def test_a_page_about_maintenance_in_place_of_ncbis_list_is_a_failure(cli, tmp_path):

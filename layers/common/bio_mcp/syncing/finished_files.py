@@ -37,11 +37,16 @@ def mark_finished(file: ListedFile, counts: dict[str, Any], backends: Backends) 
     backends.jobs.put(Job(LAST, KIND, "succeeded", now, now, request=sequence))
 
 
+def is_finished(file: ListedFile, backends: Backends) -> bool:
+    """Whether this very file was imported to its end."""
+    return _mark(file, backends) is not None
+
+
 def finished(files: Iterable[ListedFile], backends: Backends) -> list[dict[str, Any]]:
     """The counts of the first files, as many as need not be read again. A file that was named is always read."""
     counts, jobs = list[dict[str, Any]](), list[Job]()
     for file in files:
-        job = None if file.named else _job(file, backends)
+        job = None if file.named else _mark(file, backends)
         if job is None or (jobs and not _follows(job, jobs[-1])):
             break
         jobs.append(job)
@@ -49,7 +54,7 @@ def finished(files: Iterable[ListedFile], backends: Backends) -> list[dict[str, 
     return counts
 
 
-def _job(file: ListedFile, backends: Backends) -> Job | None:
+def _mark(file: ListedFile, backends: Backends) -> Job | None:
     """The mark of this very file, by size and time, or by size and MD5."""
     job = _find(_id(file), backends)
     if job is None:

@@ -1,31 +1,46 @@
 """Fetch what NCBI publishes of PubMed into a folder, from which it is imported."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from bio_mcp.errors import StoreFailed
+from bio_mcp.errors import InvalidInput, NcbiUnreadable, StoreFailed
 from bio_mcp.ports.pubmed_files import PubmedFiles
 from bio_mcp.progress import Progress, silent
 from bio_mcp.syncing.downloading import fetch
+from bio_mcp.syncing.listed_files import ListedFile
 
 
-def mirror(published: PubmedFiles, folder: Path, progress: Progress = silent) -> None:
+def mirror(
+    published: PubmedFiles, folder: Path, is_finished: Callable[[ListedFile], bool], progress: Progress = silent
+) -> None:
     """Fetch the baseline and update files that `folder` lacks, each with its MD5 beside it, one after the other.
 
-    An interrupted run is gone on with where it ended. Raises the failures of `published`, `NcbiUnreadable` for a
-    file that comes damaged twice, and `StoreFailed` for one that cannot be written; what was fetched before stays.
+    The folder is made if its parent is there. A file that is there and not `is_finished` is compared with its MD5, and
+    fetched again if it is not that file. An interrupted run is gone on with where it ended. Raises the failures of
+    `published`, `NcbiUnreadable` for a file that comes damaged twice, and `StoreFailed` for one that cannot be written;
+    what was fetched before stays.
     """
     addresses = published.addresses()
     for number, address in enumerate(addresses):
         path = folder / address
         progress(number, len(addresses), f"fetching {path.name}")
         try:
-            _fetch_missing(address, published, path)
+            folder.mkdir(exist_ok=True)
+            if not path.exists() or not (is_finished(file := ListedFile(path)) or _is_whole(file)):
+                _fetch(address, published, path)
         except OSError as error:
             raise StoreFailed(f"{path.name} could not be written ({error.strerror}): mend that and repeat.") from error
 
 
-def _fetch_missing(address: str, published: PubmedFiles, path: Path) -> None:
-    if not path.exists():
-        path.parent.mkdir(exist_ok=True)
-        md5 = fetch(address, published, path)
-        path.with_name(f"{path.name}.md5").write_text(f"MD5({path.name})= {md5}\n", encoding="ascii")
+def _is_whole(file: ListedFile) -> bool:
+    try:
+        file.check()
+    except (InvalidInput, NcbiUnreadable):
+        return False
+    return True
+
+
+def _fetch(address: str, published: PubmedFiles, path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    md5 = fetch(address, published, path)
+    path.with_name(f"{path.name}.md5").write_text(f"MD5({path.name})= {md5}\n", encoding="ascii")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib import resources
 from importlib.resources import as_file
 from importlib.resources.abc import Traversable
@@ -18,6 +19,7 @@ from bio_mcp.literature.medline import open_records
 from bio_mcp.literature.records import Article
 from bio_mcp.ports import Backends
 from bio_mcp.progress import Progress
+from bio_mcp.syncing.finished_files import is_finished
 from bio_mcp.syncing.importing import ImportReport, corpus_size, import_files
 from bio_mcp.syncing.listed_files import ListedFile, listed
 from bio_mcp.syncing.mirroring import mirror
@@ -25,6 +27,7 @@ from bio_mcp.tool import Context, Request, Response, tool
 from bio_mcp.tools.families import BIO_MCP
 
 SAMPLE = "samples/pubmed.xml.gz"  # inside the package
+THERE = click.Path(exists=True)
 
 
 class ImportFiles(Request):
@@ -59,7 +62,8 @@ class ImportedFile(Response):
 
 
 class Imported(Response):
-    """The reports of all files and the size of the corpus; `complete` if nothing was skipped or broken.
+    """The reports of all files and the size of the corpus; `complete` if nothing was skipped or broken in those that
+    were read.
 
     `died` counts worker processes that ended early and were replaced.
     """
@@ -79,7 +83,8 @@ def import_corpus(request: ImportFiles, backends: Backends, context: Context) ->
     A record that cannot be from PubMed is skipped and reported.
     """
     if request.fetch:
-        mirror(backends.pubmed_files, Path(request.files[0]), context.progress)
+        is_imported = partial(is_finished, backends=backends)
+        mirror(backends.pubmed_files, Path(request.files[0]), is_imported, context.progress)
     files = listed(Path(name) for name in request.files)
     if request.if_empty and has_others_than([file.path for file in files], backends):
         return _imported([], [], backends)
@@ -105,7 +110,7 @@ def _imported(
 ) -> Imported:
     size = corpus_size(backends)
     return Imported(
-        complete=not any(report.problem or report.odd for report in reports),
+        complete=not any((each.problem or each.odd) and not each.finished_before for each in reports),
         files=[
             ImportedFile(file=file.path.name, **asdict(report)) for file, report in zip(files, reports, strict=False)
         ],
@@ -116,7 +121,7 @@ def _imported(
 
 
 @click.command("import")
-@click.argument("files", nargs=-1, type=click.Path(exists=True, readable=True))
+@click.argument("files", nargs=-1, type=click.Path())
 @click.option("--workers", type=click.IntRange(min=1), help="Embed by so many processes; one per core is fastest.")
 @click.option("--fetch", is_flag=True, help="First fetch what NCBI publishes into the folder: 45 GB.")
 @click.option("--sample", is_flag=True, help="Import the bundled sample of PubMed records.")
@@ -131,8 +136,10 @@ def import_command(
     Deletions are applied. It may be stopped at any time: run it again, and records that are already stored are skipped,
     as are the files of a folder that were finished.
     """
-    if fetch and not (len(files) == 1 and Path(files[0]).is_dir()):
+    if fetch and (len(files) != 1 or Path(files[0]).is_file()):
         raise click.UsageError("--fetch takes one folder.")
+    for each in () if fetch else files:
+        THERE.convert(each, None, click.get_current_context())
     if bool(files) == sample:
         raise click.UsageError("Give the files to import, or --sample.")
     with as_file(sample_file()) as bundled, terminal.progress("importing") as update:
@@ -168,10 +175,11 @@ def render(body: Mapping[str, Any]) -> None:
     if rows:
         terminal.show(terminal.table(columns, rows, right=range(1, len(columns))))
     for each in body["files"]:
+        report = terminal.warn if each["finished_before"] else terminal.fail
         for reason in each["reasons"]:
-            terminal.fail(f"{each['file']}: {reason} It was skipped.")
+            report(f"{each['file']}: {reason} It was skipped.")
         if each["odd"] > len(each["reasons"]):
-            terminal.fail(f"{each['file']}: {each['odd'] - len(each['reasons']):,} more records were skipped.")
+            report(f"{each['file']}: {each['odd'] - len(each['reasons']):,} more records were skipped.")
         if each["problem"]:
             terminal.fail(f"{each['file']}: {each['problem']} What was read before it is in the corpus.")
     if before := len(body["files"]) - len(read):
