@@ -7,7 +7,7 @@ import pytest
 from bio_mcp.answering.reranking import BEST
 from bio_mcp.call import call
 from bio_mcp.deadline import Deadline
-from bio_mcp.errors import BudgetSpent, DeadlineExceeded, EmbeddingFailed, UpstreamFailed
+from bio_mcp.errors import BudgetSpent, DeadlineExceeded, EmbeddingFailed, Misconfigured, UpstreamFailed
 from bio_mcp.literature.records import RetractionStatus
 from bio_mcp.tools.search import rag_search
 from tests.memory_corpus import Corpus, article
@@ -80,6 +80,7 @@ def test_quality_and_retraction_count_after_it_as_before():
         EmbeddingFailed("The reranker failed."),
         DeadlineExceeded("out of time"),
         BudgetSpent("It is spent.", retry_after_s=60),
+        Misconfigured("SSL_CERT_FILE or SSL_CERT_DIR names no certificates that can be read"),
     ],
     ids=lambda failure: type(failure).__name__,
 )

@@ -52,13 +52,16 @@ FAILING = [
 ]
 
 
+STARTED = sys.executable, "-c", "import sys; from bio_mcp.doors.cli import main; sys.exit(main())"
+
+
 def words(argv):
     return " ".join(argv)
 
 
 def program(*argv, **environment):
     """The console script in a process of its own."""
-    command = [sys.executable, "-c", "import sys; from bio_mcp.doors.cli import main; sys.exit(main())", *argv]
+    command = [*STARTED, *argv]
     known = {"PATH": os.environ["PATH"], "BIO_MCP_HOME": os.devnull, **environment}
     return subprocess.run(command, capture_output=True, text=True, env=known, check=False)
 
@@ -209,4 +212,30 @@ def test_closed_streams_are_nobodys_trouble(cli, monkeypatch, arguments):
     code = cli(*arguments).code
     sys.stdout.close()
     sys.stderr.close()
-    assert code in (0, 1)
+    assert code == 1  # as for any answer that cannot be written, or a paper that is not there
+
+
+@pytest.mark.parametrize("arguments", [["tools"], ["tools", "--json"], ["--help"]])
+def test_an_answer_that_has_no_standard_output_is_an_error_of_one_line(cli, monkeypatch, arguments):
+    monkeypatch.setattr(sys, "stdout", None)
+    ran = cli(*arguments)
+    sys.stdout.close()
+    monkeypatch.undo()
+    assert (ran.code, ran.err) == (1, "error: The answer could not be written: standard output is closed.\n")
+
+
+def test_a_failure_without_a_standard_output_is_reported_as_ever(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    ran = cli("get", "abc")
+    sys.stdout.close()
+    monkeypatch.undo()
+    assert (ran.code, ran.err.count("error:")) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("redirected", "why"), [(">&-", "standard output is closed"), (">/dev/full", "No space left on device")]
+)
+def test_a_version_that_cannot_be_written_is_an_error_of_one_line(redirected, why):
+    command = ["sh", "-c", f'"$@" {redirected}', "sh", *STARTED, "--version"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, f"error: The answer could not be written: {why}.\n")

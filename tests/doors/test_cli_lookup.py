@@ -40,6 +40,20 @@ def test_ids_are_a_table(lookup, in_pmc):
     assert lookup("ids", in_pmc[1], "--json").json["records"][0]["pmid"] == in_pmc[0]
 
 
+def test_ids_that_ncbi_could_not_be_asked_about_are_no_answer(lookup, ncbi, in_pmc):
+    assert lookup("ids", "99999999").code == 0  # it is not found, which is an answer
+    ncbi.control.fault(times=200, status=400)
+    ran = lookup("ids", in_pmc[0], "what")
+    assert (ran.code, "unknown" in ran.out, "could not be looked up" in ran.err) == (1, True, True)
+    assert lookup("ids", in_pmc[0], "--json").code == 1
+
+
+def test_a_reference_that_ncbi_could_not_be_asked_about_is_no_answer(lookup, ncbi):
+    ncbi.control.fault(endpoint="esearch", times=200, status=400)
+    ran = lookup("match", "--title", "A paper that nobody ever wrote", "--journal", "fake journal")
+    assert (ran.code, "unverified" in ran.out) == (1, True)
+
+
 def test_a_full_text_is_printed_by_sections_with_its_licence(lookup, in_pmc):
     ran = lookup("text", in_pmc[1])
     assert "CC BY 4.0" in ran.out

@@ -111,6 +111,14 @@ def test_a_match_that_cannot_be_fetched_is_unverified_and_the_answer_partial(ncb
     assert (body["matches"][0]["verdict"], body["status"]) == ("unverified", "partial")
 
 
+def test_a_citation_that_cannot_be_searched_for_is_unverified_and_not_absent(ncbi, at):
+    invented = {"title": "A paper that nobody ever wrote", "journal": "fake journal", "year": "2000", "volume": "1"}
+    assert at.ask(lookup.match_citations, citations=[invented])["matches"][0]["verdict"] == "not_found"
+    ncbi.control.fault(endpoint="esearch", times=9, recorded="500_diagnostic.html")
+    body = at.ask(lookup.match_citations, citations=[invented])
+    assert (body["matches"][0]["verdict"], body["status"]) == ("unverified", "partial")
+
+
 def test_a_citation_that_says_too_little_is_refused(at):
     assert at.ask(lookup.match_citations, citations=[{"year": "2000"}])["error"]["code"] == "VALIDATION"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bio_mcp.answering.retrieving import Question, Retrieved, find
 from bio_mcp.deadline import NEVER, Deadline
-from bio_mcp.errors import BudgetSpent, DeadlineExceeded, EmbeddingFailed, UpstreamFailed
+from bio_mcp.errors import Failure
 from bio_mcp.ports import Backends
 from bio_mcp.retrieval.excerpts import best_chunk
 from bio_mcp.retrieval.ranking import Ranked, rerank
@@ -29,7 +29,7 @@ def find_reranked(question: Question, backends: Backends, deadline: Deadline = N
         return retrieved
     try:
         scores = reranker.scores(question.text, list(texts.values()), deadline)
-    except (BudgetSpent, EmbeddingFailed, UpstreamFailed, DeadlineExceeded) as failure:
+    except Failure as failure:
         deadline.check("answering in the order of the search")
         return replace(retrieved, warnings=(*retrieved.warnings, FAILED.format(failure)))
     return replace(retrieved, ranked=rerank(retrieved.ranked, dict(zip(texts, scores, strict=True))))

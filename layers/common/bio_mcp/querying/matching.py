@@ -9,7 +9,7 @@ from typing import Literal
 from bio_mcp.deadline import Deadline
 from bio_mcp.literature.records import Article
 from bio_mcp.ports.ncbi import Citation, CitationMatch, NcbiLookup
-from bio_mcp.ports.pubmed import Pubmed, SearchPage
+from bio_mcp.ports.pubmed import Pubmed
 from bio_mcp.querying.fetching import articles
 from bio_mcp.querying.partial import optional, required
 
@@ -32,7 +32,8 @@ class Matched:
     """The verdict on one citation. `agrees` and `differs` name the fields that record and citation both have.
 
     matched: one record, and no field differs. doubtful: NCBI names a record, but a field differs. ambiguous: several
-    records fit (`candidates`). not_found: none fits. unverified: NCBI names a record that could not be fetched.
+    records fit (`candidates`). not_found: none fits. unverified: a record could not be fetched, or not be
+    searched for.
     """
 
     verdict: Verdict
@@ -56,32 +57,34 @@ def match(
         named = lookup.ecitmatch([each.citation for each in cited], deadline=deadline)
     reasons: list[str] = []
     searched = _search_unmatched(cited, named, pubmed, deadline, reasons)
-    wanted = list(
-        dict.fromkeys(pmid for each, pmids in zip(named, searched, strict=True) for pmid in (each.pmid, *pmids) if pmid)
-    )
+    found = [(each.pmid, *(pmids or ())) for each, pmids in zip(named, searched, strict=True)]
+    wanted = list(dict.fromkeys(pmid for pmids in found for pmid in pmids if pmid))
     records = _records(wanted, pubmed, deadline, reasons)
     return [_verdict(*each, records) for each in zip(cited, named, searched, strict=True)], reasons
 
 
 def _search_unmatched(
     cited: Sequence[Cited], named: Sequence[CitationMatch], pubmed: Pubmed, deadline: Deadline, reasons: list[str]
-) -> list[tuple[str, ...]]:
-    """PMIDs that a search returns for each citation that NCBI did not match; at most `SEARCHED` searches."""
-    searched: list[tuple[str, ...]] = []
+) -> list[tuple[str, ...] | None]:
+    """PMIDs that a search returns for each citation that NCBI did not match; at most `SEARCHED` searches.
+
+    None where a search failed or was not made.
+    """
+    searched: list[tuple[str, ...] | None] = []
     searches = 0
     for each, answer in zip(cited, named, strict=True):
         term = "" if answer.pmid else _term(each)
         searches += bool(term)
         if not term or searches > SEARCHED:
-            searched.append(())
+            searched.append(None if term else ())
             continue
         page = optional(
             lambda term=term: pubmed.esearch(term, deadline=deadline, retmax=CANDIDATES),  # type: ignore[misc]
-            SearchPage(0, (), ""),
+            None,
             "a citation that NCBI did not match could not be searched for",
             reasons,
         )
-        searched.append(() if page.dropped else page.ids)
+        searched.append(None if page is None else () if page.dropped else page.ids)
     if searches > SEARCHED:
         reasons.append(f"only {SEARCHED} of {searches} unmatched citations were searched for; send the others again")
     return searched
@@ -107,7 +110,9 @@ def _records(pmids: list[str], pubmed: Pubmed, deadline: Deadline, reasons: list
     return optional(lambda: articles(pmids, pubmed, deadline), nothing, "the matches could not be checked", reasons)
 
 
-def _verdict(cited: Cited, named: CitationMatch, searched: Sequence[str], records: dict[str, Article]) -> Matched:
+def _verdict(
+    cited: Cited, named: CitationMatch, searched: Sequence[str] | None, records: dict[str, Article]
+) -> Matched:
     """Judge one citation by NCBI's match if there is one, else by the records that a search returned."""
     if named.pmid:
         article = records.get(named.pmid)
@@ -116,15 +121,15 @@ def _verdict(cited: Cited, named: CitationMatch, searched: Sequence[str], record
         agrees, differs = compare(cited, article)
         reason = "NCBI names this record, but it differs from the citation" if differs else None
         return Matched("doubtful" if differs else "matched", article, named.pmid, agrees, differs, reason=reason)
-    fitting = {pmid: compare(cited, records[pmid]) for pmid in searched if pmid in records}
+    fitting = {pmid: compare(cited, records[pmid]) for pmid in searched or () if pmid in records}
     fitting = {pmid: (agrees, differs) for pmid, (agrees, differs) in fitting.items() if agrees and not differs}
     if len(fitting) == 1:
         [(pmid, (agrees, _))] = fitting.items()
         return Matched("matched", records[pmid], pmid, agrees, reason="found by a search, not by NCBI's matcher")
     ambiguous = bool(fitting) or (named.reason or "").startswith("AMBIGUOUS")
-    unchecked = [pmid for pmid in searched if pmid not in records]
+    unchecked = [pmid for pmid in searched or () if pmid not in records]
     candidates = tuple(fitting) or tuple(unchecked)
-    verdict: Verdict = "ambiguous" if ambiguous else "unverified" if unchecked else "not_found"
+    verdict: Verdict = "ambiguous" if ambiguous else "unverified" if unchecked or searched is None else "not_found"
     return Matched(verdict, candidates=candidates, reason=named.reason)
 
 

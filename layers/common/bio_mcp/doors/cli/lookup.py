@@ -66,17 +66,20 @@ def spell_command(session: Session, /, **given: Any) -> None:
 @options_of(convert_ids)
 @answering
 def ids_command(session: Session, /, **given: Any) -> None:
-    """Translate PMIDs, PMCIDs and DOIs into each other."""
-    _answer(session, convert_ids, given, render_ids)
+    """Translate PMIDs, PMCIDs and DOIs into each other. The exit code is 1 where NCBI could not be asked about one."""
+    body = session.ask(convert_ids, arguments_of(convert_ids, given))
+    session.code = 1 if any(each["found"] == "unknown" for each in body["records"]) else 0
+    session.answer(body, render_ids)
 
 
 @lookup_command.command("match")
 @options_of(match_citations, helps=CITED)
 @answering
 def match_command(session: Session, /, **given: Any) -> None:
-    """Find the PMID of a reference, and check it against the record."""
-    known = arguments_of(match_citations, given) or {"citations": [{}]}
-    session.answer(session.ask(match_citations, known), render_match)
+    """Find the PMID of a reference, and check it against the record. The exit code is 1 where NCBI failed at that."""
+    body = session.ask(match_citations, arguments_of(match_citations, given) or {"citations": [{}]})
+    session.code = 1 if any(each["verdict"] == "unverified" for each in body["matches"]) else 0
+    session.answer(body, render_match)
 
 
 @lookup_command.command("text")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from importlib import import_module
+from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def run(
 ) -> int:
     """Run one command line. Never raises, except for a bug in the command line itself."""
     as_json = "--json" in argv
-    _replace_closed_streams()
+    closed = _replace_closed_streams()
     pressed: list[int] = []
     try:
         settings = configure()
@@ -107,6 +108,7 @@ def run(
         with interrupts(pressed), closing(Session(settings, wire, as_json, pressed)) as session:
             bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
         sys.stdout.flush()
+        _check_written(closed)
     except click.UsageError as misuse:
         return _misused(misuse, as_json)
     except Failed as failed:
@@ -131,11 +133,30 @@ def _stopped() -> int:
     return INTERRUPTED
 
 
-def _replace_closed_streams() -> None:
-    """Replace a standard stream that the caller closed by the null device."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  for as long as the process runs
+class _Closed(FileIO):
+    """The null device in place of a closed standard output; notes whether anything was to be written."""
+
+    written = False
+
+    def write(self, data: Any, /) -> int:
+        self.written = True
+        return super().write(data)
+
+
+def _replace_closed_streams() -> _Closed | None:
+    """Replace each standard stream that the caller closed; returns what stands for standard output."""
+    closed = None
+    if sys.stdout is None:
+        closed = _Closed(os.devnull, "w")
+        sys.stdout = TextIOWrapper(BufferedWriter(closed), encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  for as long as the process runs
+    return closed
+
+
+def _check_written(closed: _Closed | None) -> None:
+    if closed and closed.written:
+        raise OSError(errno.EBADF, "standard output is closed")
 
 
 def _unwritten(error: OSError) -> int:
