@@ -13,6 +13,7 @@ from bio_mcp.adapters.aws.dynamodb import BACKOFF, batch_get
 from bio_mcp.adapters.aws.failures import reaching
 from bio_mcp.adapters.aws.leases import DynamoLeases
 from bio_mcp.adapters.aws.queue import SqsContinuations
+from bio_mcp.deadline import Deadline, bounded_by
 from bio_mcp.errors import StoreFailed
 from tests.aws_ports import client
 
@@ -89,6 +90,9 @@ def test_a_store_that_is_down_is_a_failure_worth_a_retry(nobody):
     assert "127.0.0.1" not in str(failed.value)
 
 
+STEADY = replace(BACKOFF, rng=lambda: 0.5)
+
+
 class Sparing:
     """A DynamoDB that answers `most` keys of a request, and leaves the others undone."""
 
@@ -112,9 +116,23 @@ def keys(count):
 
 def test_keys_that_were_left_undone_are_asked_for_until_all_are_there():
     sparing, slept = Sparing(30), []
-    assert list(batch_get(sparing, "t", keys(250), ["pmid"], replace(BACKOFF, sleep=slept.append))) == keys(250)
+    assert list(batch_get(sparing, "t", keys(250), ["pmid"], replace(STEADY, sleep=slept.append))) == keys(250)
     assert sparing.asked == [100, 70, 40, 10, 100, 70, 40, 10, 50, 20]
-    assert slept == []  # each answer brought some
+    first_s, second_s, third_s = 0.05, 0.1, 0.2
+    assert slept == [first_s, second_s, third_s, first_s, second_s, third_s, first_s]
+
+
+def test_a_whole_answer_makes_no_pause():
+    sparing, slept = Sparing(100), []
+    assert list(batch_get(sparing, "t", keys(250), ["pmid"], replace(BACKOFF, sleep=slept.append))) == keys(250)
+    assert slept == []
+
+
+def test_no_pause_for_the_rest_outlasts_the_call():
+    slept = []
+    with bounded_by(Deadline(0.04)), pytest.raises(StoreFailed, match="busy at the moment"):
+        list(batch_get(Sparing(30), "t", keys(50), ["pmid"], replace(STEADY, sleep=slept.append)))
+    assert slept == []
 
 
 def test_keys_that_stay_undone_are_a_failure_and_never_a_shorter_answer():

@@ -3,7 +3,9 @@
 import json
 
 from bio_mcp.adapters.aws.queue import SqsContinuations
+from bio_mcp.doors.aws.sqs import QueuedCalls
 from tests.aws_ports import client
+from tests.corpus import Over
 
 
 def test_a_tool_that_has_a_queue_of_its_own_finds_its_calls_there(ports):
@@ -15,6 +17,20 @@ def test_a_tool_that_has_a_queue_of_its_own_finds_its_calls_there(ports):
         "WorkQueue": ["sync"],
         "IngestQueue": ["ingest"],
     }
+
+
+def test_a_failed_call_is_one_line_in_the_log(ports, caplog):
+    sqs, url = client("sqs"), ports.queues["WorkQueue"]
+    queue = SqsContinuations(sqs, url)
+    queue.send({"tool": "no such tool", "arguments": {}})
+    [message] = sqs.receive_message(QueueUrl=url, MessageSystemAttributeNames=["ApproximateReceiveCount"])["Messages"]
+    record = {
+        "messageId": "m", "receiptHandle": message["ReceiptHandle"], "body": message["Body"],
+        "attributes": message["Attributes"],
+    }  # fmt: skip
+    called = QueuedCalls({}, lambda: Over(None, continuations=queue), lambda: 60_000)
+    assert called.answer([record]) == {"batchItemFailures": [{"itemIdentifier": "m"}]}
+    assert [(each.levelname, each.message) for each in caplog.records] == [("ERROR", "a queued call failed")]
 
 
 def received(url):

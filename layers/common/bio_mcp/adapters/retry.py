@@ -1,4 +1,4 @@
-"""Trying again, within bounds. Every adapter that tries anything twice does it with `retry`."""
+"""Trying again, within bounds. Every adapter does it with `retry`, or between the parts of an answer with `pause`."""
 
 import random
 import time
@@ -81,6 +81,17 @@ def retry(
             raise
         waiting(tried + 1, most)
         backoff.sleep(pause)
+
+
+def pause(tried: int, backoff: Backoff, failure: Failure) -> None:
+    """Pause between tries each of which brings a part of what is wanted, as `retry` does after so many.
+
+    Raises `failure` rather than begin a pause that would outlast the deadline of the call that runs.
+    """
+    seconds = backoff.pause_s(tried)
+    if seconds >= call_deadline().remaining:
+        raise failure
+    backoff.sleep(seconds)
 
 
 def _worth_of(failure: Failure, worth: Worth) -> int:

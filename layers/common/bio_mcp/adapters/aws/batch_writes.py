@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from bio_mcp.adapters.aws.dynamodb import BACKOFF
+from bio_mcp.adapters.aws.dynamodb import BACKOFF, busy
 from bio_mcp.adapters.aws.failures import Contended
-from bio_mcp.adapters.retry import Backoff, retry
+from bio_mcp.adapters.retry import Backoff, pause, retry
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -19,12 +20,16 @@ def batch_write(
 ) -> None:
     """Make the requests, as `{"PutRequest": {"Item": ...}}`, of which no two may name one item.
 
-    Those that DynamoDB leaves unprocessed are made again. Raises `StoreFailed` rather than omit one.
+    Those that DynamoDB leaves unprocessed are made again, after a growing pause. Raises `StoreFailed` rather than omit
+    one.
     """
     for start in range(0, len(requests), AT_ONCE):
         left: Sequence[Mapping[str, Any]] = requests[start : start + AT_ONCE]
-        while left:
+        for answers in count(1):
             left = retry(partial(_write_some, client, table, left), worth=Contended, backoff=backoff)
+            if not left:
+                break
+            pause(answers, backoff, busy())
 
 
 def _write_some(
@@ -35,5 +40,5 @@ def _write_some(
     unprocessed: Any = client.batch_write_item(RequestItems=wanted)["UnprocessedItems"]
     left: Sequence[Mapping[str, Any]] = unprocessed.get(table, [])
     if len(left) == len(requests):
-        raise Contended("The store is busy at the moment. Nothing is lost; try again.")
+        raise busy()
     return left

@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from decimal import Decimal
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bio_mcp.adapters.aws.failures import Contended
-from bio_mcp.adapters.retry import Backoff, retry
+from bio_mcp.adapters.retry import Backoff, pause, retry
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
@@ -37,15 +38,18 @@ def batch_get(
     """The existing items of `keys` (no duplicates), with `attributes`, read consistently.
 
     Keys that DynamoDB leaves unprocessed (an answer ends at 16 MB, or under throttling) are requested again, after a
-    growing pause while nothing comes. Raises `StoreFailed` rather than omit one.
+    growing pause. Raises `StoreFailed` rather than omit one.
     """
     names = {f"#{number}": name for number, name in enumerate(attributes)}
     options = {"ConsistentRead": True, "ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
     for start in range(0, len(keys), AT_ONCE):
         left: Sequence[Item] = keys[start : start + AT_ONCE]
-        while left:
+        for answers in count(1):
             found, left = retry(partial(_get_some, client, table, left, options), worth=Contended, backoff=backoff)
             yield from found
+            if not left:
+                break
+            pause(answers, backoff, busy())
 
 
 def _get_some(
@@ -56,8 +60,13 @@ def _get_some(
     answer = client.batch_get_item(RequestItems=requested)
     unprocessed = [key for part in answer["UnprocessedKeys"].values() for key in part["Keys"]]
     if len(unprocessed) == len(keys):
-        raise Contended("The store is busy at the moment. Nothing is lost; try again.")
+        raise busy()
     return answer["Responses"].get(table, []), unprocessed
+
+
+def busy() -> Contended:
+    """The failure of a request of which DynamoDB processed nothing, or not enough in time."""
+    return Contended("The store is busy at the moment. Nothing is lost; try again.")
 
 
 def partition(

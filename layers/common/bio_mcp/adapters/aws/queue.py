@@ -1,7 +1,6 @@
 """A queue of tool calls to make later, in SQS."""
 
 import json
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,8 +14,6 @@ from bio_mcp.adapters.aws.failures import code_of, reaching
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.client import SQSClient
-
-log = logging.getLogger("bio_mcp.queue")
 
 WHAT = "work to be done later"
 LONGEST_DELAY_S = 900  # SQS's
@@ -90,13 +87,12 @@ class SqsContinuations:
     def fail(
         self,
         receipt: str,
-        reason: str,
+        reason: str,  # noqa: ARG002  SQS stores none; who received the event logs it
         *,
         retryable: bool = True,  # noqa: ARG002  SQS itself counts the tries, and cannot give up before the last
         wait_s: float | None = None,
     ) -> float:
         """Make the event visible again after `wait_s`, by default after 2, 4, 8, ... seconds."""
-        log.warning("a queued call failed: %s", reason)
         attempts = int(receipt.partition(" ")[0])
         wait_s = int(self._backoff_s**attempts) if wait_s is None else wait_s
         self.hold(receipt, wait_s)
