@@ -199,6 +199,19 @@ def test_a_file_that_is_damaged_is_named_and_the_next_run_takes_it_up_in_its_pla
     assert papers(loaded.corpus) == expected
 
 
+def test_a_file_with_another_md5_is_fetched_again_by_a_run_that_fetches(loaded, nlm, expected, closed):
+    loaded.files.put(f"files/{SECOND}", b"damaged")
+    with serving(nlm) as served:
+        loaded.published = closed(NcbiFiles(served.url, "test"))
+        for run in (loaded.run(fetch=True), loaded.run()):
+            assert [each["file"] for each in loaded.report(run)["failed"]] == [SECOND]
+        assert loaded.report(loaded.run(fetch=True))["failed"] == []
+        loaded.run(fetch=True)
+        assert [path for path, _ in served.asked if path.endswith(".gz")] == [f"baseline/{SECOND}"]
+    assert papers(loaded.corpus) == expected
+    assert loaded.files.tags("damaged") == {}
+
+
 def test_half_a_file_without_an_md5_beside_it_is_applied_to_nothing(loaded):
     whole = loaded.files.get(f"files/{FIRST}")
     loaded.files.put(f"files/{FIRST}", whole[: len(whole) // 2])

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from bio_mcp.literature.pubmed_files import in_order
 
 FILES, LISTS, DONE = "files", "lists", "done"
+DAMAGED = "damaged"  # marks of files that have another MD5 than the one beside them
 MD5 = ".md5"
 
 

@@ -21,7 +21,7 @@ from bio_mcp.ports.loading import LoadFiles
 from bio_mcp.ports.pubmed_files import PubmedFiles
 from bio_mcp.syncing.downloading import fetch, md5_of
 from bio_mcp.syncing.loading import keys
-from bio_mcp.syncing.loading.keys import DONE, FILES, LISTS, MD5, of_run, tagged
+from bio_mcp.syncing.loading.keys import DAMAGED, DONE, FILES, LISTS, MD5, of_run, tagged
 from bio_mcp.syncing.loading.listing import dumps, listing_of, loads
 from bio_mcp.syncing.loading.planning import left_out
 from bio_mcp.syncing.loading.reporting import REPORT, as_json, report_of
@@ -51,10 +51,10 @@ class Loading:
     batch: int = BATCH
 
     def begin(self, run: str, *, fetch: bool = False, again: bool = False) -> Event:
-        """Say which of NCBI's files are neither here nor loaded yet, or all of them with `again`; none unless
-        `fetch`."""
-        here = self.files.tags(FILES)
-        whole = {name for name in here if name + MD5 in here}
+        """Say which of NCBI's files are neither here, undamaged, nor loaded yet, or all of them with `again`; none
+        unless `fetch`."""
+        here, damaged = self.files.tags(FILES), self.files.tags(DAMAGED)
+        whole = {name for name, tag in here.items() if name + MD5 in here and tagged(name, tag) not in damaged}
         taken_away = {keys.name_of(each) for each in self.files.tags(DONE)} - here.keys()
         addresses = self.published.addresses() if fetch else []
         wanted = [each for each in addresses if again or _name(each) not in whole | taken_away]
@@ -84,11 +84,11 @@ class Loading:
             path = self._downloaded(name, tag, directory)
             expected = published_md5(self.files.get(f"{FILES}/{name}{MD5}").decode("latin-1")) if has_md5 else None
             if has_md5 and expected != md5_of(path):
+                self.files.put(f"{DAMAGED}/{tagged(name, tag)}", b"")
                 raise NcbiUnreadable(f"{name} has another MD5 than the file beside it says.", retryable=False)
             listing = listing_of(open_records(path))
-        for each in self.files.tags(LISTS):
-            if keys.name_of(each) == name and each != tagged(name, tag):
-                self.files.delete(f"{LISTS}/{each}")
+        self._forget(DAMAGED, name)
+        self._forget(LISTS, name, but=tagged(name, tag))
         self.files.put(f"{LISTS}/{tagged(name, tag)}", dumps(listing))
         return {"state": "done"}
 
@@ -134,6 +134,12 @@ class Loading:
         found = report_of(run, self.files)
         self.files.put(of_run(run, REPORT), as_json(found))
         return {"files": found["files"], "loaded": found["loaded"], "failed": len(found["failed"])}
+
+    def _forget(self, folder: str, name: str, but: str = "") -> None:
+        """Delete what is derived of a file in a folder."""
+        for each in self.files.tags(folder):
+            if keys.name_of(each) == name and each != but:
+                self.files.delete(f"{folder}/{each}")
 
     @property
     def _for_work(self) -> Deadline:
