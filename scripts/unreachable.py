@@ -51,7 +51,6 @@ ALLOWED = {
     "pre_tokenizer": "an attribute of the library's Tokenizer",
     "post_processor": "an attribute of the library's Tokenizer",
     "row_factory": "read by sqlite3",
-    "finished_before": "a field of a report, of which an answer has every field",
     "import_records": "for programs that have records and no files; the tests' corpora are made so",
     "handle_starttag": "called by html.parser",
     "handle_endtag": "called by html.parser",
