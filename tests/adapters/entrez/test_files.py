@@ -109,8 +109,9 @@ def test_a_file_that_is_not_there_is_asked_for_once(published, served, tmp_path)
 def test_an_md5_that_is_none_is_no_md5(said, closed):
     answers = httpx.MockTransport(lambda _: httpx.Response(200, content=said))
     published = closed(NcbiFiles("https://ncbi.example/", "bio-mcp", transport=answers, backoff=QUICKLY))
-    with pytest.raises(NcbiFailed, match="an MD5 that is none"):
+    with pytest.raises(NcbiUnreadable, match="an MD5 that is none") as raised:
         published.md5(ADDRESS)
+    assert raised.value.retryable
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "pubmed26n0001.xml.gz/../x", "pubmed26n0001.html", "https://x/y"])

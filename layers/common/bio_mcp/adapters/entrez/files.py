@@ -73,7 +73,7 @@ class NcbiFiles:
     def md5(self, address: str) -> str:
         if md5 := published_md5(self._text(f"{address}.md5")):
             return md5
-        raise NcbiFailed(AWAY.format("an MD5 that is none"), retryable=False)
+        raise NcbiUnreadable(AWAY.format("an MD5 that is none"))
 
     def download(self, address: str, into: Path) -> None:
         def attempt() -> None:
