@@ -26,15 +26,16 @@ def mirror(
         progress(number, len(addresses), f"fetching {path.name}")
         try:
             folder.mkdir(exist_ok=True)
-            if not path.exists() or not (is_finished(file := ListedFile(path)) or _is_whole(file)):
+            if not path.exists() or not _is_whole(ListedFile(path), is_finished):
                 _fetch(address, published, path)
         except OSError as error:
             raise StoreFailed(f"{path.name} could not be written ({error.strerror}): mend that and repeat.") from error
 
 
-def _is_whole(file: ListedFile) -> bool:
+def _is_whole(file: ListedFile, is_finished: Callable[[ListedFile], bool]) -> bool:
     try:
-        file.check()
+        if not is_finished(file):
+            file.check()
     except (InvalidInput, NcbiUnreadable):
         return False
     return True
