@@ -30,7 +30,13 @@ def folder(tmp_path_factory):
 
 def started(home, folder):
     environment = os.environ | {"BIO_MCP_HOME": str(home)}
-    return subprocess.Popen([*COMMAND, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    return subprocess.Popen(
+        [*COMMAND, str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a shell's background job ignores
+    )
 
 
 def workers_of(pid):

@@ -1,14 +1,21 @@
-"""Ctrl-C while libraries are loaded, which may turn it into an error of their own."""
+"""Ctrl-C that a library swallows, or turns into an error of its own."""
 
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
+from bio_mcp.doors.cli.interrupts import interrupts
 from bio_mcp.doors.cli.program import run
-from bio_mcp.errors import NotFound
+from bio_mcp.doors.cli.session import Session
+from bio_mcp.errors import StoreFailed
+from bio_mcp.ports import Backends
 from bio_mcp.settings import Settings
+from bio_mcp.tool import Context, Request, Response, tool
+from bio_mcp.tools.families import BIO_MCP
 
 STARTING = """
 import sys
@@ -31,7 +38,7 @@ def interrupted(error):
     raise error
 
 
-class Backends:
+class Broken:
     """Backends whose store of checkpoints fails to load."""
 
     def __init__(self, error):
@@ -46,24 +53,41 @@ class Backends:
 
 
 def failing_in_a_tool(error):
-    return lambda _settings: Backends(error)
+    return lambda _settings: Broken(error)
 
 
 def failing_while_wiring(error):
     return lambda _settings: interrupted(error)
 
 
+@tool("test.count", family=BIO_MCP, scope="read", timeout=60, beyond="a test")
+def counts(request: Request, backends: Backends, context: Context) -> Response:
+    """Count to three, and meet an interrupt at the second, which SQLite swallows."""
+    connection = sqlite3.connect(":memory:")
+    connection.create_function("interrupted", 0, lambda: signal.raise_signal(signal.SIGINT))
+    for number in range(1, 4):
+        context.progress(number, 3, "counting")
+        if number == 2:
+            with suppress(sqlite3.OperationalError):
+                connection.execute("SELECT interrupted()")
+    return Response()
+
+
 @pytest.mark.parametrize("failing", [failing_in_a_tool, failing_while_wiring])
-@pytest.mark.parametrize(
-    ("error", "code", "message"),
-    [(ImportError("numpy"), 130, "stopped"), (NotFound("no such key"), 1, "error: no such key.")],
-    ids=["an error of the library", "a failure with a reason"],
-)
-def test_an_interrupt_that_became_an_unexpected_error_is_an_interrupt(capsys, tmp_path, failing, error, code, message):
+@pytest.mark.parametrize("error", [ImportError("numpy"), StoreFailed("The corpus cannot be read.")], ids=type)
+def test_a_failure_after_an_interrupt_is_the_interrupt(capsys, tmp_path, failing, error):
     wire = failing(error)
-    assert run(["checkpoint", "get", "x"], configure=lambda: Settings(home=tmp_path), wire=wire) == code
-    assert capsys.readouterr().err.strip() == message
+    assert run(["checkpoint", "get", "x"], configure=lambda: Settings(home=tmp_path), wire=wire) == 130
+    assert capsys.readouterr().err.strip() == "stopped"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_that_was_swallowed_ends_a_tool_at_its_next_progress():
+    pressed, reported = [], []
+    session = Session(Settings(), lambda _: object(), interrupts=pressed, builds_model=False)
+    with pytest.raises(KeyboardInterrupt), interrupts(pressed):
+        session.ask(counts, {}, progress=lambda done, _total, _note: reported.append(done))
+    assert reported == [1, 2]
 
 
 def test_an_interrupt_while_the_program_is_loaded_shows_no_trace():

@@ -1,4 +1,5 @@
-"""Ctrl-C, which a library that is just being loaded may turn into an error of its own."""
+"""Ctrl-C, which a library may swallow or turn into an error of its own: one that is being loaded, or SQLite where it
+calls a function of Python."""
 
 import signal
 import threading

@@ -109,23 +109,32 @@ def run(
             bio_mcp.main(args=list(argv), prog_name="bio-mcp", obj=session, standalone_mode=False)
         sys.stdout.flush()
         _check_written(closed)
-    except click.UsageError as misuse:
-        return _misused(misuse, as_json)
-    except Failed as failed:
-        _failed(failed.body, as_json)
-        return USAGE if failed.misused else FAILED
-    except (Failure, click.ClickException) as failure:
-        reported = failure if isinstance(failure, Failure) else InvalidInput(failure.format_message())
-        return _failed(envelope(reported, BIO_MCP), as_json)
     except (KeyboardInterrupt, click.Abort):
         return _stopped()
-    except OSError as error:
-        return _unwritten(error)
-    except Exception:
-        if pressed:
-            return _stopped()
+    except Exception as error:
+        code = _stopped() if pressed else _reported(error, as_json)
+        if code is not None:
+            return code
         raise
     return session.code
+
+
+def _reported(error: Exception, as_json: bool) -> int | None:
+    """Report what ended a command. Returns its exit code, None for a bug."""
+    match error:
+        case click.UsageError():
+            return _misused(error, as_json)
+        case Failed():
+            _failed(error.body, as_json)
+            return USAGE if error.misused else FAILED
+        case Failure():
+            return _failed(envelope(error, BIO_MCP), as_json)
+        case click.ClickException():
+            return _failed(envelope(InvalidInput(error.format_message()), BIO_MCP), as_json)
+        case OSError():
+            return _unwritten(error)
+        case _:
+            return None
 
 
 def _stopped() -> int:
@@ -159,11 +168,11 @@ def _check_written(closed: _Closed | None) -> None:
         raise OSError(errno.EBADF, "standard output is closed")
 
 
-def _unwritten(error: OSError) -> int:
-    """Report that the answer could not be written, unless the reader has gone away. Re-raises other errors."""
+def _unwritten(error: OSError) -> int | None:
+    """Report that the answer could not be written, unless the reader has gone away. Returns None for other errors."""
     if not isinstance(error, BrokenPipeError):
         if error.errno not in UNWRITABLE:
-            raise error
+            return None
         terminal.fail(f"The answer could not be written: {error.strerror}.")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try again at its end
     return FAILED

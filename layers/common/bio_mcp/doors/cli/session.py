@@ -17,7 +17,7 @@ from bio_mcp.errors import InvalidInput, Misconfigured
 from bio_mcp.ports import Backends
 from bio_mcp.ports.authorizations import Authorizations
 from bio_mcp.ports.loading import LoadFiles, LoadRuns
-from bio_mcp.progress import Progress
+from bio_mcp.progress import Progress, silent
 from bio_mcp.settings import Settings
 from bio_mcp.tool import Tool
 from bio_mcp.untrusted import addressing_a_model, note
@@ -118,22 +118,39 @@ class Session:
         """Call `tool` and return the body of its answer, worded for the command line. Raises `Failed`.
 
         With `worded=False` it names tools and arguments as clients do, for `bio-mcp call`. A tool that asks NCBI and
-        reports no progress has its own time-out, and a notice shows that it is waiting. An unexpected error after an
-        interrupt is the interrupt: it raises KeyboardInterrupt.
+        reports no progress has its own time-out, and a notice shows that it is waiting. An interrupt that did not end
+        the tool, as a library swallowed it, ends it at its next progress or failure: KeyboardInterrupt is raised.
         """
         live = tool.open_world and progress is None
         waiting = Waiting(self.settings.ncbi_base_url)
         with waiting.shown(soon=live):
             deadline = Deadline(tool.timeout) if live and deadline is NEVER else deadline
             outcome = call(
-                tool, arguments, self.backends, deadline=deadline, progress=progress, caller=self.caller, local=True
+                tool,
+                arguments,
+                self.backends,
+                deadline=deadline,
+                progress=self._interruptible(progress or silent),
+                caller=self.caller,
+                local=True,
             )
-        if self.interrupts and outcome.failed and not outcome.failure:
-            raise KeyboardInterrupt
+        if outcome.failed:
+            self._check_interrupts()
         body = for_commands(outcome.body) if worded else outcome.body
         if outcome.failed:
             raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
         return body
+
+    def _interruptible(self, progress: Progress) -> Progress:
+        def report(done: int, total: int | None, note: str) -> None:
+            self._check_interrupts()
+            progress(done, total, note)
+
+        return report
+
+    def _check_interrupts(self) -> None:
+        if self.interrupts:
+            raise KeyboardInterrupt
 
     def ask_to_the_end(
         self, tool: Tool, arguments: Mapping[str, Any], make_progress: Callable[[], Progress]
