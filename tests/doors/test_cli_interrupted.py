@@ -4,7 +4,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 
@@ -63,12 +63,11 @@ def failing_while_wiring(error):
 @tool("test.count", family=BIO_MCP, scope="read", timeout=60, beyond="a test")
 def counts(request: Request, backends: Backends, context: Context) -> Response:
     """Count to three, and meet an interrupt at the second, which SQLite swallows."""
-    connection = sqlite3.connect(":memory:")
-    connection.create_function("interrupted", 0, lambda: signal.raise_signal(signal.SIGINT))
     for number in range(1, 4):
         context.progress(number, 3, "counting")
         if number == 2:
-            with suppress(sqlite3.OperationalError):
+            with closing(sqlite3.connect(":memory:")) as connection, suppress(sqlite3.OperationalError):
+                connection.create_function("interrupted", 0, lambda: signal.raise_signal(signal.SIGINT))
                 connection.execute("SELECT interrupted()")
     return Response()
 
