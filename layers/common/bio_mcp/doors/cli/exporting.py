@@ -63,10 +63,10 @@ def _write(session: Session, body: Mapping[str, Any], output: str) -> str | None
     blobs = session.own.blobs
     try:
         _, cursor = finished(body["job_id"], session.own)
-        pieces = blobs.stream(cursor.file)
         if output == "-":
             terminal.pipe(blobs.get(part).decode() for part in cursor.parts)
             return None
+        pieces = blobs.stream(cursor.file)
     except NotFound:
         raise InvalidInput("the exported file is gone; export again") from None
     path = Path(output)

@@ -134,10 +134,9 @@ class Session:
                 caller=self.caller,
                 local=True,
             )
-        if outcome.failed:
-            self._check_interrupts()
         body = for_commands(outcome.body) if worded else outcome.body
         if outcome.failed:
+            self._check_interrupts()
             raise Failed(waiting.explained(body), misused=isinstance(outcome.failure, InvalidInput | Misconfigured))
         return body
 
